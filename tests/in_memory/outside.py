@@ -65,12 +65,8 @@ class ScriptedSender:
     excerpt: Callable[[], str | None] = lambda: None
     """Gives the beginning of the answer's body."""
 
-    def post(
-        self,
-        to: EndpointUrl,
-        headers: Mapping[str, str],
-        body: bytes,
-        source: Source,  # noqa: ARG002 - receivers do not care
+    def __call__(
+        self, to: EndpointUrl, headers: Mapping[str, str], body: bytes, _: Source
     ) -> Response:
         """See `ports.Sender`."""
         return Response(

@@ -33,7 +33,7 @@ def worker() -> "Worker":
     return Worker(
         deliveries=deliveries.store(),
         secrets=signing.secrets(),
-        sender=senders.sender(),
+        sender=senders.sender().post,
         tenant_of=deliveries.tenants().of,
         enqueue=deliveries.enqueue,
         slow_pace=Pace(a_second, CLOCK.monotonic, deliveries.tenants().of),

@@ -198,14 +198,14 @@ class Worker:
         try:
             to = EndpointUrl.parse(delivery.url)
             source = Source(self.tenant_of(delivery.event_id), delivery.event_id)
-            response = self.sender.post(to, headers, body, source)
+            response = self.sender(to, headers, body, source)
             status, excerpt = response.status, response.excerpt
         except UnusableUrlError as unusable:  # by a rule that is younger than the delivery
             error = str(unusable)
         except SendError as failed:
             error = str(failed)
-            if failed.detail:
-                log.info("delivery.unreached", deliveryId=delivery.id, reason=failed.detail)
+            if isinstance(cause := failed.__cause__, SendError):
+                log.info("delivery.unreached", deliveryId=delivery.id, reason=str(cause))
         return Attempt(
             number=delivery.due_attempt,
             at=at,

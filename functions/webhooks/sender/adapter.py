@@ -4,6 +4,8 @@ A watch ends each connection at its deadline. A time-out of a socket would begin
 read, and OpenSSL reads records without data for as long as they come.
 """
 
+import http.client
+import io
 import logging
 import socket
 import ssl
@@ -19,22 +21,31 @@ from urllib3 import HTTPSConnectionPool
 from urllib3.connection import HTTPSConnection
 from urllib3.util.connection import create_connection
 
+from functions.watch import Watch
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
-from functions.webhooks.sender.answers import FAILURES, Answer
 
 OPEN_AT_MOST: Final = 512
 """Open connections of a process; beyond that number, the longest idle one is closed."""
 
 IDLE_SECONDS: Final = 60.0
-_POOLS: Final = 512
-_PLACES: Final = 80
-"""Idle connections to one receiver: as many as an instance has threads."""
+ANSWER_BYTES: Final = 32_768
+"""Bytes that are read of an answer, interim answers included."""
+
+_PLACES: Final = 80  # idle connections to one receiver: what one tenant may have at work
 _ADDRESSES_TRIED: Final = 8  # of thousands each would get no time to answer
-_TICK_SECONDS: Final = 0.1
 _LET_GO_SECONDS: Final = 0.5  # before its end an idle connection serves no more
+_FAILURES: Final = (OSError, ValueError, http.client.HTTPException)
+
+# A body is read so that its connection can serve the next delivery. A longer or slower one costs
+# more than the handshake that it would save.
+_BODY_BYTES: Final = 4096
+_BODY_SECONDS: Final = 0.1
 
 # urllib3 logs paths, which may hold keys.
 logging.getLogger("urllib3").setLevel(logging.CRITICAL)
+
+# `http.client` fails an answer with more than a hundred lines in its head. It has no other setting.
+http.client._MAXHEADERS = ANSWER_BYTES  # type: ignore[attr-defined] # noqa: SLF001
 
 
 class NoAnswerError(Exception):
@@ -52,18 +63,15 @@ class PinnedAdapter(HTTPAdapter):
         """Trust what `tls` trusts; `monotonic` gives seconds that only grow."""
         super().__init__()
         tls.options |= ssl.OP_NO_RENEGOTIATION  # work that only the other side decides on
-        self.tls = tls
-        self.monotonic = monotonic
-        self.open: set[PinnedConnection] = set()
-        self.closed = threading.Event()
-        self._pool_of = lru_cache(_POOLS)(partial(_Pool, maxsize=_PLACES, adapter=self))
+        self.watch: Watch[PinnedConnection] = Watch(monotonic)
+        new_pool = partial(_Pool, ssl_context=tls, maxsize=_PLACES, watch=self.watch)
+        self._pool_of = lru_cache(OPEN_AT_MOST)(new_pool)
         self._finding_pool = threading.Lock()  # the first POSTs to a receiver share its pool
-        threading.Thread(target=self._watch, name="sender", daemon=True).start()
 
     def prepared(
         self, to: EndpointUrl, headers: Mapping[str, str], body: bytes, found: frozenset[str]
     ) -> Any:
-        """A POST of `body` to one of the addresses `found`, for `send`.
+        """A POST of `body` to one of the addresses `found`, for `send`, which returns an `Answer`.
 
         A session would add cookies, redirects, the environment's proxies and passwords, and 150 µs.
         """
@@ -90,14 +98,6 @@ class PinnedAdapter(HTTPAdapter):
         """The answer as it is, without cookies or an encoding."""
         return resp
 
-    def _watch(self) -> None:
-        is_closed = False
-        while not is_closed:
-            is_closed = self.closed.wait(_TICK_SECONDS)
-            for connection in self.open.copy():
-                if is_closed or connection.deadline <= self.monotonic():
-                    connection.end()
-
 
 class PinnedConnection(HTTPSConnection):
     """A connection to one of the `addresses`, with a certificate for the host."""
@@ -107,11 +107,13 @@ class PinnedConnection(HTTPSConnection):
     is_idle = False
     deadline = 0.0  # of the POST, or of the idle connection
 
-    def __init__(self, *, addresses: frozenset[str], adapter: PinnedAdapter, **how: Any) -> None:
+    def __init__(
+        self, *, addresses: frozenset[str], watch: Watch["PinnedConnection"], **how: Any
+    ) -> None:
         super().__init__(**how)
         # The order of a set is a process's own, so that instances spread over the addresses.
         self._addresses = list(addresses)[:_ADDRESSES_TRIED]
-        self._adapter = adapter
+        self._watch = watch
 
     @property
     def is_connected(self) -> bool:
@@ -123,30 +125,29 @@ class PinnedConnection(HTTPSConnection):
         """Connect and shake hands, or raise NotConnectedError."""
         self.end_after(self.timeout)
         try:
-            plain = self._new_conn()
-            # Unlike a read, a handshake keeps to the time-out as a whole.
-            plain.settimeout(self._seconds_left())
-            self.sock = self._adapter.tls.wrap_socket(plain, server_hostname=self.host)
-        except FAILURES as error:
+            super().connect()
+        except _FAILURES as error:
             raise NotConnectedError from error
         self.sock.settimeout(None)
-        self._adapter.open.add(self)
-        self.is_verified = True
+        self._watch.watched.add(self)
 
     def _new_conn(self) -> socket.socket:
         """Connect to the first address that accepts; each gets an equal share of the time left."""
         for others, address in reversed(list(enumerate(self._addresses))):
             share = self._seconds_left() / (others + 1)
             try:
-                return create_connection((address, self.port), share, None, self.socket_options)
+                sock = create_connection((address, self.port), share, None, self.socket_options)
+                break
             except OSError:
                 if not others:
                     raise
-        raise socket.gaierror("no address")
+        # Unlike a read, the handshake keeps to the time-out as a whole.
+        sock.settimeout(self._seconds_left())
+        return sock
 
     def request(self, method: str, url: str, **how: Any) -> None:  # type: ignore[override]
         """Keep the request for one write of head and body: two cost a hundred microseconds."""
-        fields = (f"{name}: {value}" for name, value in how["headers"].items())
+        fields = [f"{name}: {value}" for name, value in how["headers"].items()]
         head = "\r\n".join([f"{method} {url} HTTP/1.1", *fields, "", ""])
         self._unsent = head.encode("ascii") + how["body"]
 
@@ -158,7 +159,7 @@ class PinnedConnection(HTTPSConnection):
             with suppress(BrokenPipeError):  # the answer may have come before
                 self.sock.sendall(self._unsent)
             answer.begin()
-        except FAILURES as error:
+        except _FAILURES as error:
             raise NoAnswerError from error
         return answer
 
@@ -166,30 +167,82 @@ class PinnedConnection(HTTPSConnection):
         """Wait for the next request, in place of the longest idle connection if too many do."""
         self.end_after(IDLE_SECONDS)
         self.is_idle = True
-        if len(self._adapter.open) > OPEN_AT_MOST:
-            idle = [found for found in self._adapter.open.copy() if found.is_idle]
+        if len(self._watch.watched) > OPEN_AT_MOST:
+            idle = [found for found in self._watch.watched.copy() if found.is_idle]
             min(idle, key=lambda found: found.deadline).end_after(_LET_GO_SECONDS)
 
     def end_after(self, seconds: float) -> None:
         """Have the watch end the connection in some seconds."""
-        self.deadline = self._adapter.monotonic() + seconds
+        self.deadline = self._watch.monotonic() + seconds
 
     def end(self) -> None:
         """Close the connection, or have the thread that reads from it close it."""
-        with suppress(OSError):
-            if self.is_idle:
-                self.close()
-            elif sock := self.sock:
-                socket.socket.shutdown(sock, socket.SHUT_RDWR)  # TCP: TLS is being read
+        if self.is_idle:
+            self.close()
+        elif sock := self.sock:
+            socket.socket.shutdown(sock, socket.SHUT_RDWR)  # TCP: TLS is being read
 
     def close(self) -> None:
         """Close the connection."""
-        self._adapter.open.discard(self)
+        self._watch.watched.discard(self)
         super().close()
 
     def _seconds_left(self) -> float:
-        return max(self.deadline - self._adapter.monotonic(), 0.001)
+        return max(self.deadline - self._watch.monotonic(), 0.001)
 
 
 class _Pool(HTTPSConnectionPool):
     ConnectionCls = PinnedConnection  # type: ignore[assignment]
+
+
+class Answer(http.client.HTTPResponse):
+    """An answer whose status counts once its head has come; doubtful fields decide nothing."""
+
+    version_string, length_remaining = "HTTP/1", None  # the pool of urllib3 asks for them, …
+    _connection: Any  # … and sets these
+    _pool: Any
+
+    def __init__(self, sock: ssl.SSLSocket) -> None:
+        super().__init__(_Received(sock, "r"), method="POST")  # type: ignore[arg-type]
+
+    def _read_status(self) -> tuple[str, int, str]:
+        # http.client itself passes over 100 only (RFC 9110, 15.2: there may be others).
+        version, status, reason = super()._read_status()  # type: ignore[misc]
+        if http.client.SWITCHING_PROTOCOLS < status < http.client.OK:
+            status = http.client.CONTINUE
+        return version, status, reason
+
+    def finish(self, *, is_wanted: bool) -> bytes:
+        """The body, as far as it comes soon; the connection rests where it has ended."""
+        at_most = _BODY_BYTES if is_wanted or not self.will_close else 0
+        body, is_whole, connection = b"", False, self._connection
+        connection.end_after(_BODY_SECONDS)
+        with suppress(*_FAILURES):
+            while len(body) < at_most and (part := self.read1(at_most - len(body))):
+                body += part
+            is_whole = self.isclosed() or self.length == 0
+        is_last = self.will_close or self.status == http.client.SWITCHING_PROTOCOLS
+        if is_whole and not is_last and not connection.sock.pending():
+            connection.rest()
+            self._pool._put_conn(connection)  # noqa: SLF001 - as urllib3's own answers do
+        else:
+            connection.close()
+        return body
+
+
+class _Received(socket.SocketIO):
+    """The bytes of an answer; raises `LineTooLong` where its head has more than `ANSWER_BYTES`."""
+
+    _left = ANSWER_BYTES
+
+    def makefile(self, _: str) -> io.BufferedReader:
+        return io.BufferedReader(self)
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._left:
+            raise http.client.LineTooLong("head")
+        received = super().readinto(memoryview(buffer)[: self._left])
+        if not received:
+            raise ConnectionResetError
+        self._left -= received
+        return received

@@ -1,16 +1,10 @@
 """A POST to a receiver, as the worker asks for it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
-
-Resolver: TypeAlias = Callable[[str, float], Sequence[str]]
-"""The IP addresses of a host, found in some seconds at most.
-
-Raises TimeoutError where that is too short, and socket.gaierror where there are none.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +18,8 @@ class Source:
 class SendError(Exception):
     """No HTTP status came back; the message says why, for the delivery's log.
 
-    `detail` says more, for the service's own log alone.
+    Where the cause is a `SendError` as well, it says more, for the service's own log alone.
     """
-
-    def __init__(self, reason: str, detail: str | None = None) -> None:
-        super().__init__(reason)
-        self.detail = detail
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +33,9 @@ class Response:
     excerpt: str | None = None
 
 
-class Sender(Protocol):
-    """Posts to receivers."""
+Sender: TypeAlias = Callable[[EndpointUrl, Mapping[str, str], bytes, Source], Response]
+"""POSTs a body of the source once, and waits five seconds at most for the answer's head.
 
-    def post(
-        self, to: EndpointUrl, headers: Mapping[str, str], body: bytes, source: Source
-    ) -> Response:
-        """POST `body` of the source once and wait five seconds at most for the answer's head.
-
-        Raises:
-            HostLimitError: the POST has to come later.
-            SendError: no HTTP status came back in time, or nothing may be sent there.
-        """
+Raises `HostLimitError` where the POST has to come later, and `SendError` where no HTTP status came
+back in time, or nothing may be sent there.
+"""

@@ -43,7 +43,10 @@ class SystemResolver:
         )
 
     def __call__(self, host: str, seconds: float) -> Sequence[str]:
-        """See `Resolver`."""
+        """The IP addresses of `host`.
+
+        Raises TimeoutError where `seconds` are too short, and gaierror where there are none.
+        """
         return _literal(host) or self._kept.get(host) or self._look_up(host, seconds)
 
     def _look_up(self, host: str, seconds: float) -> Sequence[str]:

@@ -31,12 +31,8 @@ class Receivers:
         self._behaviours = behaviours
         self._instance = instance
 
-    def post(
-        self,
-        to: EndpointUrl,
-        headers: Mapping[str, str],
-        body: bytes,
-        source: Source,  # noqa: ARG002 - receivers do not care
+    def __call__(
+        self, to: EndpointUrl, headers: Mapping[str, str], body: bytes, _: Source
     ) -> Response:
         """See `ports.Sender`."""
         actor = current()

@@ -105,8 +105,8 @@ def worker(counted: Operations, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wor
     for name, value in local_parameters().items():
         monkeypatch.setenv(name, value)
     sender = wiring.sender()
-    yield Counting(counted, sender=sender).worker()
-    sender.close()
+    yield Counting(counted, sender=sender.post).worker()
+    sender.adapter.watch.close()
 
 
 @pytest.mark.parametrize("notify", [[], ["ann@example.com"]])

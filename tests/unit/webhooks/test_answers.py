@@ -10,7 +10,7 @@ import pytest
 
 from emulator import certificates
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
-from functions.webhooks.sender.http_sender import EXCERPT_BYTES
+from functions.webhooks.deliveries.excerpt import EXCERPT_BYTES, excerpt
 from functions.webhooks.sender.ports import SendError, Source
 from tests.unit.webhooks.tls_receivers import (
     BODY,
@@ -56,11 +56,6 @@ def head(*lines: str, status: int = 500, version: str = "HTTP/1.1") -> bytes:
         (head("Content-Length: 3") + b"\r\n ", None),
         (head("Content-Length: 2", status=304) + b"no", None),
         (head("Content-Length: 2", status=101) + b"no", None),
-        (head("Content-Length: 7") + "größer".encode("latin-1") + b"!", "gr\ufffd\ufffder!"),
-        (head() + b"x" + "é".encode() * 600, "x" + "é" * 511),
-        (head() + b"\xff" * 2000, "\ufffd" * 341),
-        (head() + b"a\0b\x1b[31mc\x7fd\xc2\x85e", "ab[31mcde"),
-        (head() + b" line\r\n\tline \r\n", "line\n\tline"),
     ],
 )
 def test_how_a_body_begins(answer: bytes, expected: str | None) -> None:
@@ -68,6 +63,22 @@ def test_how_a_body_begins(answer: bytes, expected: str | None) -> None:
     with serving(answers(answer)) as server, sending() as sender:
         to = EndpointUrl("localhost", server.port, "/")
         assert sender.post(to, {}, BODY, Source("t1", "e1")).excerpt == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "kept"),
+    [
+        ("größer".encode("latin-1"), "gr\ufffd\ufffder"),
+        (b"x" + "é".encode() * 600, "x" + "é" * 511),
+        (b"\xff" * 2000, "\ufffd" * 341),
+        (b"a\0b\x1b[31mc\x7fd\xc2\x85e", "ab[31mcde"),
+        (b" line\r\n\tline \r\n", "line\n\tline"),
+        (b"\0 \r\n", None),
+    ],
+)
+def test_what_a_record_keeps_of_a_body(body: bytes, kept: str | None) -> None:
+    """Whole characters of a bounded length, none of which moves what a person sees."""
+    assert excerpt(body) == kept
 
 
 def test_a_body_that_stalls_is_cut() -> None:

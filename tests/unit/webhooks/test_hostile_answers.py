@@ -35,18 +35,19 @@ HINTS = b"HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\
         (LINE, b"y\r\nX: "),
     ],
 )
-def test_a_head_without_end_costs_little(begins: bytes, goes_on: bytes) -> None:
-    """The whole head is counted, interim answers included, and so is what it costs to read."""
+def test_a_head_without_end_is_not_read_on(begins: bytes, goes_on: bytes) -> None:
+    """The whole head is counted, interim answers included."""
 
     def handler(connection: ssl.SSLSocket) -> None:
         connection.sendall(begins)
         flood(goes_on)(connection)
 
-    with serving(handler) as server, sending(timeout=10) as sender:
-        began = time.thread_time()
-        with pytest.raises(SendError, match="head is longer than 32 KB"):
-            post(sender, server.port)
-        assert time.thread_time() - began < 0.5
+    with (
+        serving(handler) as server,
+        sending(timeout=10) as sender,
+        pytest.raises(SendError, match="head is longer than 32 KB"),
+    ):
+        post(sender, server.port)
 
 
 def test_a_certificate_without_end() -> None:
@@ -74,7 +75,6 @@ def test_an_answer_sent_ahead_is_nobodys(size: int) -> None:
 
     with serving(ahead) as server, sending() as sender:
         assert [post(sender, server.port) for _ in range(3)] == [200, 200, 200]
-        assert server.connections == 3
 
 
 def test_an_answer_sent_a_little_later_is_nobodys() -> None:
@@ -90,7 +90,7 @@ def test_an_answer_sent_a_little_later_is_nobodys() -> None:
         for _ in range(2):
             assert post(sender, server.port) == 200
             assert sent.acquire(timeout=10)
-            open_now = sender._adapter.open  # noqa: SLF001 - what is sent may come late
+            open_now = sender.adapter.watch.watched  # what is sent may come late
             [kept] = {found.sock for found in open_now if found.is_idle}
             assert select.select([kept], [], [], 10)[0]
         assert server.connections == 2

@@ -17,6 +17,7 @@ import pytest
 from emulator import certificates
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 from functions.webhooks.sender import adapter
+from functions.webhooks.sender.addresses import is_public_or_loopback
 from functions.webhooks.sender.http_sender import HttpSender
 from functions.webhooks.sender.ports import SendError, Source
 from functions.webhooks.sender.resolver import SystemResolver
@@ -186,14 +187,14 @@ def test_a_certificate_of_nobody() -> None:
     """A certificate that none of the trusted authorities has signed."""
     with serving(answers(OK)) as server:
         sender = HttpSender(
-            tls=ssl.create_default_context(),
+            adapter=adapter.PinnedAdapter(ssl.create_default_context(), time.monotonic),
             resolve=SystemResolver(time.monotonic),
             monotonic=time.monotonic,
-            allow_loopback=True,
+            is_allowed=is_public_or_loopback,
             timeout_seconds=DEADLINE,
         )
         assert unreached(sender, server.port).startswith("the certificate is not valid")
-        sender.close()
+        sender.adapter.watch.close()
         assert server.requests == []
 
 
@@ -301,7 +302,7 @@ def test_first_deliveries_at_once_share_their_connections(monkeypatch: pytest.Mo
     monkeypatch.setattr(adapter, "_Pool", SlowPool)
     to = EndpointUrl("localhost", 1, "/")
     with sending() as sender, ThreadPoolExecutor(8) as threads:
-        prepared = sender._adapter.prepared  # noqa: SLF001 - the pool is no result
+        prepared = sender.adapter.prepared
         asking = [
             threads.submit(prepared, to, {}, b"", frozenset({"127.0.0.1"})) for _ in "12345678"
         ]

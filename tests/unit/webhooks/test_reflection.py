@@ -68,7 +68,7 @@ def test_what_a_machine_is_like_is_not_told() -> None:
         with machine() as port, sending() as sender, pytest.raises(SendError) as raised:
             post(sender, port)
         told.add(str(raised.value))
-        details.append(str(raised.value.detail).partition(":")[0])
+        details.append(str(raised.value.__cause__).partition(":")[0])
     advice = "it has to answer HTTPS with a valid certificate within 0.5 s"
     assert told == {f"the receiver could not be reached: {advice}"}
     assert details == [

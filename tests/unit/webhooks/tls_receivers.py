@@ -13,8 +13,11 @@ import pytest
 
 from emulator import certificates
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
+from functions.webhooks.sender import addresses
+from functions.webhooks.sender.adapter import PinnedAdapter
+from functions.webhooks.sender.host_limits import HostLimits
 from functions.webhooks.sender.http_sender import HttpSender
-from functions.webhooks.sender.ports import Resolver, SendError, Source
+from functions.webhooks.sender.ports import SendError, Source
 from functions.webhooks.sender.resolver import SystemResolver
 
 DEADLINE: Final = 0.5  # seconds; the service's own 5 would only make the tests slow
@@ -111,7 +114,7 @@ def trusting() -> ssl.SSLContext:
 def sending(
     *,
     allow_loopback: bool = True,
-    resolve: Resolver | None = None,
+    resolve: Callable[[str, float], Sequence[str]] | None = None,
     of_an_event: int = 80,
     of_a_tenant: int = 80,
     monotonic: Callable[[], float] = time.monotonic,
@@ -119,18 +122,18 @@ def sending(
 ) -> Iterator[HttpSender]:
     """A sender with a short deadline, closed in the end."""
     sender = HttpSender(
-        tls=trusting(),
+        adapter=PinnedAdapter(trusting(), monotonic),
         resolve=resolve or SystemResolver(monotonic),
-        of_an_event=of_an_event,
-        of_a_tenant=of_a_tenant,
+        of_events=HostLimits(of_an_event),
+        of_tenants=HostLimits(of_a_tenant),
         monotonic=monotonic,
-        allow_loopback=allow_loopback,
+        is_allowed=addresses.is_public_or_loopback if allow_loopback else addresses.is_public,
         timeout_seconds=timeout,
     )
     try:
         yield sender
     finally:
-        sender.close()
+        sender.adapter.watch.close()
 
 
 def post(
@@ -151,8 +154,8 @@ def unreached(sender: HttpSender, port: int, host: str = "localhost") -> str:
     with pytest.raises(SendError) as raised:
         post(sender, port, host)
     assert str(raised.value).startswith("the receiver could not be reached")
-    assert raised.value.detail
-    return raised.value.detail
+    assert isinstance(raised.value.__cause__, SendError)
+    return str(raised.value.__cause__)
 
 
 def failure(handler: Handler, **options: Any) -> tuple[str, Server]:
@@ -163,7 +166,8 @@ def failure(handler: Handler, **options: Any) -> tuple[str, Server]:
             post(sender, server.port)
         # Not a measurement: without a total deadline these receivers hold on for ever.
         assert time.monotonic() - began < DEADLINE * 6
-        return raised.value.detail or str(raised.value), server
+        cause = raised.value.__cause__
+        return str(cause if isinstance(cause, SendError) else raised.value), server
 
 
 def answers(head: bytes) -> Handler:
