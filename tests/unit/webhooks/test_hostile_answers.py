@@ -4,6 +4,7 @@ import select
 import ssl
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -109,26 +110,37 @@ class Clock:
 
 def test_idle_connections_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
     """The longest idle one where many are open, and each after a minute."""
-    ended = threading.Semaphore(0)
+    together, ended = threading.Barrier(3), threading.Semaphore(0)
     monkeypatch.setattr(adapter, "OPEN_AT_MOST", 2)
     clock = Clock()
 
     def keep(connection: ssl.SSLSocket) -> None:
+        together.wait(10)
         connection.sendall(OK)
         if connection.recv(1) == b"":
             ended.release()
 
     with (
-        serving(keep, names=["a.example.com", "b.example.com", "c.example.com"]) as server,
-        sending(resolve=lambda *_: ["127.0.0.1"], monotonic=clock) as sender,
+        serving(keep) as server,
+        sending(monotonic=clock, timeout=10) as sender,
+        ThreadPoolExecutor(3) as threads,
     ):
-        for name in "abc":
-            assert post(sender, server.port, f"{name}.example.com") == 200
+        assert list(threads.map(lambda _: post(sender, server.port), range(3))) == [200] * 3
         assert ended.acquire(timeout=10)
         assert not ended.acquire(blocking=False)
         clock.ahead = 61
         assert ended.acquire(timeout=10)
         assert ended.acquire(timeout=10)
+
+
+def test_a_connection_that_is_about_to_be_let_go_serves_no_more() -> None:
+    """It would end in the middle of an attempt."""
+    clock = Clock()
+    with serving(answers(OK)) as server, sending(monotonic=clock) as sender:
+        assert post(sender, server.port) == 200
+        clock.ahead = adapter.IDLE_SECONDS - 0.4
+        assert post(sender, server.port) == 200
+        assert server.connections == 2
 
 
 def test_a_connection_that_cannot_be_closed_holds_up_no_other(
