@@ -86,6 +86,7 @@ def test_a_connection_that_cannot_be_kept_is_not(answer: bytes) -> None:
     with serving(answers(answer)) as server, sending() as sender:
         assert [post(sender, server.port) for _ in range(2)] == [200] * 2
         assert server.connections == 2
+        assert not sender.adapter.watch.watched
 
 
 def test_a_connection_that_the_receiver_closed_is_replaced() -> None:
@@ -117,6 +118,22 @@ def test_the_deadline_is_total(handler: Handler) -> None:
     reason, server = failure(handler)
     assert reason == f"no answer within {DEADLINE} s"
     assert len(server.requests) == 1
+
+
+def test_the_deadline_of_a_kept_connection_is_total() -> None:
+    """A receiver that answers once and is silent then."""
+
+    def handler(connection: ssl.SSLSocket) -> None:
+        if len(server.requests) == 1:
+            connection.sendall(OK)
+        else:
+            silence(connection)
+
+    with serving(handler) as server, sending() as sender:
+        assert post(sender, server.port) == 200
+        with pytest.raises(SendError, match=f"no answer within {DEADLINE} s"):
+            post(sender, server.port)
+        assert (server.connections, len(server.requests)) == (1, 2)
 
 
 @pytest.mark.parametrize("framing", [b"", b"Content-Length: 99\r\n", b"Connection: close\r\n"])
