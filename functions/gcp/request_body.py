@@ -53,6 +53,9 @@ class TimedBody:
     timed_bytes: int = 0
     """The function's limit: bytes beyond it add no time."""
 
+    length: int | None = None
+    """Its Content-Length, if it has one."""
+
     late: bool = False
     _left: int = MAX_BYTES
     _read: int = 0
@@ -106,7 +109,7 @@ class TimedBody:
             raise BadRequest("Send a whole body, well framed.") from error
         self._left -= len(piece)
         self._read += len(piece)
-        self._ended = len(piece) < size
+        self._ended = len(piece) < size or self._read == self.length
         return piece
 
     @property
@@ -137,7 +140,9 @@ def _timed(app: Application) -> Application:
         connection = environ.get("gunicorn.socket")
         if connection is None or not ("CONTENT_LENGTH" in environ or _CHUNKED in environ):
             return app(environ, start_response)
-        body = environ[_INPUT] = TimedBody(environ[_INPUT], connection)
+        given = environ.get("CONTENT_LENGTH", "")
+        length = int(given) if given.isdecimal() else None
+        body = environ[_INPUT] = TimedBody(environ[_INPUT], connection, length=length)
         try:
             return app(environ, start_response)
         finally:

@@ -74,3 +74,16 @@ def test_nobody_waits_for_a_refused_body(sockets: tuple[socket.socket, socket.so
     half.refuse()
     assert half.late
     assert half.read() == b""
+
+
+def test_a_body_that_has_come_whole_is_not_late(
+    sockets: tuple[socket.socket, socket.socket],
+) -> None:
+    """However long the function works with it: its connection serves the next request."""
+    client, server = sockets
+    client.sendall(b"x" * 100)
+    body = TimedBody(Sent(server, 100), server, length=100)
+    assert len(body.read(100)) == 100
+    body.end()
+    client.sendall(b"next")
+    assert (body.late, server.recv(4)) == (False, b"next")
