@@ -17,7 +17,7 @@ class Timed(Protocol):
         """Seconds of the watch's clock."""
 
     def end(self) -> None:
-        """Called at each tick until it is watched no more; may raise an OSError."""
+        """Called at each tick from then on, until it is not watched; may raise an OSError."""
 
 
 Thing = TypeVar("Thing", bound=Timed)
@@ -34,7 +34,7 @@ class Watch(Generic[Thing]):
         threading.Thread(target=self._run, name="watch", daemon=True).start()
 
     def close(self) -> None:
-        """End everything at once."""
+        """End everything at once, and the thread."""
         self._closed.set()
 
     def _run(self) -> None:

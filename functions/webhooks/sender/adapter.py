@@ -10,6 +10,7 @@ import logging
 import socket
 import ssl
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import lru_cache, partial
@@ -64,8 +65,8 @@ class PinnedAdapter(HTTPAdapter):
         super().__init__()
         tls.options |= ssl.OP_NO_RENEGOTIATION  # work that only the other side decides on
         self.watch: Watch[PinnedConnection] = Watch(monotonic)
-        new_pool = partial(_Pool, ssl_context=tls, maxsize=_PLACES, watch=self.watch)
-        self._pool_of = lru_cache(OPEN_AT_MOST)(new_pool)
+        shared: dict[str, Any] = {"ssl_context": tls, "watch": self.watch, "idle": OrderedDict()}
+        self._pool_of = lru_cache(OPEN_AT_MOST)(partial(_Pool, maxsize=_PLACES, **shared))
         self._finding_pool = threading.Lock()  # the first POSTs to a receiver share its pool
 
     def prepared(
@@ -104,31 +105,32 @@ class PinnedConnection(HTTPSConnection):
 
     sock: Any
     timeout: Any  # seconds that are left of the POST, as urllib3 counts them
-    is_idle = False
+    ssl_context: Any
     deadline = 0.0  # of the POST, or of the idle connection
 
-    def __init__(
-        self, *, addresses: frozenset[str], watch: Watch["PinnedConnection"], **how: Any
-    ) -> None:
+    def __init__(self, *, addresses: frozenset[str], watch: Any, idle: Any, **how: Any) -> None:
         super().__init__(**how)
         # The order of a set is a process's own, so that instances spread over the addresses.
         self._addresses = list(addresses)[:_ADDRESSES_TRIED]
-        self._watch = watch
+        self._watch: Watch[PinnedConnection] = watch
+        self._idle: OrderedDict[PinnedConnection, bool] = idle  # whoever takes one out has it alone
 
     @property
     def is_connected(self) -> bool:
         """Whether an idle connection may serve the next request."""
-        self.is_idle = False
-        return self._seconds_left() > _LET_GO_SECONDS and super().is_connected
+        is_free = self._idle.pop(self, False)
+        return is_free and self._seconds_left() > _LET_GO_SECONDS and super().is_connected
 
     def connect(self) -> None:
         """Connect and shake hands, or raise NotConnectedError."""
         self.end_after(self.timeout)
         try:
-            super().connect()
+            # Not by urllib3, which sets the context's protocols anew while other threads use them.
+            self.sock = self.ssl_context.wrap_socket(self._new_conn(), server_hostname=self.host)
         except _FAILURES as error:
             raise NotConnectedError from error
         self.sock.settimeout(None)
+        self.is_verified = True
         self._watch.watched.add(self)
 
     def _new_conn(self) -> socket.socket:
@@ -166,10 +168,9 @@ class PinnedConnection(HTTPSConnection):
     def rest(self) -> None:
         """Wait for the next request, in place of the longest idle connection if too many do."""
         self.end_after(IDLE_SECONDS)
-        self.is_idle = True
+        self._idle[self] = True
         if len(self._watch.watched) > OPEN_AT_MOST:
-            idle = [found for found in self._watch.watched.copy() if found.is_idle]
-            min(idle, key=lambda found: found.deadline).end_after(_LET_GO_SECONDS)
+            self._idle.popitem(last=False)[0].close()
 
     def end_after(self, seconds: float) -> None:
         """Have the watch end the connection in some seconds."""
@@ -177,7 +178,7 @@ class PinnedConnection(HTTPSConnection):
 
     def end(self) -> None:
         """Close the connection, or have the thread that reads from it close it."""
-        if self.is_idle:
+        if self._idle.pop(self, False):
             self.close()
         elif sock := self.sock:
             socket.socket.shutdown(sock, socket.SHUT_RDWR)  # TCP: TLS is being read
@@ -231,7 +232,7 @@ class Answer(http.client.HTTPResponse):
 
 
 class _Received(socket.SocketIO):
-    """The bytes of an answer; raises `LineTooLong` where its head has more than `ANSWER_BYTES`."""
+    """The first `ANSWER_BYTES` of an answer; raises `LineTooLong` beyond."""
 
     _left = ANSWER_BYTES
 

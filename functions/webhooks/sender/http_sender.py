@@ -78,8 +78,7 @@ class HttpSender:
                     acknowledges = answer.status in ACKNOWLEDGING
                     body = answer.finish(is_wanted=not acknowledges)
             except (NoAnswerError, OSError, ValueError) as error:
-                is_late = self.monotonic() >= ends
-                cause = TimeoutError() if is_late else error.__cause__ or error
+                cause = TimeoutError() if self.monotonic() >= ends else error.__cause__ or error
                 why = next(text for kind, text in _REASONS if isinstance(cause, kind))
                 why = why.format(error=cause, seconds=self.timeout_seconds)
                 is_told = type(error) is NoAnswerError or isinstance(cause, socket.gaierror)
