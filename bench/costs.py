@@ -53,27 +53,26 @@ COSTS: Final = {
     "a link to a log": Cost(rpcs=4, reads=2, writes=2),
     # The call is counted; event and share; the deliveries, and nothing that is not shown.
     "a page of 50 of a shared log": Cost(rpcs=3, reads=52, writes=1),
-    # Reads: event and lock, the lock once more in a transaction, and no account, 1 each; the stops
-    # of event and tenant 2, photos 5, guest records 5, the tenant's mails. Writes: the call; lock
+    # Reads: event and lock, the lock once more in a transaction, and no account, 1 each; photos 5,
+    # guest records 5, the tenant's mails. Writes: the call; lock
     # and recap, in that transaction, which takes a call to begin; those mails; lock, batch and
     # recap; lock and batch; batch and recap; lock and recap. The lock is written with each write
     # that only its holder may make.
-    "a recap of 5 guests": Cost(rpcs=15, reads=17, writes=13, mail_requests=1),
+    "a recap of 5 guests": Cost(rpcs=14, reads=15, writes=13, mail_requests=1),
     # Reads: photos and guest records 5000 each, 167 queries for accounts, the others as for 5.
     # Writes: the call; lock and recap; mails; lock, 5 batches and recap; 4 for each of 5 batches;
     # lock and recap.
-    "a recap of 5,000 guests": Cost(rpcs=199, reads=10_173, writes=33, mail_requests=5),
+    "a recap of 5,000 guests": Cost(rpcs=198, reads=10_171, writes=33, mail_requests=5),
     # Reads: what is known of the recap's mails, and its 5 batches, one call. Writes: what is known
     # and the recap.
     "news of 500 of its mails, one request": Cost(rpcs=2, reads=6, writes=2),
     # Nothing is new in it.
     "the same told again": Cost(rpcs=1, reads=6),
-    # And the preferences of the guest's mailbox; then the recap, the stops of event and tenant, the
-    # tenant's recaps of that day, and their complaints.
-    "news of one mail, a complaint": Cost(rpcs=7, reads=7, writes=3),
+    # And the preferences of the guest's mailbox, and the recap.
+    "news of one mail, a complaint": Cost(rpcs=4, reads=3, writes=3),
     # The same reads but for the transaction, and no write but that of the call.
-    "a preview of a recap of 5 guests": Cost(rpcs=7, reads=16, writes=1),
-    "a preview of a recap of 5,000 guests": Cost(rpcs=183, reads=10_172, writes=1),
+    "a preview of a recap of 5 guests": Cost(rpcs=6, reads=14, writes=1),
+    "a preview of a recap of 5,000 guests": Cost(rpcs=182, reads=10_170, writes=1),
     # And the count of previews for that mailbox, by a write that answers with the count.
-    "a preview of 5 guests, mailed": Cost(rpcs=8, reads=16, writes=2, mail_requests=1),
+    "a preview of 5 guests, mailed": Cost(rpcs=7, reads=14, writes=2, mail_requests=1),
 }

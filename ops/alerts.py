@@ -76,25 +76,10 @@ _ALERTS: Final = {
         _logged('jsonPayload.message="delivery.given-up"', event_id="eventId", host="host"),
     ),
     "complaints": _alert(
-        _WARNING,
-        "complaints",
-        "Guests mark 1 in 1,000 mails of a tenant and day as spam",
-        _logged(
-            'jsonPayload.message="recap.complaints" AND jsonPayload.level="warning"',
-            tenant_id="tenantId",
-            stop="stop",
-        ),
-        minutes_between_mails=60,
-    ),
-    "complaints-stop": _alert(
         _ERROR,
         "complaints",
-        "Guests mark 3 in 1,000 mails of a tenant and day as spam; it sends no recap any more",
-        _logged(
-            'jsonPayload.message="recap.complaints" AND jsonPayload.level="stop"',
-            tenant_id="tenantId",
-            stop="stop",
-        ),
+        "Guests mark 3 in 1,000 mails of a recap as spam, four mailboxes at least",
+        _logged('jsonPayload.message="recap.complaints"', tenant_id="tenantId", event_id="eventId"),
         minutes_between_mails=60,
     ),
     "deliveries-failing": _alert(

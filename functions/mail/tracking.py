@@ -61,7 +61,7 @@ class TrackingEvent:
 
     status: DeliveryStatus
     labels: Mapping[str, object]
-    address: str = ""
+    address: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ to do. The effects come before the commit and may be repeated, so that no record
 its effect.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -20,7 +19,6 @@ from functions.clock import Clock
 from functions.documents.refusals import ChangedMeanwhileError
 from functions.mail.message import NOTICE_LABEL
 from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
-from functions.mail_events.complaint_watch import ComplaintWatch
 from functions.parallel import InParallel
 from functions.preferences.preferences import Flag
 from functions.preferences.reach import UNREACHABLE_FOR
@@ -32,7 +30,10 @@ from functions.wall.address import address_hash, guest_uid, mailbox, normalised
 
 _WITH_EFFECT: Final = DeliveryStatus.UNWELCOME | DeliveryStatus.UNREACHABLE
 
-_HASH: Final = re.compile("[0-9a-f]{32}")
+MANY_COMPLAINTS_PER_THOUSAND: Final = 3
+MANY_COMPLAINTS: Final = 4
+"""Mailboxes that complained of a recap. Large mailbox providers refuse a sender from 3 in 1,000 on,
+and all tenants send from one domain."""
 
 _PAUSES: Final = (0.05, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0, 1.0, 1.0)
 """Seconds between tries while several requests write about one recap. Each time one succeeds."""
@@ -44,21 +45,11 @@ class StillBusyError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Report:
-    """Everything that one request reports about one mail; `address` may be empty."""
+    """Everything that one request reports about one mail; `mailbox` is a hash."""
 
     labels: MailLabels
     status: DeliveryStatus
-    address: str
-
-    @property
-    def mailbox(self) -> str:
-        """The hash of the recipient's mailbox; that of the address where only its hash is known.
-
-        The address counts only where it has the hash that the ledger has, so that a forged one
-        cannot turn off another person's mails.
-        """
-        is_own = address_hash(normalised(self.address)) == self.labels.guest_id
-        return address_hash(mailbox(self.address)) if is_own else self.labels.guest_id
+    mailbox: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +61,6 @@ class MailEvents:
 
     statuses: StatusStore
     users: UserStore
-    complaints: ComplaintWatch
     clock: Clock
     recaps_in_parallel: InParallel
     guests_in_parallel: InParallel
@@ -78,7 +68,8 @@ class MailEvents:
     def record(self, events: Iterable[TrackingEvent]) -> int:
         """Record the new facts in `events`; returns the number of mails with new facts.
 
-        Events about mails that no ledger has are ignored.
+        Events about mails that no ledger has are ignored, and so are events whose label is not the
+        hash of their address: a foreign report cannot turn off another person's mails.
 
         Raises:
             Exception: not everything was recorded; the provider has to repeat the request.
@@ -94,13 +85,6 @@ class MailEvents:
 
     def _record(self, recap: tuple[RecapKey, Mapping[str, _Report]]) -> int:
         key, reports = recap
-        changed = self._record_new(key, reports)
-        if any(DeliveryStatus.COMPLAINED in report.status for report in reports.values()):
-            # Also for a known complaint: an earlier request may have ended before its check.
-            self.complaints.check_day(key)
-        return changed
-
-    def _record_new(self, key: RecapKey, reports: Mapping[str, _Report]) -> int:
         batches = {report.labels.batch for report in reports.values()}
         for pause in (*_PAUSES, None):
             found = self.statuses.load(key, batches)
@@ -131,8 +115,28 @@ class MailEvents:
         )
         change = Tally.of(changed.values()) - Tally.of(known.values())
         statuses = {**found.statuses, **changed}
-        complaints = {**found.complaints, **_complaints(reports, new)}
+        complaints = found.complaints | {
+            reports[guest].mailbox
+            for guest, facts in new.items()
+            if DeliveryStatus.COMPLAINED in facts
+        }
+        if complaints > found.complaints:
+            self._alert(key, len(complaints))
         self.statuses.save(key, statuses, change, complaints, found.version)
+
+    def _alert(self, key: RecapKey, complained: int) -> None:
+        """Log a recap of which many mailboxes have complained (spec 8)."""
+        tenant_id, sent = self.statuses.tenant_and_sent(key)
+        many = complained * 1000 >= MANY_COMPLAINTS_PER_THOUSAND * sent
+        if many and complained >= MANY_COMPLAINTS:
+            log.error(
+                "recap.complaints",
+                tenantId=tenant_id,
+                eventId=key.event_id,
+                recapId=key.recap_id,
+                complained=complained,
+                sent=sent,
+            )
 
     def _have_effect(self, report: _Report, new: DeliveryStatus) -> None:
         if DeliveryStatus.UNWELCOME in new:
@@ -154,28 +158,21 @@ def _changed(found: StoredStatuses, reports: Mapping[str, _Report]) -> dict[str,
     return changed
 
 
-def _complaints(
-    reports: Mapping[str, _Report], new: Mapping[str, DeliveryStatus]
-) -> dict[str, str]:
-    """The new complaints: the uploader of the address, by mailbox."""
-    about = [reports[guest] for guest, facts in new.items() if DeliveryStatus.COMPLAINED in facts]
-    return {report.mailbox: report.labels.uploader or report.mailbox for report in about}
-
-
 def _unwelcome_notices(events: Iterable[TrackingEvent]) -> set[str]:
     """Hashes of the addresses whose owners want no more notices, or cannot get any."""
-    labels = {event.labels.get(NOTICE_LABEL) for event in events if event.status & _WITH_EFFECT}
-    return {label for label in labels if isinstance(label, str) and _HASH.fullmatch(label)}
+    unwelcome = (event for event in events if event.status & _WITH_EFFECT)
+    hashes = ((address_hash(normalised(event.address)), event.labels) for event in unwelcome)
+    return {told for told, labels in hashes if labels.get(NOTICE_LABEL) == told}
 
 
 def _by_recap(events: Iterable[TrackingEvent]) -> Mapping[RecapKey, Mapping[str, _Report]]:
     recaps: dict[RecapKey, dict[str, _Report]] = defaultdict(dict)
     for event in events:
         labels = MailLabels.read(event.labels)
-        if labels is None:
+        if labels is None or labels.guest_id != address_hash(normalised(event.address)):
             continue
         reports = recaps[RecapKey(labels.event_id, labels.recap_id)]
         earlier = reports.get(labels.guest_id)
         status = event.status | earlier.status if earlier else event.status
-        reports[labels.guest_id] = _Report(labels, status, event.address)
+        reports[labels.guest_id] = _Report(labels, status, address_hash(mailbox(event.address)))
     return recaps

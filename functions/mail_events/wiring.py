@@ -9,13 +9,11 @@ from functions import parameters
 from functions.gcp.documents import documents
 from functions.machine import CLOCK
 from functions.mail.sendgrid_events import SendGridWebhook
-from functions.mail_events.complaint_watch import ComplaintWatch
 from functions.mail_events.recorder import MailEvents
 from functions.once import once
 from functions.parallel import Threads
 from functions.preferences.store.user_store import UserStore
 from functions.recap.ledger.status_store import StatusStore
-from functions.recap.quota.complaint_store import ComplaintStore
 
 _PARALLEL_WRITES: Final = 8
 
@@ -35,7 +33,6 @@ def mail_events() -> MailEvents:
     return MailEvents(
         statuses=StatusStore(documents()),
         users=UserStore(documents()),
-        complaints=ComplaintWatch(ComplaintStore(documents()), CLOCK.now),
         clock=CLOCK,
         recaps_in_parallel=Threads(_PARALLEL_WRITES, "recaps"),
         guests_in_parallel=Threads(_PARALLEL_WRITES, "guests"),

@@ -19,7 +19,6 @@ from functions.recap.audience.photo_hosts import PhotoHosts
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.ledger.status_store import StatusStore
 from functions.recap.quota.allowance import RecapLimits
-from functions.recap.quota.complaint_store import ComplaintStore
 from functions.recap.quota.mailing_store import MailingStore
 from functions.recap.sending.dispatch import REQUESTS_AT_ONCE, SMALL_REQUESTS_AT_ONCE
 from functions.recap.sending.places import Places
@@ -39,7 +38,6 @@ def _planner() -> Planner:
         recaps=RecapStore(documents()),
         guests=GuestStore(documents(), Threads(PAGES_AT_ONCE, "guests")),
         mailings=MailingStore(documents()),
-        complaints=ComplaintStore(documents()),
         sender=mail.sender,
         shows=PhotoHosts.read(parameters.PHOTO_HOSTS.value, project_id() or "").allow,
         now=CLOCK.now,

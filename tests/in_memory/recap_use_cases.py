@@ -10,7 +10,6 @@ from functions.clock import Clock
 from functions.documents.documents import Documents
 from functions.mail.provider import BulkMailer
 from functions.mail.sender import MailSender
-from functions.mail_events.complaint_watch import ComplaintWatch
 from functions.mail_events.recorder import MailEvents
 from functions.parallel import InParallel
 from functions.preferences.links import PreferencesLinks
@@ -19,8 +18,6 @@ from functions.recap.audience.guest_store import GuestStore
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.ledger.status_store import StatusStore
 from functions.recap.quota.allowance import RecapLimits
-from functions.recap.quota.complaint_store import ComplaintStore
-from functions.recap.quota.complaints import LIMITS
 from functions.recap.quota.mailing_store import MailingStore
 from functions.recap.sending.places import Places
 from functions.recap.sending.planner import Planner
@@ -63,7 +60,6 @@ class RecapUseCases:
             recaps=self.watch("recaps", RecapStore(self.documents)),
             guests=self.watch("guests", GuestStore(self.documents, self.in_parallel)),
             mailings=self.watch("mailings", MailingStore(self.documents)),
-            complaints=self.watch("complaints", ComplaintStore(self.documents)),
             sender=self.mail_sender,
             shows=self.shows,
             now=self.clock.now,
@@ -98,15 +94,11 @@ class RecapUseCases:
             min_guests=min_guests,
         )
 
-    def mail_events(
-        self, recaps_in_parallel: InParallel | None = None, limits: Any = LIMITS
-    ) -> MailEvents:
-        """The use case of `mailEvents`, with these limits of complaints."""
-        complaints = self.watch("complaints", ComplaintStore(self.documents))
+    def mail_events(self, recaps_in_parallel: InParallel | None = None) -> MailEvents:
+        """The use case of `mailEvents`."""
         return MailEvents(
             statuses=self.watch("outcomes", StatusStore(self.documents)),
             users=self.watch("users", UserStore(self.documents)),
-            complaints=ComplaintWatch(complaints, self.clock.now, limits),
             clock=self.clock,
             recaps_in_parallel=recaps_in_parallel or self.in_parallel,
             guests_in_parallel=self.in_parallel,

@@ -122,7 +122,7 @@ def test_rules_of_the_app_that_open_ours_are_told(beside: Operator) -> None:
     assert status == 1
     opened = "the app's own rules let a guest get, list events/eventId/secrets/webhooks"
     assert opened in said
-    assert "let an admin of another tenant get, list recapStops/tenant" in said
+    assert "let an admin of another tenant get, list recapMails/tenant" in said
 
 
 def test_an_empty_project_may_be_said_to_have_an_app(operator: Operator) -> None:

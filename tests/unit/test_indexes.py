@@ -12,7 +12,6 @@ import pytest
 from google.cloud.firestore_v1 import types
 
 from functions.gcp.documents import FirestoreDocuments
-from functions.recap.quota.complaint_store import ComplaintStore
 from functions.wall.photo import Photo
 from functions.webhooks.deliveries.delivery import EndedWithin, Outcome, Place
 from functions.webhooks.deliveries.store import DeliveryStore
@@ -56,7 +55,6 @@ QUERIES: Final[dict[str, list[tuple[Any, ...]]]] = {
     "due": [(NOW,)],
     "of_event": [("e1",)],
     "overdue": [(NOW,)],
-    "recaps": [("acme", NOW, NOW)],
     "count_photos": [("e1",), ("e1", 100, NOW)],
     "first_photo_by": [
         ("e1", Photo.read("p1", {"uploaderEmail": "a@example.com"}, created=NOW, updated=NOW)),
@@ -69,7 +67,6 @@ BY_NAME: Final = {
     *("create", "find", "load", "save", "restart"),
     *("event", "milestones"),
     *("revoke", "note_failure", "note_notice", "forget"),
-    *("tenant_and_start", "put"),
 }
 """Those that read and write documents by their names."""
 
@@ -171,7 +168,6 @@ def asked(method: str, arguments: tuple[Any, ...]) -> list[Any]:
         LogShareStore(documents),
         EndpointStore(documents),
         WallStore(documents),
-        ComplaintStore(documents),
     )
     [store] = [store for store in stores if hasattr(store, method)]
     answer = getattr(store, method)(*arguments)
@@ -197,7 +193,6 @@ def test_no_query_is_forgotten() -> None:
     methods = {
         name
         for port in (
-            ComplaintStore,
             DeliveryStore,
             LogShareStore,
             EndpointStore,

@@ -34,21 +34,20 @@ class Guest:
     """An address, and the photos that were uploaded with it.
 
     `id` is a hash of the address, by which the ledger knows the guest; `mailbox` is one of the
-    mailbox, which several addresses may share. `uploader` is a hash of who left the address first.
-    `spellings` are the normalised forms of the address on photos: nearly always one, two for an
-    international domain.
+    mailbox, which several addresses may share. `first_at` is when the server got the guest's oldest
+    approved photo. `spellings` are the normalised forms of the address on photos: nearly always
+    one, two for an international domain.
     """
 
     address: str
     name: str = ""
-    uploader: str = ""
+    first_at: datetime = _LATER
     photo_count: int = 0
     spellings: tuple[str, ...] = ()
     newest: Newest = field(default_factory=lambda: Newest(MAIL_BYTES, _ALL))
     id: str = field(init=False)
     mailbox: str = field(init=False)
     _named_at: datetime = _NEVER
-    _uploaded_at: datetime = _LATER
 
     def __post_init__(self) -> None:
         """Hash the address."""
@@ -56,12 +55,11 @@ class Guest:
         self.mailbox = address_hash(mailbox(self.address))
 
     def count(self, photo: Photo) -> None:
-        """Count the photo; the newest name wins, and the first uploader."""
+        """Count the photo; the newest name wins."""
         self.photo_count += 1
-        uploader, by = photo.uploader_uid, photo.uploader_name or ""
-        if uploader and photo.uploaded_at < self._uploaded_at:
-            self.uploader, self._uploaded_at = address_hash(uploader), photo.uploaded_at
-        if photo.created_at >= self._named_at and (name := greeted_name(by)):
+        self.first_at = min(self.first_at, photo.uploaded_at)
+        name = greeted_name(photo.uploader_name or "")
+        if photo.created_at >= self._named_at and name:
             self.name, self._named_at = name, photo.created_at
 
     @property
@@ -110,7 +108,6 @@ class Audience:
     reel: Newest = field(default_factory=lambda: Newest(MAIL_BYTES, MAX_REEL))
     by_id: dict[str, Guest] = field(default_factory=dict)
     _by_spelling: dict[str, Guest | None] = field(default_factory=dict)
-    _first_uploads: dict[str, dict[str, datetime]] = field(default_factory=dict)
     _narrowed: bool = False
     _left: int = field(init=False)
 
@@ -134,7 +131,6 @@ class Audience:
         guest = self._by_spelling[spelling]
         if guest:
             guest.count(photo)
-            self._remember_uploader(guest, photo)
             if picture and self.mode is Mode.PERSONAL and not self.pictures_dropped:
                 self._keep(guest, photo, picture)
 
@@ -160,24 +156,9 @@ class Audience:
             guest = self.by_id.get(address_hash(address.casefold()))
         return guest
 
-    def in_fair_order(self) -> list[Guest]:
-        """All guests with a valid address, in an order that no guest can influence.
-
-        The first addresses of all uploaders come before the second address of any uploader; within
-        a round the server's time of the upload decides. An address used by several uploaders takes
-        its best place.
-        """
-        places: dict[str, tuple[int, datetime]] = {}
-        for uploads in self._first_uploads.values():
-            by_time = sorted((at, guest_id) for guest_id, at in uploads.items())
-            for nth, (at, guest_id) in enumerate(by_time):
-                places[guest_id] = min(places.get(guest_id, (nth, at)), (nth, at))
-        return sorted(self.guests, key=lambda guest: (places[guest.id], guest.id))
-
-    def _remember_uploader(self, guest: Guest, photo: Photo) -> None:
-        # A photo written by a script may lack the uploader; its address counts as an uploader.
-        uploads = self._first_uploads.setdefault(photo.uploader_uid or guest.id, {})
-        uploads[guest.id] = min(uploads.get(guest.id, photo.uploaded_at), photo.uploaded_at)
+    def in_order(self) -> list[Guest]:
+        """All guests with a valid address; whose first approved photo is oldest comes first."""
+        return sorted(self.guests, key=lambda guest: (guest.first_at, guest.id))
 
     def _guest(self, email: str, spelling: str) -> Guest | None:
         address = deliverable(email.strip())

@@ -18,13 +18,13 @@ class StoredStatuses:
     Attributes:
         sent_to: Recipients of the requested batches, by batch number, from the ledger.
         statuses: The statuses by guest id.
-        complaints: The complaints: the uploader by mailbox.
+        complaints: The mailboxes that complained, as hashes.
         version: None before the first status.
     """
 
     sent_to: Mapping[int, Collection[str]]
     statuses: Mapping[str, DeliveryStatus]
-    complaints: Mapping[str, str]
+    complaints: frozenset[str]
     version: Version | None
 
 
@@ -46,26 +46,34 @@ class StatusStore:
                 if batch
             },
             entries.read(found.fields["entries"]) if found else {},
-            found.fields.get("complaints", {}) if found else {},
+            frozenset(found.fields.get("complaints", {}) if found else ()),
             found.version if found else None,
         )
+
+    def tenant_and_sent(self, key: RecapKey) -> tuple[str, int]:
+        """The tenant of a recap, and the number of its mails."""
+        fields = recap.fields if (recap := self.documents.get(key.path)) else {}
+        return fields.get("tenantId", ""), fields.get("sent", 0)
 
     def save(
         self,
         key: RecapKey,
         statuses: Mapping[str, DeliveryStatus],
         change: Tally,
-        complaints: Mapping[str, str],
+        complaints: frozenset[str],
         version: Version | None,
     ) -> None:
         """Replace the statuses and add `change` to the recap's counts, in one commit.
 
-        `complaints` are all that are known: the uploader by mailbox (see `quota.complaints`).
+        `complaints` are all that are known.
 
         Raises:
             ChangedMeanwhileError: the document has another version, or the recap is gone.
         """
-        fields = {"entries": entries.written(statuses), "complaints": complaints}
+        fields = {
+            "entries": entries.written(statuses),
+            "complaints": dict.fromkeys(complaints, True),
+        }
         self.documents.commit(
             write_as_read(_statuses(key), fields, version),
             # An update fails where the recap is gone: nothing is written under a deleted event.

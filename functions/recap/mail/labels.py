@@ -15,14 +15,11 @@ _EVENT: Final = "wall_event"
 _RECAP: Final = "wall_recap"
 _BATCH: Final = "wall_batch"
 _GUEST: Final = "wall_guest"
-_UPLOADER: Final = "wall_uploader"
-
-_HASH: Final = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 _FORMS: Final = {
     _RECAP: re.compile(r"[A-Za-z0-9]{1,64}", re.ASCII),
     _BATCH: re.compile(r"[0-9]{1,6}", re.ASCII),
-    _GUEST: _HASH,
+    _GUEST: re.compile(r"[0-9a-f]{32}", re.ASCII),
 }
 """Of the labels that every mail has, beside the event."""
 
@@ -36,14 +33,12 @@ class MailLabels:
         recap_id: The recap.
         batch: Number of the batch.
         guest_id: The recipient's id in the ledger, a hash of the address.
-        uploader: A hash of who uploaded with the address first; empty where that is unknown.
     """
 
     event_id: str
     recap_id: str
     batch: int
     guest_id: str
-    uploader: str = ""
 
     def as_texts(self) -> dict[str, str]:
         """The labels by name."""
@@ -52,7 +47,7 @@ class MailLabels:
             _RECAP: self.recap_id,
             _BATCH: str(self.batch),
             _GUEST: self.guest_id,
-        } | ({_UPLOADER: self.uploader} if self.uploader else {})
+        }
 
     @classmethod
     def read(cls, labels: Mapping[str, object]) -> Self | None:
@@ -61,11 +56,9 @@ class MailLabels:
         fit = all(form.fullmatch(texts.get(name, "")) for name, form in _FORMS.items())
         if not fit or not is_id(texts.get(_EVENT)):
             return None
-        uploader = texts.get(_UPLOADER, "")
         return cls(
             event_id=texts[_EVENT],
             recap_id=texts[_RECAP],
             batch=int(texts[_BATCH]),
             guest_id=texts[_GUEST],
-            uploader=uploader if _HASH.fullmatch(uploader) else "",
         )

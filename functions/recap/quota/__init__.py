@@ -1,1 +1,1 @@
-"""How many mails a tenant may send: by address, in all, and after complaints (spec 8)."""
+"""How many mails a tenant may send: by address, and in all (spec 8)."""

@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import NamedTuple
 
 from functions.access import Caller, check_event
-from functions.call_error import CallError
 from functions.mail.sender import MailSender
 from functions.preferences.reach import SkipReason
 from functions.recap.arguments import Mode, RecapArguments
@@ -21,7 +20,6 @@ from functions.recap.ledger.lock import Lock
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.mail.composer import Composer
 from functions.recap.quota.allowance import RecapLimits
-from functions.recap.quota.complaint_store import ComplaintStore
 from functions.recap.quota.mailing_store import MailingStore
 from functions.recap.quota.mailings import Counted
 from functions.recap.sending.report import Report
@@ -51,9 +49,9 @@ class Gathered:
 
     @property
     def candidates(self) -> list[Guest]:
-        """The guests who may be mailed, in the order of `Audience.in_fair_order`."""
+        """The guests who may be mailed, in the order of `Audience.in_order`."""
         skipped = self.skip_reasons
-        return [guest for guest in self.audience.in_fair_order() if guest.id not in skipped]
+        return [guest for guest in self.audience.in_order() if guest.id not in skipped]
 
     def remaining(self, batch: Batch) -> Batch:
         """A planned `batch` with the recipients who still get the mail.
@@ -105,7 +103,6 @@ class Planner:
     recaps: RecapStore
     guests: GuestStore
     mailings: MailingStore
-    complaints: ComplaintStore
     sender: Callable[[], MailSender]
     shows: Callable[[str], bool]
     now: Callable[[], datetime]
@@ -121,14 +118,6 @@ class Planner:
         found, lock = self.recaps.event_and_lock(wanted.event_id)
         fields = check_event(caller, found.fields if found else None, wanted.tenant_id)
         return WallEvent.read(fields, updated=found.written if found else self.now()), lock
-
-    def stopped(self, event_id: str, event: WallEvent) -> CallError | None:
-        """Why complaints stop the recaps of the event or its tenant; None where they do not.
-
-        A superadmin's call is refused as well: the mails would be the same.
-        """
-        stops = self.complaints.find(event.tenant_id, event_id)
-        return next((stop.refusal for stop in stops if stop and stop.holds), None)
 
     def gather(
         self,

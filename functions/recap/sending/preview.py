@@ -184,11 +184,11 @@ class RecapPreview:
         lock: Lock | None,
     ) -> tuple[Choice, CallError | None]:
         """The recipients of `sendEventRecap` now, with this lock; its refusal."""
-        blocked, continued = self.planner.stopped(wanted.event_id, event), None
+        blocked = continued = None
         try:
             continued = resumable(lock, self.planner.now())
         except CallError as refused:
-            blocked = blocked or refused
+            blocked = refused
         key = RecapKey(wanted.event_id, continued or "")
         batches = self.planner.recaps.batches(key) if continued else []
         choice = gathered.continued([_without_its_call(batch) for batch in batches])
@@ -232,7 +232,7 @@ def _shown(wanted: PreviewArguments, ids: Sequence[str], audience: Audience) -> 
                 "another one as guest, or leave it out.",
             )
         return guest
-    candidates = [audience.by_id[guest_id] for guest_id in ids] or audience.in_fair_order()
+    candidates = [audience.by_id[guest_id] for guest_id in ids] or audience.in_order()
     return max(candidates, key=lambda guest: guest.photo_count, default=None)
 
 

@@ -64,8 +64,6 @@ class RecapSender:
         """
         give_up_at = self.clock.monotonic() + _LAST_WAIT_SECONDS
         event, lock = self.planner.event(caller, wanted)
-        if stopped := self.planner.stopped(wanted.event_id, event):
-            raise stopped
         resumable(lock, self.clock.now())  # a call that is refused waits for no place
         with self.places.place(event.tenant_id):
             return self._send(caller, wanted, event, give_up_at)
@@ -225,7 +223,6 @@ def _recipients(
                 recap_id=key.recap_id,
                 batch=batch.number,
                 guest_id=guest.id,
-                uploader=guest.uploader,
             ).as_texts(),
         )
         for batch in batches

@@ -12,7 +12,7 @@ from functions.call_error import CallError
 from functions.clock import Clock
 from functions.documents.document import Document
 from functions.documents.query import Query
-from functions.documents.write import Merge, Put
+from functions.documents.write import Put
 from functions.mail.message import EmailMessage
 from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
 from functions.mail_events.recorder import MailEvents, StillBusyError
@@ -24,7 +24,6 @@ from functions.recap.ledger.lock import COOLDOWN, Lock, RecapKey
 from functions.recap.ledger.recap_store import batch_of, lock_of
 from functions.recap.quota import mailings
 from functions.recap.quota.allowance import RecapLimits
-from functions.recap.quota.complaints import Complaints, Level, Limit, day_of, stop_path
 from functions.recap.quota.mailings import tenant_key
 from functions.recap.sending.preview import Preview
 from functions.recap.sending.report import RecapResult
@@ -52,8 +51,6 @@ T = TypeVar("T")
 EVENT: Final = "e1"
 TENANT: Final = "t1"
 LIMITS: Final = RecapLimits(per_call=6, per_address=1000)
-COMPLAINT_LIMITS: Final = (Limit(Level.STOP, 300, 2),)
-"""So that guests as few as these can stop a tenant."""
 _SLACK: Final = timedelta(seconds=1)
 """By so much may clocks differ."""
 
@@ -143,7 +140,6 @@ class RecapWorld:
         self._began: dict[str, datetime] = {}
         self._only_new: set[str] = set()
         self._opted_out: dict[str, datetime] = {}
-        self._stopped_at: datetime | None = None
         self._news: list[tuple[Mail, TrackingEvent]] = []
         self._told: dict[tuple[str, str], DeliveryStatus] = {}
         self._posts = 0
@@ -296,18 +292,11 @@ class RecapWorld:
         """Two days later all is calm, and a recap is possible."""
         self._simulation.weather = Weather(0.0, self._simulation.weather.kinds)
         self._trouble = self._hold_ups = 0.0
-        self._pardon()
         self._wanted = {*self._guests, *self._newcomers()} - set(self._opted_out)
         new = {guest for guest in self._wanted if address_hash(guest) not in self._had_a_turn()}
         self._call("last", look=True)
         wanted = new if "last" in self._only_new else self._wanted
         self._last_wanted = min(len(wanted), LIMITS.per_call)
-
-    def _pardon(self) -> None:
-        """An operator lets the tenant send again."""
-        if self._firestore.get(stop_path(TENANT, EVENT)):
-            pardon = {"pardonedAt": self._simulation.now}
-            self._firestore.commit(Merge(stop_path(TENANT, EVENT), pardon))
 
     # The mail service.
 
@@ -344,8 +333,6 @@ class RecapWorld:
         ):
             self._simulation.violation("a second mail to a guest by a call for newcomers")
         began = self._began[call]
-        if self._stopped_at and self._stopped_at < began:
-            self._simulation.violation(f"a mail of {call}, and the event is stopped")
         if address in self._opted_out and self._opted_out[address] < began:
             self._simulation.violation(f"a mail of {call} to somebody who had opted out")
         self._mails.append(mail)
@@ -398,7 +385,8 @@ class RecapWorld:
         for place, status in enumerate(told):
             when = self._choices.number(f"{name} news {place}") % len(_NEWS_AFTER)
             self._simulation.after(
-                _NEWS_AFTER[when], partial(self._gather, mail, TrackingEvent(status, labels))
+                _NEWS_AFTER[when],
+                partial(self._gather, mail, TrackingEvent(status, labels, mail.address)),
             )
 
     def _gather(self, mail: Mail, told: TrackingEvent) -> None:
@@ -425,8 +413,7 @@ class RecapWorld:
         self._tell(name, news)
 
     def _mail_events(self, instance: Instance) -> MailEvents:
-        use_cases = self._use_cases(instance, instance.call, instance.in_parallel)
-        return use_cases.mail_events(limits=COMPLAINT_LIMITS)
+        return self._use_cases(instance, instance.call, instance.in_parallel).mail_events()
 
     def _tell(self, name: str, news: Sequence[tuple[Mail, TrackingEvent]], tries: int = 0) -> None:
         """Tell it until it is answered well."""
@@ -465,10 +452,6 @@ class RecapWorld:
                 ended_without = after.fields["state"] in (RecapState.FAILED, RecapState.EMPTY)
                 if ended_without and self._mailed_of(recap_id).total():
                     self._simulation.violation("a recap that sent nothing counts as one")
-            case ["recapStops", _] if after:
-                pardoned = after.fields.get("pardonedAt")
-                holds = pardoned is None or pardoned < after.fields["since"]
-                self._stopped_at = self._simulation.now if holds else None
             case _:
                 pass
 
@@ -485,7 +468,6 @@ class RecapWorld:
     def violations(self) -> Iterator[str]:
         """The violations at the end, when everything is at rest."""
         yield from self._wrong_cooldowns()
-        yield from self._too_many_complaints()
         for recap_id, recap in self._recaps().items():
             for sentence in self._wrong(recap_id, recap):
                 yield f"recap {recap_id}: {sentence}"
@@ -556,19 +538,6 @@ class RecapWorld:
             last = max(mail.started_at for mail in before)
             if after[0].at < last + COOLDOWN - _SLACK:
                 yield f"the next recap came {after[0].at - last} after the last mail of one"
-
-    def _too_many_complaints(self) -> Iterator[str]:
-        days: dict[datetime, list[Mapping[str, Any]]] = {}
-        for recap in self._recaps().values():
-            days.setdefault(day_of(recap["startedAt"])[0], []).append(recap)
-        for day, recaps in days.items():
-            counted = Complaints(
-                sum(recap["complained"] for recap in recaps), sum(recap["sent"] for recap in recaps)
-            )
-            if counted.level(COMPLAINT_LIMITS) and not self._firestore.get(
-                stop_path(TENANT, EVENT)
-            ):
-                yield f"{counted} of {day}, and the event was not stopped"
 
     def _batches(self, recap_id: str) -> list[Batch]:
         path = f"{RecapKey(EVENT, recap_id).path}/batches"

@@ -2,7 +2,7 @@
 
 import re
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -12,7 +12,6 @@ from google.cloud import firestore
 from emulator.mailbox import PORT, Mailbox
 from emulator.people import Person, sign_in
 from emulator.receiver import always, fails
-from functions.recap.quota.complaints import stop_path
 from functions.signed_links.link import IN_A_MAIL, TO_A_LOG
 from tests.suite.actions.conftest import TENANT, Configure, Named, Record
 from tests.suite.call import ONE_CLICK, Answer, call, click
@@ -81,13 +80,11 @@ def refused(  # noqa: C901, PLR0915 - a table of refusals
     token: str,
     log_token: str,
     headers: dict[str, str],
-    db: firestore.Client,
-) -> Iterator[Callable[[str, str], Answer]]:
+) -> Callable[[str, str], Answer]:
     """Have a call refused with a code, as it happens to callers."""
     anybodys: dict[str, Any] = {"token": token, "preferences": {"marketing": False}}
     bearers: dict[str, Any] = {"token": log_token}
     lock = event.collection("locks").document("recap")
-    stop = db.document(stop_path(TENANT))
     later = datetime.now(UTC) + timedelta(minutes=5)
     held = {"recapId": "r", "holder": "h", "leasedUntil": later, "cooldownUntil": None}
 
@@ -143,9 +140,6 @@ def refused(  # noqa: C901, PLR0915 - a table of refusals
                 data["sendToMe"] = True
                 for _ in range(10):
                     assert called(function, data, **how).result["mailed"] is False
-            case "sendEventRecap", "failed-precondition":
-                counts = {"complained": 17, "sent": 4000}
-                stop.set({"since": later, "day": "2026-05-01"} | counts)
             case "sendEventRecap", "aborted":
                 lock.set(held | {"unfinished": True})
             case "sendEventRecap", "resource-exhausted":
@@ -160,8 +154,7 @@ def refused(  # noqa: C901, PLR0915 - a table of refusals
                     assert called(function, data | {"token": "guessed"}, **how).status == 403
         return called(function, data, **how)
 
-    yield refuse
-    stop.delete()  # other tests send recaps of the tenant
+    return refuse
 
 
 @pytest.mark.usefixtures("one_hour")

@@ -20,12 +20,12 @@ from tests.suite.recap.wall import TENANT, Wall, guest
 READS = {
     5: {
         "GetDocument": 1,  # the tenant's mails
-        "BatchGetDocuments": 3,  # event and lock; stops of event and tenant; 5 guest records
+        "BatchGetDocuments": 2,  # event and lock; 5 guest records
         "RunQuery": 2,  # the photos; 5 addresses of accounts
     },
     5000: {
         "GetDocument": 1,  # the tenant's mails
-        "BatchGetDocuments": 12,  # event and lock; both stops; 500 guest records a call
+        "BatchGetDocuments": 11,  # event and lock; 500 guest records a call
         "RunQuery": 169,  # 3000 photos and 30 addresses a query
     },
 }

@@ -50,7 +50,6 @@ MATRIX: Final = {
     "users/{uid}":                                        (SELF,   NONE,   NONE,   SELF,   NONE),
     "rateLimits/{key}":                                   (NONE,   NONE,   NONE,   NONE,   NONE),
     "recapMails/{tenant}":                                (NONE,   NONE,   NONE,   NONE,   NONE),
-    "recapStops/{tenant}":                                (NONE,   NONE,   NONE,   NONE,   NONE),
 }
 # fmt: on
 UNNAMED: Final = (

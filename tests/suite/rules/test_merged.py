@@ -40,10 +40,10 @@ BAD: Final = {
         "update",
         "events/eventId",
     ),
-    "match /recapStops/{t} { allow delete: if request.auth.token.role == 'admin'; }": (
+    "match /recapMails/{t} { allow delete: if request.auth.token.role == 'admin'; }": (
         OTHER_ADMIN,
         "delete",
-        "recapStops/tenant",
+        "recapMails/tenant",
     ),
 }
 

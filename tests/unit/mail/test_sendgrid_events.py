@@ -229,7 +229,7 @@ def test_nothing_made_up_verifies_or_breaks(signature: str, timestamp: str, body
 )
 def test_what_an_event_tells(event: dict[str, Any], status: DeliveryStatus) -> None:
     """Each of SendGrid's event types gives the status that its fields say."""
-    expected = [TrackingEvent(status, event)] if status else []
+    expected = [TrackingEvent(status, event, "")] if status else []
     assert WEBHOOK.events(json.dumps([event]).encode()) == expected
 
 
@@ -265,5 +265,5 @@ def test_a_body_that_is_no_list_of_events_tells_nothing(body: bytes) -> None:
 def test_of_two_fields_of_one_name_the_last_counts() -> None:
     """Of two fields of one name the last one counts, as everywhere here."""
     assert WEBHOOK.events(b'[{"event":"dropped","event":"delivered"}]') == [
-        TrackingEvent(DeliveryStatus.DELIVERED, {"event": "delivered"})
+        TrackingEvent(DeliveryStatus.DELIVERED, {"event": "delivered"}, "")
     ]

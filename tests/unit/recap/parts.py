@@ -15,6 +15,7 @@ from functions.mail.misconfigured import MisconfiguredError
 from functions.mail.sender import MailSender
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT
 from functions.mail.texts import Texts
+from functions.mail.tracking import DeliveryStatus, TrackingEvent
 from functions.mail_events.recorder import MailEvents
 from functions.parallel import InParallel
 from functions.preferences.accounts import address_record_id
@@ -324,6 +325,10 @@ class House:
             if copy.address == address
         ]
         return found[-1]
+
+    def told(self, address: str, status: DeliveryStatus) -> TrackingEvent:
+        """A report of the last mail to the address."""
+        return TrackingEvent(status, self.labels(address), address)
 
     def collection(self, path: str) -> dict[str, Mapping[str, Any]]:
         """The fields of every document of a collection, by id."""

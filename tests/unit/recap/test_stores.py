@@ -3,8 +3,8 @@
 import threading
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -16,8 +16,6 @@ from functions.recap.ledger.batch import BatchState, Counts, RecapState, plan, t
 from functions.recap.ledger.claim import Claim
 from functions.recap.ledger.lock import COOLDOWN, LEASE, Lock, RecapKey
 from functions.recap.ledger.recap_store import RecapStore
-from functions.recap.quota.complaint_store import ComplaintStore
-from functions.recap.quota.complaints import Complaints, RecapComplaints, Stop
 from tests.in_memory.documents import InMemoryDocuments
 from tests.unit.recap.parts import EVENT, TENANT
 
@@ -34,11 +32,6 @@ class Stores:
     def recaps(self) -> RecapStore:
         """The locks and ledgers."""
         return RecapStore(self.documents)
-
-    @property
-    def complaints(self) -> ComplaintStore:
-        """The complaints and the stops."""
-        return ComplaintStore(self.documents)
 
     def recap(self, key: RecapKey) -> Mapping[str, Any]:
         """The fields of a recap."""
@@ -132,35 +125,3 @@ def test_an_open_recap_that_no_call_can_continue_is_interrupted_for_good(stores:
     older, newer = _take(stores).key, _take(stores, NOW + COOLDOWN).key
     states = [stores.recap(key)["state"] for key in (older, newer)]
     assert states == ["interrupted", "sending"]
-
-
-def test_complaints_of_a_tenant_and_day(stores: Stores) -> None:
-    """A recap counts for its tenant, where it began within the time."""
-    claim = _take(stores)
-    assert stores.complaints.tenant_and_start(claim.key) == (TENANT, NOW)
-    assert stores.complaints.tenant_and_start(RecapKey(EVENT, "none")) is None
-    claim.plan(plan([["g1", "g2"]], per_batch=2), Counts(left=2))
-    [batch] = claim.ledger.values()
-    claim.settle(claim.start(batch), BatchState.ACCEPTED)
-    later = NOW + timedelta(seconds=1)
-    assert stores.complaints.recaps(TENANT, NOW, later) == [RecapComplaints(EVENT, NOW, 2, {})]
-    assert stores.complaints.recaps(TENANT, later, later + timedelta(days=1)) == []
-    assert stores.complaints.recaps("another", NOW, later) == []
-
-
-def test_a_stop_is_written_over_the_version_that_was_read(stores: Stores) -> None:
-    """Of two looks at the same moment one goes on."""
-    assert stores.complaints.find(TENANT, EVENT) == [None, None]
-    for event_id in (EVENT, None):
-        stop = Stop(since=NOW, day=NOW.date(), complaints=Complaints(5, 10), event_id=event_id)
-        stores.complaints.put(TENANT, stop)
-        found = stores.complaints.find(TENANT, EVENT)[event_id is None]
-        assert found
-        assert found == stop
-        with pytest.raises(ChangedMeanwhileError):
-            stores.complaints.put(TENANT, stop)
-        again = replace(found, since=NOW + timedelta(days=1))
-        stores.complaints.put(TENANT, again)
-        with pytest.raises(ChangedMeanwhileError):
-            stores.complaints.put(TENANT, found)
-        assert stores.complaints.find(TENANT, EVENT)[event_id is None] == again
