@@ -2,8 +2,6 @@
 
 `main.py` declares no secrets: a deploy would pin the newest version into the environment, and an
 instance whose pinned version is disabled does not start.
-
-This module imports only the standard library, because `ops/setup` runs without packages.
 """
 
 from collections.abc import Mapping, Sequence

@@ -18,6 +18,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from functions.documents.documents import Documents
+
 ROOT: Final = Path(__file__).resolve().parent.parent
 _FIREBASE: Final = Path("emulator/node_modules/.bin/firebase")
 """The checkout's own: an older one hands no `.env` to main.py, and deploys the defaults."""
@@ -65,6 +67,12 @@ class RefusedError(OpsError):
         return self.is_switched_off or is_new_account or is_busy
 
 
+def _documents(cloud: "Cloud") -> Documents:
+    from ops import firebase  # noqa: PLC0415 - its imports take a second, and few scripts need them
+
+    return firebase.documents(cloud)
+
+
 @dataclass(frozen=True)
 class Outside:
     """Programs, clock, terminal, network and checkout of a script; a test hands in its own."""
@@ -75,6 +83,7 @@ class Outside:
     address: str = "https://{host}"
     root: Path = ROOT
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    documents: "Callable[[Cloud], Documents]" = _documents
 
 
 class Cloud:
@@ -194,7 +203,7 @@ class Cloud:
         if api not in _PAYS_ITSELF:
             headers["X-Goog-User-Project"] = self.project
         for is_again in (False, True):
-            self._token = self._token or self._new_token()
+            self._token = self._token or self.new_token()
             headers["Authorization"] = f"Bearer {self._token}"
             status, answer = _send(method, url, headers, body)
             if status != 401 or is_again:  # noqa: PLR2004 - HTTP's own number
@@ -250,7 +259,12 @@ class Cloud:
         except EOFError:
             return ""
 
-    def _new_token(self) -> str:
+    def new_token(self) -> str:
+        """A token of whoever is signed in at `gcloud`.
+
+        Raises:
+            OpsError: nobody is.
+        """
         token = self.hear("gcloud", "auth", "print-access-token")
         if not token:
             raise OpsError("Sign in first: gcloud auth login")

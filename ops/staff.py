@@ -1,26 +1,31 @@
-"""Who may do what in which tenant: the claims `role` and `tenantId` of accounts in Firebase.
-
-https://cloud.google.com/identity-platform/docs/reference/rest/v1/projects.accounts
-"""
+"""Who may do what in which tenant: the claims `role` and `tenantId` of accounts in Firebase."""
 
 import argparse
-import json
+import secrets
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
-from ops.cloud import Cloud, OpsError, Outside, RefusedError, say
+from firebase_admin import App, auth
+from firebase_admin.exceptions import FirebaseError
+from google.auth.exceptions import GoogleAuthError
+
+from functions.documents.documents import Documents
+from functions.documents.query import Query
+from functions.documents.write import Update
+from functions.wall.address import normalised
+from ops import firebase
+from ops.cloud import Cloud, OpsError, Outside, say
 
 ROLES: Final = ("admin", "moderator", "superadmin")
+_OURS: Final = ("role", "tenantId")
 _DESCRIPTION: Final = """\
 Lists who has a role, gives a role to the account of an address, or takes it away. `grant` makes the
-account where there is none, and prints the link with which the person sets a password.
+account where there is none, and prints the link with which the person sets a password. Of an
+account whose address was never verified, which anybody may have made, `grant` first takes away
+password, sessions and other ways in. `revoke` tells what the person leaves behind.
 """
-_REFUSALS: Final = {
-    "CONFIGURATION_NOT_FOUND": "Sign-in is off in {project}: run ops/setup {project} first.",
-    "INVALID_EMAIL": "{email} is no address.",
-    "CLAIMS_TOO_LARGE": "The app's own claims leave no room for a role: 1,000 characters in all.",
-}
 
 
 def main(arguments: Sequence[str] | None = None, outside: Outside | None = None) -> int:
@@ -31,6 +36,11 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
     parser.add_argument("email", nargs="?", help="whose account; not for list")
     parser.add_argument("--role", choices=ROLES)
     parser.add_argument("--tenant", help="the tenantId of events; a superadmin may have none")
+    parser.add_argument(
+        "--links",
+        action="store_true",
+        help="revoke: end the person's links to delivery logs, and the mails to their address",
+    )
     given = parser.parse_args(arguments)
     if (given.email is None) != (given.what == "list"):
         parser.error("grant and revoke need an address, list takes none")
@@ -39,21 +49,27 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
     if given.what == "grant" and given.role != "superadmin" and not given.tenant:
         parser.error(f"{given.role} needs --tenant")
     outside = outside or Outside()
-    staff = Staff(Cloud(given.project, outside), outside)
+    cloud = Cloud(given.project, outside)
     try:
-        match given.what:
-            case "list":
-                staff.list(given.role, given.tenant)
-            case "grant":
-                staff.grant(given.email, given.role, given.tenant)
-            case "revoke":
-                staff.revoke(given.email, given.role, given.tenant)
-    except RefusedError as error:
-        plain = next((text for code, text in _REFUSALS.items() if code in error.text), str(error))
-        told = plain.format(project=given.project, email=given.email)
-        sys.stderr.write(f"{told}\n")
+        with firebase.app(cloud) as app:
+            staff = Staff(app, outside)
+            match given.what:
+                case "list":
+                    staff.list(given.role, given.tenant)
+                case "grant":
+                    staff.grant(given.email, given.role, given.tenant)
+                case "revoke":
+                    uid, claims = staff.revoke(
+                        given.email, given.role, given.tenant, again=given.links
+                    )
+                    left = LeftBehind(outside.documents(cloud), outside)
+                    left.tell(uid, given.email, claims, end=given.links)
+    except auth.ConfigurationNotFoundError:
+        sys.stderr.write(
+            f"Sign-in is off in {given.project}: run ops/setup {given.project} first.\n"
+        )
         return 1
-    except OpsError as error:
+    except (OpsError, FirebaseError, GoogleAuthError, ValueError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
     return 0
@@ -62,21 +78,20 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
 class Staff:
     """The accounts of one project."""
 
-    def __init__(self, cloud: Cloud, outside: Outside) -> None:
-        self._cloud = cloud
+    def __init__(self, app: App, outside: Outside) -> None:
+        self._app = app
         self._outside = outside
-        self._accounts = f"v1/projects/{cloud.project}/accounts"
 
     def list(self, role: str | None, tenant: str | None) -> None:
         """Print a line for each account that has a role: role, tenant, address."""
         lines = []
-        for account in self._all():
-            claims = _claims(account)
+        for account in auth.list_users(app=self._app).iterate_all():
+            claims = account.custom_claims or {}
             if claims.get("role") not in ROLES:
                 continue
             if role in (None, claims["role"]) and tenant in (None, claims.get("tenantId")):
-                email = account.get("email") or account["localId"]
-                off = "  (disabled)" if account.get("disabled") else ""
+                email = account.email or account.uid
+                off = "  (disabled)" if account.disabled else ""
                 lines.append(f"{claims['role']:10}  {claims.get('tenantId', '-')}  {email}{off}")
         for line in sorted(lines):
             say(line)
@@ -86,76 +101,126 @@ class Staff:
     def grant(self, email: str, role: str, tenant: str | None) -> None:
         """Give the role, in the place of another one.
 
+        Sign-up is open, so whoever made an account need not own its address. Before Firebase has
+        verified that, the account gets a password that nobody knows.
+
         Raises:
-            RefusedError: Google refuses.
+            FirebaseError: Google refuses.
         """
         account = self._found(email)
         if account is None:
-            account = self._call("", {"email": email})
+            account = auth.create_user(email=email, app=self._app)
             say(f"made an account for {email}")
-        else:
-            before = _claims(account)
-            if before.get("role") in ROLES:
-                say(f"{email} was {_words(before)}")
-        of_app = {key: value for key, value in _claims(account).items() if key not in _OURS}
-        claims = {**of_app, "role": role} | ({"tenantId": tenant} if tenant else {})
-        self._update(account, claims)
+        before = account.custom_claims or {}
+        if before.get("role") in ROLES:
+            say(f"{email} was {_words(before)}")
+        claims = {**_of_app(before), "role": role} | ({"tenantId": tenant} if tenant else {})
+        ways_in = [way.provider_id for way in account.provider_data]
+        closed: dict[str, Any] = {}
+        if not account.email_verified:
+            others = [way for way in ways_in if way != "password"]
+            closed = {"password": secrets.token_urlsafe(32), "valid_since": self._now()}
+            closed |= {"providers_to_delete": others} if others else {}
+            if ways_in:
+                ended = ", ".join(ways_in)
+                say(f"the address was never verified: ended every session, and sign-in by {ended}")
+        auth.update_user(account.uid, custom_claims=claims, app=self._app, **closed)
         say(f"{email} is {_words(claims)}, from the next sign-in on, or within an hour")
-        if not account.get("providerUserInfo"):  # no way to sign in yet
-            request = {"requestType": "PASSWORD_RESET", "email": email, "returnOobLink": True}
-            link = self._call(":sendOobCode", request)["oobLink"]
+        if closed or not ways_in:
+            link = auth.generate_password_reset_link(email, app=self._app)
             say(f"with this link, once, {email} sets a password:\n{link}")
 
-    def revoke(self, email: str, role: str | None, tenant: str | None) -> None:
-        """Take the role away and end the sessions.
+    def revoke(
+        self, email: str, role: str | None, tenant: str | None, *, again: bool
+    ) -> tuple[str, Mapping[str, Any]]:
+        """Take the role away and end the sessions; the account's id, and its claims before.
 
         Raises:
-            OpsError: there is no such account, or it has no such role.
+            OpsError: there is no such account, or it has no such role, unless `again`.
         """
         account = self._found(email)
         if account is None:
-            raise OpsError(f"{email} has no account in {self._cloud.project}.")
-        claims = _claims(account)
+            raise OpsError(f"{email} has no account in {self._app.project_id}.")
+        claims = account.custom_claims or {}
         if claims.get("role") not in ROLES:
+            if again:
+                return account.uid, {"tenantId": tenant} if tenant else {}
             raise OpsError(f"{email} has no role.")
         is_meant = role in (None, claims["role"]) and tenant in (None, claims.get("tenantId"))
         if not is_meant:
             raise OpsError(f"{email} is {_words(claims)}: nothing is taken away.")
-        of_app = {key: value for key, value in claims.items() if key not in _OURS}
-        self._update(account, of_app, validSince=str(int(self._outside.now().timestamp())))
+        auth.update_user(
+            account.uid, custom_claims=_of_app(claims), valid_since=self._now(), app=self._app
+        )
         say(f"{email} is no longer {_words(claims)}; open windows end within an hour")
+        return account.uid, claims
 
-    def _all(self) -> Iterator[Mapping[str, Any]]:
-        token = ""
-        while True:
-            path = f"{self._accounts}:batchGet?maxResults=1000&nextPageToken={token}"
-            page = self._cloud.call("GET", "identitytoolkit", path)
-            yield from page.get("users", [])
-            token = page.get("nextPageToken", "")
-            if not page.get("users") or not token:
-                return
+    def _found(self, email: str) -> Any:
+        with suppress(auth.UserNotFoundError):
+            return auth.get_user_by_email(email, app=self._app)
+        return None
 
-    def _found(self, email: str) -> dict[str, Any] | None:
-        users: list[dict[str, Any]] = self._call(":lookup", {"email": [email]}).get("users", [])
-        return users[0] if users else None
-
-    def _update(self, account: Mapping[str, Any], claims: Mapping[str, Any], **more: str) -> None:
-        attributes = json.dumps(claims, separators=(",", ":"))
-        change = {"localId": account["localId"], "customAttributes": attributes, **more}
-        self._call(":update", change)
-
-    def _call(self, method: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        path = f"{self._accounts}{method}"
-        answer: dict[str, Any] = self._cloud.call("POST", "identitytoolkit", path, body)
-        return answer
+    def _now(self) -> int:
+        return int(self._outside.now().timestamp())
 
 
-_OURS: Final = ("role", "tenantId")
+class LeftBehind:
+    """What somebody who was staff still has at the events of a tenant."""
+
+    def __init__(self, documents: Documents, outside: Outside) -> None:
+        self._documents = documents
+        self._now = outside.now()
+
+    def tell(self, uid: str, email: str, claims: Mapping[str, Any], *, end: bool) -> None:
+        """Print it, event by event; with `end`, what can be ended is.
+
+        A superadmin is looked for at the events of every tenant.
+
+        Raises:
+            OpsError: something was changed meanwhile.
+        """
+        is_super = claims.get("role") == "superadmin" or "tenantId" not in claims
+        where = () if is_super else [("tenantId", "==", claims["tenantId"])]
+        events = Query(collection="events", where=where, select=["tenantId"])
+        writes: list[Update] = []
+        for event in self._documents.find_all(events):
+            for text, write in self._at(event.path, uid, email):
+                say(f"{'ended' if end and write else 'left'}: {text}")
+                writes += [write] if write else []
+            if is_super and self._documents.get(f"{event.path}/secrets/webhooks", ["rotatedAt"]):
+                say(f"left: the webhook secret of {event.path}, until it is rotated")
+        if writes and not end:
+            say("--links ends the links and the mails")
+        for start in range(0, len(writes) if end else 0, 500):
+            answers = self._documents.write_each(writes[start : start + 500])
+            if any(isinstance(answer, Exception) for answer in answers):
+                raise OpsError("Something was changed meanwhile: run this again.")
+
+    def _at(self, event: str, uid: str, email: str) -> Iterator[tuple[str, Update | None]]:
+        for share in self._documents.find_all(Query(collection=f"{event}/shares")):
+            fields = share.fields
+            is_living = "revokedAt" not in fields and self._now < fields["expireAt"]
+            if is_living and fields.get("createdBy") == uid:
+                ended = {"revokedAt": self._now, "expireAt": self._now}
+                yield (
+                    f"a link to a delivery log, {share.path}",
+                    Update(share.path, ended, version=share.version),
+                )
+        settings = self._documents.get(f"{event}/settings/webhooks")
+        if settings is None:
+            return
+        notify = settings.fields.get("notify") or []
+        kept = [address for address in notify if normalised(address) != normalised(email)]
+        if kept != notify:
+            change = Update(settings.path, {"notify": kept}, version=settings.version)
+            yield f"mails about failing webhooks of {event}", change
+        if urls := settings.fields.get("urls"):
+            yield f"{len(urls)} webhook URLs of {event}, which any admin may have added", None
 
 
-def _claims(account: Mapping[str, Any]) -> dict[str, Any]:
-    claims: dict[str, Any] = json.loads(account.get("customAttributes") or "{}")
-    return claims
+def _of_app(claims: Mapping[str, Any]) -> dict[str, Any]:
+    """The claims of an app, which stay."""
+    return {key: value for key, value in claims.items() if key not in _OURS}
 
 
 def _words(claims: Mapping[str, Any]) -> str:

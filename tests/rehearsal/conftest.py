@@ -17,12 +17,14 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+from unittest import mock
 
 import pytest
 
 from ops import applying, braking, setting_up, staff
 from ops.cloud import Outside
 from ops.wanted import manifest, read
+from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.rehearsal import fake_google
 from tests.rehearsal.fake_google import FakeGoogle
 
@@ -71,8 +73,20 @@ class Operator:
         self.slept = 0
         self.said = ""
         out, errors = io.StringIO(), io.StringIO()
-        outside = Outside(self.start, self._sleep, self._type_in, self._address, self.checkout)
-        with redirect_stdout(out), redirect_stderr(errors):
+        outside = Outside(
+            self.start,
+            self._sleep,
+            self._type_in,
+            self._address,
+            self.checkout,
+            documents=lambda _: InMemoryDocuments(Firestore()),
+        )
+        auth = self._address.removeprefix("http://").removesuffix("/{host}")
+        with (
+            redirect_stdout(out),
+            redirect_stderr(errors),
+            mock.patch.dict(os.environ, FIREBASE_AUTH_EMULATOR_HOST=auth),
+        ):
             try:
                 status = _MAIN[script](["acme", *arguments], outside)
             except SystemExit as ended:  # argparse's way
@@ -172,7 +186,7 @@ def checkout(folder: Path, manifest_text: str) -> None:
     for name in ("activate", "python3.13"):
         (binaries / name).symlink_to(ROOT / "venv/bin" / name)
     programs = {
-        binaries / "python": f"[ -f manifest.json ] && exec cat manifest.json\n"
+        binaries / "python": f'[ "$1" = -c ] && [ -f manifest.json ] && exec cat manifest.json\n'
         f'exec {ROOT}/venv/bin/python "$@"',
         folder / "machine/bin/gcloud": f"echo {fake_google.TOKEN}",
         folder / "machine/bin/firebase": "echo an old firebase ran; exit 1",

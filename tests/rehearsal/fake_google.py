@@ -396,7 +396,8 @@ class FakeGoogle:
                 found = [
                     account
                     for account in self.accounts.values()
-                    if account["email"] in body["email"]
+                    if account["email"] in body.get("email", ())
+                    or account["localId"] in body.get("localId", ())
                 ]
                 return {"users": found} if found else {}
             case "update":
@@ -488,6 +489,11 @@ class FakeGoogle:
         return 401, "application/json", json.dumps(error)
 
 
+def token_for(path: str) -> str:
+    """The token that a call has; firebase-admin takes the stand-in for its emulator."""
+    return "owner" if f"v1/projects/{PROJECT}/accounts" in path else TOKEN
+
+
 def _masked(old: dict[str, Any], body: dict[str, Any], mask: str) -> dict[str, Any]:
     """A resource after a PATCH: what the mask names is as in the body, also where it is missing."""
     changed: dict[str, Any] = json.loads(json.dumps(old))
@@ -526,7 +532,7 @@ def serving(google: FakeGoogle) -> Iterator[str]:
                 text = json.dumps({"access_token": TOKEN, "expires_in": 3600})
             elif host.endswith("cloudfunctions.net"):
                 status, kind, text = google.call_function(path)
-            elif self.headers.get("Authorization") != f"Bearer {TOKEN}":
+            elif self.headers.get("Authorization") != f"Bearer {token_for(path)}":
                 status, text = 401, json.dumps({"error": {"message": "no token"}})
             else:
                 try:

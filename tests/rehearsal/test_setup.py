@@ -9,9 +9,10 @@ import pytest
 
 from functions.secret_readers import SECRET_READERS
 from ops import wanted
-from ops.cloud import RefusedError
+from ops.cloud import Cloud, Outside, RefusedError
+from ops.firebase import signed_in
 from tests.rehearsal.conftest import FirstRun, Operator
-from tests.rehearsal.fake_google import BUILD_SECONDS, BUILDER, PROJECT, REGION
+from tests.rehearsal.fake_google import BUILD_SECONDS, BUILDER, PROJECT, REGION, TOKEN
 
 WEBHOOKS: Final = "serviceAccount:wall-webhooks@acme.iam.gserviceaccount.com"
 LOGS: Final = "serviceAccount:wall-logs@acme.iam.gserviceaccount.com"
@@ -349,3 +350,12 @@ def test_a_projects_own_settings_count(operator: Operator) -> None:
     found = wanted.read("acme", operator.checkout)
     assert found.account("SERVICE_ACCOUNT_RECAP") == "mailer@acme.iam.gserviceaccount.com"
     assert found.account("SERVICE_ACCOUNT_WEBHOOKS").startswith("wall-webhooks@")
+
+
+def test_libraries_call_as_the_operator_and_for_the_project(operator: Operator) -> None:
+    """Firebase's libraries send the token of `gcloud`, and count for the project itself."""
+    cloud = Cloud(PROJECT, Outside(run=operator.start))
+    headers: dict[str, str] = {}
+    signed_in(cloud).before_request(None, "GET", "https://firestore.googleapis.com", headers)  # type: ignore[no-untyped-call]
+    assert headers["authorization"] == f"Bearer {TOKEN}"
+    assert headers["x-goog-user-project"] == PROJECT

@@ -8,15 +8,18 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
+from urllib.parse import quote
 
 import pytest
 from firebase_admin import App, auth, delete_app, initialize_app
+from google.cloud import firestore
 
 from ops import staff
 from tests.suite.operators import outside
 
 Run = Callable[..., tuple[int, str, str]]
 PASSWORD: Final = "correct horse battery"
+TOOLKIT: Final = "identitytoolkit.googleapis.com/v1/accounts"
 
 
 @pytest.fixture
@@ -62,17 +65,20 @@ def asked(method: str, body: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
         return error.code, json.loads(error.read())
 
 
+def code_of(said: str) -> str:
+    """The code of the link in the last line."""
+    return said.strip().splitlines()[-1].partition("oobCode=")[2].partition("&")[0]
+
+
 def test_a_moderator_is_made_signs_in_and_is_let_go(run: Run, email: str, app: App) -> None:
     """The link sets a password; the token has the claims; a revoked session ends."""
     tenant = f"t-{uuid.uuid4().hex[:8]}"
     status, said, errors = run("grant", email, "--role", "moderator", "--tenant", tenant)
     assert status == 0, errors
-    code = said.strip().splitlines()[-1].partition("oobCode=")[2].partition("&")[0]
-    toolkit = "identitytoolkit.googleapis.com/v1/accounts"
-    reset = {"oobCode": code, "newPassword": PASSWORD}
-    assert asked(f"{toolkit}:resetPassword", reset)[0] == 200
+    reset = {"oobCode": code_of(said), "newPassword": PASSWORD}
+    assert asked(f"{TOOLKIT}:resetPassword", reset)[0] == 200
     sign_in = {"email": email, "password": PASSWORD, "returnSecureToken": True}
-    session = asked(f"{toolkit}:signInWithPassword", sign_in)[1]
+    session = asked(f"{TOOLKIT}:signInWithPassword", sign_in)[1]
     token = auth.verify_id_token(session["idToken"], app)
     assert (token["role"], token["tenantId"]) == ("moderator", tenant)
     assert run("list", "--tenant", tenant) == (0, f"moderator   {tenant}  {email}\n", "")
@@ -85,8 +91,8 @@ def test_a_moderator_is_made_signs_in_and_is_let_go(run: Run, email: str, app: A
 
 
 def test_claims_of_an_app_stay_and_a_role_is_replaced(run: Run, email: str, app: App) -> None:
-    """An account has one role; who can sign in gets no link."""
-    account = auth.create_user(email=email, password=PASSWORD, app=app)
+    """An account has one role; whoever has verified the address gets no link."""
+    account = auth.create_user(email=email, email_verified=True, password=PASSWORD, app=app)
     auth.set_custom_user_claims(account.uid, {"plan": "pro"}, app)
     said = run("grant", email, "--role", "admin", "--tenant", "a")[1]
     assert "http" not in said
@@ -97,11 +103,87 @@ def test_claims_of_an_app_stay_and_a_role_is_replaced(run: Run, email: str, app:
     assert auth.get_user(account.uid, app).custom_claims == {"plan": "pro"}
 
 
+def test_an_account_that_a_stranger_made_is_taken_from_them(run: Run, email: str, app: App) -> None:
+    """Sign-up is open: password, other providers and sessions of an unverified account end."""
+    mine = {"email": email, "password": PASSWORD, "returnSecureToken": True}
+    stranger = asked(f"{TOOLKIT}:signUp", mine)[1]
+    linked = json.dumps({"sub": uuid.uuid4().hex, "email": email, "email_verified": False})
+    body = {
+        "idToken": stranger["idToken"],
+        "postBody": f"providerId=facebook.com&id_token={quote(linked)}",
+        "requestUri": "http://localhost",
+        "returnSecureToken": True,
+    }
+    assert asked(f"{TOOLKIT}:signInWithIdp", body)[0] == 200
+    account = auth.get_user(stranger["localId"], app)
+    ways_in = {way.provider_id for way in account.provider_data}
+    assert (ways_in, account.email_verified) == ({"password", "facebook.com"}, False)
+
+    said = run("grant", email, "--role", "admin", "--tenant", "a")[1]
+
+    assert "never verified: ended every session, and sign-in by" in said
+    assert asked(f"{TOOLKIT}:signInWithPassword", mine)[0] == 400
+    account = auth.get_user(account.uid, app)
+    assert [way.provider_id for way in account.provider_data] == ["password"]
+    with pytest.raises(auth.RevokedIdTokenError):
+        auth.verify_id_token(stranger["idToken"], app, check_revoked=True)
+    reset = {"oobCode": code_of(said), "newPassword": "the person's own"}
+    assert asked(f"{TOOLKIT}:resetPassword", reset)[0] == 200
+    assert asked(f"{TOOLKIT}:signInWithPassword", mine | {"password": "the person's own"})[0] == 200
+    assert "http" not in run("grant", email, "--role", "admin", "--tenant", "b")[1], (
+        "is verified now"
+    )
+
+
+def test_what_somebody_leaves_behind_is_told_and_ended(
+    run: Run, email: str, app: App, db: firestore.Client
+) -> None:
+    """`--links` ends the person's links and mails; URLs and secrets are only told."""
+    tenant, event = f"t-{uuid.uuid4().hex[:8]}", f"e-{uuid.uuid4().hex[:8]}"
+    run("grant", email, "--role", "admin", "--tenant", tenant)
+    uid = auth.get_user_by_email(email, app).uid
+    wall = db.document(f"events/{event}")
+    wall.set({"tenantId": tenant})
+    later = datetime.now(UTC) + timedelta(days=1)
+    shares = {"own": {"createdBy": uid}, "another's": {"createdBy": "x"}}
+    shares["over"] = {"createdBy": uid, "revokedAt": later}
+    for name, fields in shares.items():
+        wall.collection("shares").document(name).set({"expireAt": later, **fields})
+    settings = wall.collection("settings").document("webhooks")
+    settings.set({"notify": [email.upper(), "other@example.com"], "urls": ["https://a.example"]})
+    told = (
+        f"a link to a delivery log, events/{event}/shares/own\n",
+        f"mails about failing webhooks of events/{event}\n",
+    )
+
+    said = run("revoke", email)[1]
+    urls = f"left: 1 webhook URLs of events/{event}, which any admin may have added"
+    assert all(f"left: {text}" in said for text in told)
+    assert (urls in said, said.count("shares/"), "--links ends" in said) == (True, 1, True)
+    assert run("revoke", email)[0] == 1
+
+    said = run("revoke", email, "--tenant", tenant, "--links")[1]
+    assert all(f"ended: {text}" in said for text in told)
+    assert settings.get().get("notify") == ["other@example.com"]
+    ended = wall.collection("shares").document("own").get().to_dict() or {}
+    assert ended["revokedAt"] == ended["expireAt"] < later
+    assert wall.collection("shares").document("another's").get().get("expireAt") == later
+    assert "ended" not in run("revoke", email, "--tenant", tenant, "--links")[1]
+
+    run("grant", email, "--role", "superadmin")
+    wall.collection("secrets").document("webhooks").set({"secret": "whsec_x"})
+    assert (
+        f"left: the webhook secret of events/{event}, until it is rotated"
+        in run("revoke", email)[1]
+    )
+    db.recursive_delete(wall)
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
         (["revoke", "nobody@example.com"], "nobody@example.com has no account"),
-        (["grant", "no address", "--role", "superadmin"], "no address is no address."),
+        (["grant", "no address", "--role", "superadmin"], "Malformed email address"),
     ],
 )
 def test_what_cannot_be_done_is_told(run: Run, arguments: list[str], told: str) -> None:

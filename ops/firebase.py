@@ -1,0 +1,61 @@
+"""Accounts and documents of a project, by Firebase's libraries with the operator's sign-in.
+
+Where `FIREBASE_AUTH_EMULATOR_HOST` and `FIRESTORE_EMULATOR_HOST` are set, the emulators are meant.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import firebase_admin
+from firebase_admin import credentials
+from google.oauth2.credentials import Credentials
+
+from functions.documents.documents import Documents
+from functions.gcp.documents import FirestoreDocuments
+from functions.gcp.firestore_api import FirestoreApi
+from ops.cloud import Cloud
+
+_TOKEN_LIVES: Final = timedelta(minutes=10)
+"""Until `gcloud` is asked again; it renews a token by itself."""
+
+
+@contextmanager
+def app(cloud: Cloud) -> Iterator[firebase_admin.App]:
+    """The project for `firebase_admin.auth`."""
+    made = firebase_admin.initialize_app(
+        _Operator(cloud), {"projectId": cloud.project}, name=f"ops {cloud.project}"
+    )
+    try:
+        yield made
+    finally:
+        firebase_admin.delete_app(made)
+
+
+def documents(cloud: Cloud) -> Documents:
+    """The documents of the project, by the adapter of the service."""
+    emulator = os.environ.get("FIRESTORE_EMULATOR_HOST")
+    api = (
+        FirestoreApi.at_emulator(emulator) if emulator else FirestoreApi.at_google(signed_in(cloud))
+    )
+    return FirestoreDocuments(api, cloud.project)
+
+
+def signed_in(cloud: Cloud) -> Credentials:
+    """Credentials of whoever is signed in at `gcloud`; calls count for the project itself."""
+
+    def renew(*_: object, **__: object) -> tuple[str, datetime]:
+        return cloud.new_token(), datetime.now(UTC).replace(tzinfo=None) + _TOKEN_LIVES
+
+    return Credentials(None, refresh_handler=renew, quota_project_id=cloud.project)  # type: ignore[no-untyped-call]
+
+
+class _Operator(credentials.Base):  # type: ignore[misc]
+    def __init__(self, cloud: Cloud) -> None:
+        self._cloud = cloud
+
+    def get_credential(self) -> Any:
+        """See the library."""
+        return signed_in(self._cloud)
