@@ -90,7 +90,7 @@ def test_only_what_runs_is_uploaded(archive: Path) -> None:
     top = {path.name for path in archive.iterdir()}
     assert top == {"main.py", "functions", "requirements.txt", ".env"}
     kinds = {path.suffix for path in (archive / "functions").rglob("*") if path.is_file()}
-    assert kinds <= {".py", ".html", ".txt", ".j2", ".css", ".po"}
+    assert kinds <= {".py", ".html", ".txt", ".j2", ".css", ".po", ".cnf"}
 
 
 def test_the_requirements_are_complete_and_pinned(archive: Path, python: Path) -> None:

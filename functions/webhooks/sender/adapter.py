@@ -42,6 +42,10 @@ _FAILURES: Final = (OSError, ValueError, http.client.HTTPException)
 _BODY_BYTES: Final = 4096
 _BODY_SECONDS: Final = 0.1
 
+SUITES: Final = "ECDH+AESGCM:ECDH+CHACHA20:ECDH+AES:!aNULL:!eNULL:!aDSS:!SHA1:!AESCCM"
+"""Python's own without Diffie-Hellman in finite fields, with which a receiver can keep an attempt
+calculating for a second. `openssl.cnf` beside this file does the same for TLS 1.3."""
+
 # urllib3 logs paths, which may hold keys.
 logging.getLogger("urllib3").setLevel(logging.CRITICAL)
 
@@ -64,6 +68,7 @@ class PinnedAdapter(HTTPAdapter):
         """Trust what `tls` trusts; `monotonic` gives seconds that only grow."""
         super().__init__()
         tls.options |= ssl.OP_NO_RENEGOTIATION  # work that only the other side decides on
+        tls.set_ciphers(SUITES)
         self.watch: Watch[PinnedConnection] = Watch(monotonic)
         shared: dict[str, Any] = {"ssl_context": tls, "watch": self.watch, "idle": OrderedDict()}
         self._pool_of = lru_cache(OPEN_AT_MOST)(partial(_Pool, maxsize=_PLACES, **shared))

@@ -164,7 +164,7 @@ def test_the_pages_name_every_parameter() -> None:
     told = {row[0]: row[1] for row in rows("docs/operations.md", 3) if row[0] in defaults}
     assert told == defaults
     lines = re.findall(r"^(\w+)=", (ROOT / ".env").read_text(), re.MULTILINE)
-    assert set(lines) == defaults.keys() | {"MALLOC_ARENA_MAX"}
+    assert set(lines) == defaults.keys() | {"MALLOC_ARENA_MAX", "OPENSSL_CONF"}
     readme = {row[1] for row in rows("README.md", 3) if row[0] == ".env"}
     assert {"MAIL_FROM", "PUBLIC_BASE_URL"} < readme <= defaults.keys()
 

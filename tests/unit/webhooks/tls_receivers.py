@@ -50,20 +50,24 @@ def read_request(connection: ssl.SSLSocket) -> bytes:
 
 @contextmanager
 def serving(
-    handler: Handler, *, names: Sequence[str] = ("localhost", "127.0.0.1")
+    handler: Handler,
+    *,
+    names: Sequence[str] = ("localhost", "127.0.0.1"),
+    settle: Callable[[ssl.SSLContext], None] = lambda _: None,
 ) -> Iterator[Server]:
-    """Serve TLS with a certificate for `names` on 127.0.0.1."""
-    with plain_serving(lambda raw, server: _serve_tls(raw, server, handler, names)) as server:
+    """Serve TLS with a certificate for `names` on 127.0.0.1; `settle` sets what else is odd."""
+
+    def serve(raw: socket.socket, server: Server) -> None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificates.issue(names))
+        settle(context)
+        with context.wrap_socket(raw, server_side=True) as connection:
+            while request := read_request(connection):
+                server.requests.append(request)
+                handler(connection)
+
+    with plain_serving(serve) as server:
         yield server
-
-
-def _serve_tls(raw: socket.socket, server: Server, handler: Handler, names: Sequence[str]) -> None:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificates.issue(names))
-    with context.wrap_socket(raw, server_side=True) as connection:
-        while request := read_request(connection):
-            server.requests.append(request)
-            handler(connection)
 
 
 @contextmanager

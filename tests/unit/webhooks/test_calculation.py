@@ -1,0 +1,148 @@
+"""What a receiver may have a POST calculate: a small multiple of what an honest one does.
+
+The POSTs are made by a process with a deploy's own environment, because OpenSSL reads its settings
+once. The receivers run in the process of the tests, whose OpenSSL offers everything.
+"""
+
+import base64
+import json
+import os
+import ssl
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+import pytest
+import trustme
+
+from emulator import certificates, env_file
+from emulator.environment import ROOT
+from functions.webhooks.sender.adapter import PinnedAdapter
+from tests.unit.webhooks.tls_receivers import OK, answers, serving
+
+AT_MOST: Final = 5.0
+"""The CPU of a POST as a multiple of a POST to an honest receiver."""
+
+FAILED: Final = "the TLS handshake failed"
+
+
+def _group(name: str) -> Callable[[ssl.SSLContext], None]:
+    return lambda server: server.set_ecdh_curve(name)
+
+
+def _suites(names: str) -> Callable[[ssl.SSLContext], None]:
+    def settle(server: ssl.SSLContext) -> None:
+        server.maximum_version = ssl.TLSVersion.TLSv1_2
+        server.set_ciphers(names)
+
+    return settle
+
+
+def _finite_field(server: ssl.SSLContext) -> None:
+    """TLS 1.2 with an exchange of 8192 bits; no client asks whether the number is a prime."""
+    number = (2**8192 - 2**100 - 1).to_bytes(1024, "big")
+    der = bytes.fromhex("308204080282040100") + number + bytes.fromhex("020102")
+    file = ROOT / "emulator" / "certs" / "dh8192.pem"
+    file.write_text(
+        "-----BEGIN DH PARAMETERS-----\n"
+        f"{base64.encodebytes(der).decode()}-----END DH PARAMETERS-----\n"
+    )
+    server.load_dh_params(str(file))
+    _rsa(server)
+    _suites("DHE")(server)
+
+
+def _rsa(server: ssl.SSLContext) -> None:
+    authority = trustme.CA.from_pem(certificates.CA.read_bytes(), certificates.CA_KEY.read_bytes())
+    authority.issue_cert("localhost", key_type=trustme.KeyType.RSA).configure_cert(server)
+
+
+RECEIVERS: Final[Mapping[str, tuple[Callable[[ssl.SSLContext], None], int | str]]] = {
+    "honest": (lambda _: None, 200),
+    "TLS 1.2": (_suites("ECDHE"), 200),
+    "ECDHE alone": (_suites("ECDHE+AESGCM"), 200),
+    "a key of RSA": (_rsa, 200),
+    "CBC alone": (_suites("ECDHE-ECDSA-AES128-SHA256:ECDHE-ECDSA-AES256-SHA384"), 200),
+    "X25519 alone": (_group("X25519"), 200),
+    "P-384 alone": (_group("secp384r1"), 200),
+    "P-521 alone": (_group("secp521r1"), 200),
+    "X448 alone": (_group("X448"), 200),
+    "a finite field of 2048 bits": (_group("ffdhe2048"), FAILED),
+    "a finite field of 8192 bits": (_group("ffdhe8192"), FAILED),
+    "a finite field in TLS 1.2": (_finite_field, FAILED),
+}
+"""What the receiver insists on, and what comes of a POST to it."""
+
+_POST: Final = """
+import json, sys, time
+from functions.webhooks.sender.ports import SendError
+from tests.unit.webhooks.tls_receivers import post, sending
+
+def cpu_of_a_post(port):
+    began = time.thread_time()
+    with sending(timeout=30) as sender:
+        try:
+            outcome = post(sender, port)
+        except SendError as error:
+            outcome = str(error.__cause__)
+    return time.thread_time() - began, outcome
+
+ports = json.loads(sys.argv[1])
+rounds = [{name: cpu_of_a_post(port) for name, port in ports.items()} for _ in range(6)]
+print(json.dumps({name: min(each[name] for each in rounds) for name in ports}))
+"""
+
+
+def posts(openssl_conf: str) -> Mapping[str, tuple[float, int | str]]:
+    """The least CPU of a POST to each receiver in seconds, and what came of it."""
+    with ExitStack() as stack:
+        ports = {
+            name: stack.enter_context(serving(answers(OK), settle=settle)).port
+            for name, (settle, _) in RECEIVERS.items()
+        }
+        ran = subprocess.run(
+            [sys.executable, "-c", _POST, json.dumps(ports)],
+            env={**os.environ, "OPENSSL_CONF": openssl_conf},
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            check=True,
+        )
+    return {name: tuple(found) for name, found in json.loads(ran.stdout).items()}
+
+
+@pytest.fixture(scope="module")
+def deployed() -> Mapping[str, tuple[float, int | str]]:
+    """What comes of POSTs in the environment of a deploy."""
+    return posts(env_file.read(ROOT / ".env")["OPENSSL_CONF"])
+
+
+@pytest.mark.parametrize("name", RECEIVERS)
+def test_honest_receivers_are_reached_and_no_receiver_makes_us_calculate(
+    name: str, deployed: Mapping[str, tuple[float, int | str]]
+) -> None:
+    """Every elliptic curve is spoken, and no finite field."""
+    seconds, outcome = deployed[name]
+    assert outcome == RECEIVERS[name][1]
+    assert seconds <= AT_MOST * deployed["honest"][0]
+
+
+def test_without_the_file_receivers_are_reached(tmp_path: Path) -> None:
+    """A missing file stops nothing: only the groups of TLS 1.3 are OpenSSL's own then."""
+    found = posts(str(tmp_path / "missing.cnf"))
+    assert {name for name, (_, outcome) in found.items() if outcome == FAILED} == {
+        "a finite field in TLS 1.2"
+    }
+
+
+def test_the_suites_are_pythons_without_finite_fields() -> None:
+    """No honest server is lost by a list of ours."""
+    tls = ssl.create_default_context()
+    default = {suite["name"] for suite in tls.get_ciphers()}
+    PinnedAdapter(tls, lambda: 0.0).watch.close()
+    assert {suite["name"] for suite in tls.get_ciphers()} == {
+        name for name in default if not name.startswith("DHE-")
+    }
+    assert tls.minimum_version == ssl.TLSVersion.TLSv1_2
