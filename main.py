@@ -13,6 +13,7 @@ import flask
 from firebase_functions import firestore_fn, https_fn, options, scheduler_fn, tasks_fn
 
 from functions import log, parameters
+from functions.adapters import service
 from functions.gcp import request_fields
 from functions.gcp.callables import anonymous
 from functions.gcp.document_events import trigger
@@ -140,8 +141,8 @@ def onPhotoWritten(event: Any) -> None:
     from functions.wall import handlers as wall
     from functions.webhooks import handlers as webhooks
 
-    webhooks.photo_written(event)
-    wall.photo_written(event, is_public=parameters.PUBLIC_WALL.value)
+    webhooks.photo_written(service(), event)
+    wall.photo_written(service(), event, is_public=parameters.PUBLIC_WALL.value)
 
 
 @trigger
@@ -151,8 +152,8 @@ def onEventWritten(event: Any) -> None:
     from functions.wall import handlers as wall
     from functions.webhooks import handlers as webhooks
 
-    webhooks.event_written(event)
-    wall.event_written(event)
+    webhooks.event_written(service(), event)
+    wall.event_written(service(), event)
 
 
 @trigger
@@ -161,7 +162,7 @@ def onUserWritten(event: Any) -> None:
     """The record of a user was written, perhaps with an address in a spelling of its own."""
     from functions.preferences import trigger as preferences
 
-    preferences.user_written(event)
+    preferences.user_written(service(), event)
 
 
 @called_by(_WEBHOOKS, _LOGS)
@@ -170,7 +171,7 @@ def deliverWebhook(request: https_fn.CallableRequest[Any]) -> None:
     """First attempt of a delivery."""
     from functions.webhooks.attempts import handlers
 
-    handlers.attempt(request)
+    handlers.attempt(service(), request)
 
 
 @called_by(_WEBHOOKS)
@@ -179,7 +180,7 @@ def retryWebhookAfter1s(request: https_fn.CallableRequest[Any]) -> None:
     """Second attempt."""
     from functions.webhooks.attempts import handlers
 
-    handlers.attempt(request)
+    handlers.attempt(service(), request)
 
 
 @called_by(_WEBHOOKS)
@@ -188,7 +189,7 @@ def retryWebhookAfter5s(request: https_fn.CallableRequest[Any]) -> None:
     """Third attempt."""
     from functions.webhooks.attempts import handlers
 
-    handlers.attempt(request)
+    handlers.attempt(service(), request)
 
 
 @called_by(_WEBHOOKS)
@@ -197,7 +198,7 @@ def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
     """Fourth attempt, the last."""
     from functions.webhooks.attempts import handlers
 
-    handlers.attempt(request)
+    handlers.attempt(service(), request)
 
 
 @called_by(_WEBHOOKS, _LOGS)
@@ -212,7 +213,7 @@ def deliverWebhookSlow(request: https_fn.CallableRequest[Any]) -> None:
     """Every attempt at a receiver that has just been slow, so that fast ones do not wait."""
     from functions.webhooks.attempts import handlers
 
-    handlers.attempt(request)
+    handlers.attempt(service(), request)
 
 
 @called_by(_WEBHOOKS)
@@ -232,7 +233,7 @@ def sendWebhookNotice(request: https_fn.CallableRequest[Any]) -> None:
     """The mail with the news of an event's endpoints that fail."""
     from functions.webhooks.notices import handlers
 
-    handlers.notify(request)
+    handlers.notify(service(), request)
 
 
 @scheduler_fn.on_schedule(
@@ -257,7 +258,7 @@ def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
 
     with concurrent.futures.ThreadPoolExecutor() as threads:
         for sweep in (attempts.sweep, endpoints.sweep, wall.sweep):
-            threads.submit(contextvars.copy_context().run, sweep)  # each logs what fails
+            threads.submit(contextvars.copy_context().run, sweep, service())  # each logs what fails
 
 
 @signed_in
@@ -271,7 +272,7 @@ def sendEventRecap(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An organizer sends every guest of an event the recap mail."""
     from functions.recap import handlers
 
-    return handlers.send_event_recap(request)
+    return handlers.send_event_recap(service(), request)
 
 
 @signed_in
@@ -285,7 +286,7 @@ def previewEventRecap(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An organizer looks at the recap before it is sent."""
     from functions.recap import handlers
 
-    return handlers.preview_event_recap(request)
+    return handlers.preview_event_recap(service(), request)
 
 
 @anonymous
@@ -294,7 +295,7 @@ def getEmailPreferences(request: https_fn.CallableRequest[Any]) -> Any:
     """What mail the bearer of a link wants."""
     from functions.preferences import handlers
 
-    return handlers.get_email_preferences(request)
+    return handlers.get_email_preferences(service(), request)
 
 
 @anonymous
@@ -303,7 +304,7 @@ def updateEmailPreferences(request: https_fn.CallableRequest[Any]) -> Any:
     """The bearer of a link changes that."""
     from functions.preferences import handlers
 
-    return handlers.update_email_preferences(request)
+    return handlers.update_email_preferences(service(), request)
 
 
 @https_fn.on_request(**_PUBLIC)
@@ -311,7 +312,7 @@ def unsubscribe(request: flask.Request) -> flask.Response:
     """A mail program's unsubscribe button."""
     from functions.preferences import handlers
 
-    return handlers.unsubscribe(request)
+    return handlers.unsubscribe(service(), request)
 
 
 @https_fn.on_request(
@@ -325,7 +326,7 @@ def mailEvents(request: flask.Request) -> flask.Response:
     """The mail provider reports the delivery status of mails."""
     from functions.mail_events import handlers
 
-    return handlers.mail_events(request)
+    return handlers.mail_events(service(), request)
 
 
 @signed_in
@@ -334,7 +335,7 @@ def sendTestWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An organizer tries a webhook URL of an event."""
     from functions.webhooks.actions import handlers
 
-    return handlers.send_test(request)
+    return handlers.send_test(service(), request)
 
 
 @signed_in
@@ -343,7 +344,7 @@ def resendWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An organizer has deliveries sent again."""
     from functions.webhooks.actions import handlers
 
-    return handlers.resend(request)
+    return handlers.resend(service(), request)
 
 
 @signed_in
@@ -352,7 +353,7 @@ def rotateWebhookSecret(request: https_fn.CallableRequest[Any]) -> dict[str, Any
     """A superadmin replaces the webhook secret of an event."""
     from functions.webhooks.actions import handlers
 
-    return handlers.rotate_secret(request)
+    return handlers.rotate_secret(service(), request)
 
 
 @signed_in
@@ -361,7 +362,7 @@ def shareWebhookLog(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An admin gives out a link to the deliveries to one URL."""
     from functions.webhooks.shared_logs import handlers
 
-    return handlers.share_log(request)
+    return handlers.share_log(service(), request)
 
 
 @signed_in
@@ -370,7 +371,7 @@ def revokeWebhookLog(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An admin ends such a link."""
     from functions.webhooks.shared_logs import handlers
 
-    return handlers.revoke_log(request)
+    return handlers.revoke_log(service(), request)
 
 
 @anonymous
@@ -379,7 +380,7 @@ def getWebhookLog(request: https_fn.CallableRequest[Any]) -> Any:
     """The bearer of the link sees those deliveries."""
     from functions.webhooks.shared_logs import handlers
 
-    return handlers.get_log(request)
+    return handlers.get_log(service(), request)
 
 
 @anonymous
@@ -388,7 +389,7 @@ def resendSharedWebhook(request: https_fn.CallableRequest[Any]) -> Any:
     """The bearer of the link has one of them sent again, where it may."""
     from functions.webhooks.shared_logs import handlers
 
-    return handlers.resend_shared(request)
+    return handlers.resend_shared(service(), request)
 
 
 gc.freeze()  # later collections skip the imports as well

@@ -5,14 +5,17 @@ use case. A call that is refused for its role or its arguments is not counted.
 """
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from firebase_functions.https_fn import CallableRequest
 
-from functions import access, parameters
+from functions import access
 from functions.call_error import CallError, Code
 from functions.gcp import callables
 from functions.timestamps import wire_time
+
+if TYPE_CHECKING:
+    from functions.service import Service
 
 A = TypeVar("A")
 
@@ -26,6 +29,7 @@ def signed_in(declared: Any) -> Any:
 
 
 def staff_call(
+    service: "Service",
     function: str,
     request: CallableRequest[Any],
     read: Callable[[Any], A],
@@ -42,14 +46,13 @@ def staff_call(
             `resource-exhausted` over the limit.
         Exception: the call could not be counted.
     """
-    from functions.signed_links import wiring  # noqa: PLC0415 - a cold start
-    from functions.signed_links.limiter import TooManyCallsError  # noqa: PLC0415
+    from functions.signed_links.limiter import TooManyCallsError  # noqa: PLC0415 - a cold start
 
     caller = access.staff(request.auth, roles)
     arguments = read(request.data)
-    at_most = times * parameters.STAFF_CALLS_AN_HOUR.value
+    at_most = times * service.parameters.staff_calls_an_hour
     try:
-        wiring.limiter().pass_or_raise(function, f"user {caller.uid}", secret="", at_most=at_most)
+        service.limiter.pass_or_raise(function, f"user {caller.uid}", secret="", at_most=at_most)
     except TooManyCallsError as error:
         raise CallError(
             Code.RESOURCE_EXHAUSTED,

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 LOCATION: Final = "us-central1"
 
@@ -35,6 +35,16 @@ class Task:
     def body(self) -> bytes:
         """The body of the request to the function, in the callable protocol."""
         return json.dumps({"data": dict(self.data)}).encode()
+
+
+class TaskQueue(Protocol):
+    """Queues tasks; one instance serves all threads."""
+
+    def enqueue(self, task: Task) -> None:
+        """Queue `task`; a task of that name that was queued before, also long ago, is a success.
+
+        Raises an exception where the task could not be queued.
+        """
 
 
 Enqueue: TypeAlias = Callable[[Task], None]

@@ -4,7 +4,7 @@ import functools
 import threading
 from collections.abc import Sequence
 from http import HTTPStatus
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import flask
 
@@ -12,13 +12,15 @@ from functions import log
 from functions.gcp.request_body import bounded_body, stop_reading
 from functions.mail.misconfigured import MisconfiguredError
 from functions.mail.tracking import TrackingEvent
-from functions.mail_events import wiring
+
+if TYPE_CHECKING:
+    from functions.service import Service
 
 _RECORDING: Final = threading.BoundedSemaphore(20)
 """Genuine requests at work at a time: parsing takes memory and CPU."""
 
 
-def mail_events(request: flask.Request) -> flask.Response:
+def mail_events(service: "Service", request: flask.Request) -> flask.Response:
     """Record the tracking events in a signed request of the mail provider (spec 4.10).
 
     The body is read only where the headers are plausible. The answer is 2xx once everything is on
@@ -29,10 +31,10 @@ def mail_events(request: flask.Request) -> flask.Response:
         answer = _text(HTTPStatus.METHOD_NOT_ALLOWED, "Use POST.")
         answer.headers["Allow"] = "POST"
         return answer
-    webhook, headers = wiring.webhook(), dict(request.headers)
-    has_keys = _has_keys()
+    webhook, headers = service.mail_reports, dict(request.headers)
+    has_keys = _has_keys(service)
     refused = functools.partial(_not_verified, key=has_keys, signed=webhook.is_signed(headers))
-    signature = webhook.signature(headers, wiring.now())
+    signature = webhook.signature(headers, service.clock.now())
     if not has_keys or signature is None:
         stop_reading(request)
         return refused()
@@ -47,12 +49,12 @@ def mail_events(request: flask.Request) -> flask.Response:
         if events is None:
             log.warning("mail.unreadable", bytes=len(body))  # a repetition would be unreadable too
             return _text(HTTPStatus.OK, "No list of events.")
-        return _recorded(events)
+        return _recorded(service, events)
 
 
-def _recorded(events: Sequence[TrackingEvent]) -> flask.Response:
+def _recorded(service: "Service", events: Sequence[TrackingEvent]) -> flask.Response:
     try:
-        changed = wiring.mail_events().record(events)
+        changed = service.mail_events.record(events)
     except Exception as error:  # noqa: BLE001 - the text may hold data: see `log.fault`
         log.fault("mail.not-recorded", error)
         return _text(HTTPStatus.SERVICE_UNAVAILABLE, "Send it again.")
@@ -60,9 +62,9 @@ def _recorded(events: Sequence[TrackingEvent]) -> flask.Response:
     return _text(HTTPStatus.OK, "Recorded.")
 
 
-def _has_keys() -> bool:
+def _has_keys(service: "Service") -> bool:
     try:
-        return bool(wiring.webhook().keys)
+        return bool(service.mail_reports.keys)
     except MisconfiguredError as error:
         log.fault("mail.unusable-key", error)
         return False

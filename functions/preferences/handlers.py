@@ -5,16 +5,15 @@ also limits guessing of tokens; the token. Only then is anything read or written
 """
 
 from http import HTTPStatus
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import flask
 from firebase_functions.https_fn import CallableRequest
 
-from functions import log, parameters
+from functions import log
 from functions.call_error import CallError, Code
 from functions.event_arguments import refuse_unknown
 from functions.gcp.request_body import bounded_body
-from functions.preferences import wiring
 from functions.preferences.links import confirmation_link
 from functions.preferences.preferences import (
     Flag,
@@ -23,31 +22,32 @@ from functions.preferences.preferences import (
     on_wire,
     read_choices,
 )
-from functions.signed_links import keys
-from functions.signed_links import wiring as links
 from functions.signed_links.admission import admitted, client_of
 from functions.signed_links.limiter import TooManyCallsError
 from functions.signed_links.link import IN_A_MAIL, TOO_MANY_CALLS
 from functions.signed_links.token import InvalidTokenError, Scope, TokenKeys
 from functions.wall.address import address_hash, guest_uid, normalised
 
+if TYPE_CHECKING:
+    from functions.service import Service
+
 _ONE_CLICK: Final = ("List-Unsubscribe", "One-Click")
 _ONE_CLICK_MAX_BYTES: Final = 4096
 """The body has 26 characters, or is a form with that one field."""
 
 
-def get_email_preferences(request: CallableRequest[Any]) -> dict[str, Any]:
+def get_email_preferences(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
     """Answer with the address and preferences of the token's user (spec 4.2).
 
     Raises:
         CallError: those of spec 7.2; `resource-exhausted` over the limit on calls.
     """
     token = IN_A_MAIL.token(request.data)
-    [uid] = admitted("getEmailPreferences", request.raw_request, token, IN_A_MAIL, keys.values())
-    return _response(uid)
+    [uid] = admitted(service, "getEmailPreferences", request.raw_request, token, IN_A_MAIL)
+    return _response(service, uid)
 
 
-def update_email_preferences(request: CallableRequest[Any]) -> dict[str, Any]:
+def update_email_preferences(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
     """Change the flags in `data.preferences`, then answer as `get_email_preferences` does.
 
     Raises:
@@ -57,18 +57,18 @@ def update_email_preferences(request: CallableRequest[Any]) -> dict[str, Any]:
     refuse_unknown(request.data, "token", "preferences")
     token = IN_A_MAIL.token(request.data)
     choices = read_choices(request.data.get("preferences"))
-    [uid] = admitted("updateEmailPreferences", request.raw_request, token, IN_A_MAIL, keys.values())
+    [uid] = admitted(service, "updateEmailPreferences", request.raw_request, token, IN_A_MAIL)
     try:
-        wiring.users().choose(uid, choices)
+        service.users.choose(uid, choices)
         if choices.get(Flag.RECAP):
-            _mail_again(uid)
+            _mail_again(service, uid)
     except Exception as error:  # noqa: BLE001 - spec 7.2 has one code for it
         log.fault("preferences.not-written", error)
         raise CallError(Code.INTERNAL, "The change could not be saved; try again.") from None
-    return _response(uid)
+    return _response(service, uid)
 
 
-def unsubscribe(request: flask.Request) -> flask.Response:
+def unsubscribe(service: "Service", request: flask.Request) -> flask.Response:
     """Answer a request to the link in the header `List-Unsubscribe` (RFC 8058).
 
     A POST by a mail program turns `recap` off. A GET changes nothing, because scanners open every
@@ -78,7 +78,7 @@ def unsubscribe(request: flask.Request) -> flask.Response:
     body = bounded_body(request, _ONE_CLICK_MAX_BYTES)
     token = request.args.get("token", "")
     if request.method in ("GET", "HEAD"):
-        page = confirmation_link(parameters.PUBLIC_BASE_URL.value, token)
+        page = confirmation_link(service.parameters.public_base_url, token)
         return _private(flask.redirect(page, HTTPStatus.FOUND))
     if request.method != "POST":
         answer = _text(HTTPStatus.METHOD_NOT_ALLOWED, "Use POST.")
@@ -88,7 +88,7 @@ def unsubscribe(request: flask.Request) -> flask.Response:
     if body is None or request.form.get(name) != value:
         return _text(HTTPStatus.BAD_REQUEST, f"Send {name}={value} as a form in the body.")
     try:
-        return _one_click(request, token)
+        return _one_click(service, request, token)
     except Exception as error:  # noqa: BLE001 - the text may hold data: see `log.fault`
         log.fault("unsubscribe.failed", error)
         return _text(
@@ -96,21 +96,21 @@ def unsubscribe(request: flask.Request) -> flask.Response:
         )
 
 
-def _one_click(request: flask.Request, token: str) -> flask.Response:
+def _one_click(service: "Service", request: flask.Request, token: str) -> flask.Response:
     """Turn the recaps of the owner of `token` off.
 
     A mail program shows its own words for the answer, and so does the page.
     """
-    values = keys.values()
+    values = service.mail_link_keys()
     try:
-        [about] = TokenKeys(values).verify(token, links.now(), Scope.UNSUBSCRIBE)
+        [about] = TokenKeys(values).verify(token, service.clock.now(), Scope.UNSUBSCRIBE)
     except InvalidTokenError:
         try:
-            links.limiter().pass_or_raise("unsubscribe", client_of(request), values[0])
+            service.limiter.pass_or_raise("unsubscribe", client_of(service, request), values[0])
         except TooManyCallsError:
             return _text(HTTPStatus.TOO_MANY_REQUESTS, TOO_MANY_CALLS)
         return _text(HTTPStatus.FORBIDDEN, IN_A_MAIL.not_valid.message)
-    users = wiring.users()
+    users = service.users
     # A repeated click writes nothing: a write costs, and calls a trigger.
     if flags(users.find(about))[Flag.RECAP]:
         users.choose(about, {Flag.RECAP: False})
@@ -121,20 +121,20 @@ def _one_click(request: flask.Request, token: str) -> flask.Response:
     )
 
 
-def _mail_again(uid: str) -> None:
+def _mail_again(service: "Service", uid: str) -> None:
     """Mail an account's address again after a hard bounce, because its owner turned recaps on.
 
     The mark stands in the record of the address. A guest's link already leads to that record.
     """
-    users = wiring.users()
+    users = service.users
     address = normalised(email_address(users.find(uid)))
     if address and not uid.startswith(guest_uid("")):
         users.mark_reachable(guest_uid(address_hash(address)))
 
 
-def _response(uid: str) -> dict[str, Any]:
+def _response(service: "Service", uid: str) -> dict[str, Any]:
     try:
-        record = wiring.users().find(uid)
+        record = service.users.find(uid)
     except Exception as error:  # noqa: BLE001 - spec 7.2 has one code for it
         log.fault("preferences.not-read", error)
         message = "The preferences could not be looked up; try again."

@@ -2,38 +2,40 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from firebase_functions.https_fn import CallableRequest
 
 from functions.call_error import CallError
 from functions.mail.address import deliverable
-from functions.recap import wiring
 from functions.recap.arguments import PreviewArguments, RecapArguments
 from functions.signed_in import staff_call
 
+if TYPE_CHECKING:
+    from functions.service import Service
 
-def send_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:
+
+def send_event_recap(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
     """Answer a call of `sendEventRecap` (spec 4.1); design 3.3 gives the order of the checks.
 
     Raises:
         CallError: as in spec 7.1.
     """
-    caller, wanted = staff_call("sendEventRecap", request, RecapArguments.read)
-    result = wiring.sender().send(caller, wanted)
+    caller, wanted = staff_call(service, "sendEventRecap", request, RecapArguments.read)
+    result = service.recap_sender.send(caller, wanted)
     answer: dict[str, Any] = {"sent": result.sent, "skipped": result.skipped}
     return answer | ({"message": result.message} if result.message else {})
 
 
-def preview_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:
+def preview_event_recap(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
     """Answer a call of `previewEventRecap` (spec 4.9), with the checks in the same order.
 
     Raises:
         CallError: as in spec 7.4.
     """
-    caller, wanted = staff_call("previewEventRecap", request, PreviewArguments.read)
+    caller, wanted = staff_call(service, "previewEventRecap", request, PreviewArguments.read)
     own_address = _verified_address(request.auth.token if request.auth else {})
-    preview = wiring.previewer().show(caller, wanted, own_address)
+    preview = service.recap_preview.show(caller, wanted, own_address)
     mail, blocked, unreached = preview.mail, preview.blocked, preview.unreached
     optional = {
         "skipped": preview.skipped,

@@ -15,7 +15,9 @@ TOO_MANY_CALLS: Final = "There were too many calls from this address; try again 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A kind of link: its name, how to get a valid one, and the scope of its tokens.
+    """A kind of link: its name, how to get a valid one, the scope of its tokens and their key.
+
+    `key` is the name of a secret, each enabled version of which verifies.
 
     An address has `calls_an_hour` of each function of the link.
 
@@ -25,6 +27,7 @@ class Link:
     name: str
     instead: str
     scope: Scope
+    key: str
     calls_an_hour: int = MAX_CALLS
 
     @property
@@ -49,10 +52,13 @@ class Link:
         return token
 
 
-IN_A_MAIL: Final = Link("a link in a mail", "use the one in a newer mail", Scope.PREFERENCES)
+IN_A_MAIL: Final = Link(
+    "a link in a mail", "use the one in a newer mail", Scope.PREFERENCES, "EMAIL_PREFS_KEY"
+)
 TO_A_LOG: Final = Link(
     "a link to a delivery log",
     "ask the sender of the link for a new one",
     Scope.WEBHOOK_LOG,
+    "LOG_LINKS_KEY",
     calls_an_hour=120,  # the developer of a receiver looks again after each change
 )

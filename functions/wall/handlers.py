@@ -1,16 +1,20 @@
 """The wall's part of the deployed functions: copies, orphan cleanup, forgetting of guests."""
 
+from typing import TYPE_CHECKING
+
 from functions import log
 from functions.gcp.document_events import DocumentWritten
-from functions.gcp.documents import documents
 from functions.gcp.run_again import run_again
-from functions.wall import public_wall, wiring
+from functions.wall import public_wall
 from functions.wall.guest_data import due_at
 from functions.wall.public_photo import public_fields
 from functions.wall.time_up import TimeUpError
 
+if TYPE_CHECKING:
+    from functions.service import Service
 
-def photo_written(event: DocumentWritten, *, is_public: bool) -> None:
+
+def photo_written(service: "Service", event: DocumentWritten, *, is_public: bool) -> None:
     """A write of `events/{eventId}/photos/{photoId}`, which may change its public fields.
 
     Where the wall is not public (any more), an earlier copy of a photo that changes goes.
@@ -23,10 +27,10 @@ def photo_written(event: DocumentWritten, *, is_public: bool) -> None:
         return
     change = public_wall.copy if is_public else public_wall.remove
     with run_again("photo.not-shown"):
-        change(documents(), event.ids["eventId"], event.ids["photoId"])
+        change(service.documents, event.ids["eventId"], event.ids["photoId"])
 
 
-def event_written(event: DocumentWritten) -> None:
+def event_written(service: "Service", event: DocumentWritten) -> None:
     """A write of `events/{eventId}`: its deletion, or one that says when guests are forgotten.
 
     Raises:
@@ -34,19 +38,19 @@ def event_written(event: DocumentWritten) -> None:
     """
     if event.after is None:
         with run_again("event.not-emptied"):
-            wiring.emptying().empty(event.ids["eventId"])
+            service.orphan_cleanup.empty(event.ids["eventId"])
         return
     before = event.before.fields if event.before else None
     if due_at(before) != due_at(event.after.fields):
         with run_again("event.not-timed"):
-            wiring.forgetting().schedule(event.ids["eventId"])
+            service.forgetting.schedule(event.ids["eventId"])
 
 
-def sweep() -> None:
+def sweep(service: "Service") -> None:
     """The schedule. What fails or is left is tried by the next one."""
-    for part in (wiring.emptying, wiring.forgetting):
+    for part in (service.orphan_cleanup, service.forgetting):
         try:
-            part().sweep()
+            part.sweep()
         except TimeUpError:
             log.info("events.not-swept-yet")
         except Exception as error:  # noqa: BLE001 - its text may hold somebody's data

@@ -1,22 +1,25 @@
 """What the triggers call: from writes in Firestore to the publisher."""
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from functions.documents.document import Document
 from functions.gcp.document_events import DocumentWritten
 from functions.gcp.run_again import run_again
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
-from functions.webhooks import wiring
+
+if TYPE_CHECKING:
+    from functions.service import Service
 
 
-def photo_written(event: DocumentWritten) -> None:
+def photo_written(service: "Service", event: DocumentWritten) -> None:
     """A write of `events/{eventId}/photos/{photoId}`."""
     before, after = _photo(event.before), _photo(event.after)
     if before and after is None:
         before = replace(before, updated_at=event.at)
     with run_again("photo.not-published"):
-        wiring.publisher().photo_written(
+        service.publisher.photo_written(
             event.id,
             event.ids["eventId"],
             before,
@@ -24,10 +27,10 @@ def photo_written(event: DocumentWritten) -> None:
         )
 
 
-def event_written(event: DocumentWritten) -> None:
+def event_written(service: "Service", event: DocumentWritten) -> None:
     """A write of `events/{eventId}`."""
     with run_again("event.not-published"):
-        wiring.publisher().event_written(
+        service.publisher.event_written(
             event.id,
             event.ids["eventId"],
             _wall_event(event.before),

@@ -7,9 +7,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any, Final, Self
-from unittest.mock import patch
 
 import grpc
 from firebase_functions.https_fn import AuthData, CallableRequest
@@ -17,6 +15,7 @@ from flask import Request
 
 from bench.costs import Cost
 from functions import signed_in
+from functions.adapters import new_webhook_secret
 from functions.clock import Clock
 from functions.documents.documents import Documents
 from functions.gcp.documents import FirestoreDocuments
@@ -24,14 +23,11 @@ from functions.gcp.firestore_api import FirestoreApi
 from functions.gcp.task_queue import Enqueue, Task
 from functions.machine import CLOCK
 from functions.parallel import Threads
-from functions.signed_links import wiring
-from functions.signed_links.limiter import Limiter
-from functions.webhooks.signing.wiring import new_secret
+from tests.in_memory.adapters import service_on
 from tests.in_memory.documents import Firestore
 from tests.in_memory.outside import InMemoryTasks
 from tests.in_memory.through import at_once
 from tests.in_memory.use_cases import Machine, WebhookUseCases
-from tests.suite.process import local_parameters
 
 ENTRIES_A_READ: Final = 1000
 """Index entries that an aggregation counts for the price of one read."""
@@ -178,7 +174,7 @@ class Counting(WebhookUseCases):
             Firestore(clock.now),
             InMemoryTasks(clock.now),
             new_id=lambda: uuid.uuid4().hex,
-            new_secret=new_secret,
+            new_secret=new_webhook_secret,
             a_second=1_000,
             **given,
         )
@@ -195,12 +191,7 @@ class Counting(WebhookUseCases):
 
 def admit_staff(function: str, documents: Documents) -> None:
     """Count a call of staff in `documents`, as each handler does first."""
-    limiter = Limiter(documents, now=lambda: datetime.now(UTC))
     uid = uuid.uuid4().hex
     auth = AuthData(uid, {"uid": uid, "role": "admin", "tenantId": "acme"})
-    with (
-        patch.dict(os.environ, local_parameters()),
-        patch.object(wiring, "limiter", lambda: limiter),
-    ):
-        request: CallableRequest[Any] = CallableRequest(data={}, raw_request=Request({}), auth=auth)
-        signed_in.staff_call(function, request, dict)
+    request: CallableRequest[Any] = CallableRequest(data={}, raw_request=Request({}), auth=auth)
+    signed_in.staff_call(service_on(documents, clock=CLOCK), function, request, dict)

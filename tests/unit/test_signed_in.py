@@ -8,13 +8,11 @@ import flask
 import pytest
 
 import main
-from functions import parameters
 from functions.access import ADMINS, Role
-from functions.call_error import CallError, Code
 from functions.documents.query import Query
 from functions.gcp import callables
-from functions.signed_links import wiring
-from functions.signed_links.limiter import Limiter
+from functions.service import Parameters
+from tests.in_memory.adapters import service_on
 from tests.in_memory.documents import InMemoryDocuments as Counts
 from tests.unit.test_protocol import CALLABLES
 
@@ -46,18 +44,9 @@ def counted(documents: Counts) -> list[int]:
 @pytest.fixture
 def counts(monkeypatch: pytest.MonkeyPatch) -> Counts:
     """The counts; the use cases behind them find no event."""
-
-    def reached() -> None:
-        raise CallError(Code.NOT_FOUND, "The call passed the checks.")
-
     counts = Counts()
-    limiter = Limiter(counts, now=lambda: NOW)
-    monkeypatch.setattr(wiring, "limiter", lambda: limiter)
-    for use_case in (
-        *("recap.wiring.sender", "recap.wiring.previewer", "webhooks.actions.wiring.actions"),
-        *("webhooks.shared_logs.wiring.log_links", "preferences.wiring.users"),
-    ):
-        monkeypatch.setattr(f"functions.{use_case}", reached)
+    service = service_on(counts, parameters=Parameters(staff_calls_an_hour=AT_MOST))
+    monkeypatch.setattr(main, "service", lambda: service)
     return counts
 
 
@@ -68,7 +57,6 @@ def claims(monkeypatch: pytest.MonkeyPatch, counts: Counts) -> dict[str, Any]:
     given = {"uid": "u1", "role": "superadmin", "tenantId": "acme"}
     monkeypatch.setattr(callables, "_app", lambda: None)
     monkeypatch.setattr("firebase_admin.auth.verify_id_token", lambda *_, **__: dict(given))
-    monkeypatch.setenv(parameters.STAFF_CALLS_AN_HOUR.name, str(AT_MOST))
     return given
 
 

@@ -1,6 +1,6 @@
 """What an organizer calls, from request to answer."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from firebase_functions.https_fn import CallableRequest
 
@@ -8,7 +8,6 @@ from functions import access
 from functions.access import Role
 from functions.signed_in import staff_call
 from functions.timestamps import wire_time
-from functions.webhooks.actions import wiring
 from functions.webhooks.actions.arguments import (
     Page,
     ResendArguments,
@@ -17,11 +16,16 @@ from functions.webhooks.actions.arguments import (
 )
 from functions.webhooks.signing.remembered_secrets import SECRET_KEPT
 
+if TYPE_CHECKING:
+    from functions.service import Service
 
-def send_test(request: CallableRequest[Any]) -> dict[str, Any]:
+
+def send_test(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
     """A call of `sendTestWebhook`, for admins: the result of the first attempt."""
-    caller, wanted = staff_call("sendTestWebhook", request, TestArguments.read, roles=access.ADMINS)
-    delivery = wiring.actions().send_test(caller, wanted)
+    caller, wanted = staff_call(
+        service, "sendTestWebhook", request, TestArguments.read, roles=access.ADMINS
+    )
+    delivery = service.actions.send_test(caller, wanted)
     last = delivery.log[-1] if delivery.log else None
     return {
         "deliveryId": delivery.id,
@@ -33,12 +37,13 @@ def send_test(request: CallableRequest[Any]) -> dict[str, Any]:
     }
 
 
-def resend(request: CallableRequest[Any]) -> dict[str, Any]:
+def resend(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
     """A call of `resendWebhook`, for admins: how many are sent again, and whether more are left.
 
     In a dry run: how many would be sent again, and how many would be left alone, by the reason.
     """
     caller, wanted = staff_call(
+        service,
         "resendWebhook",
         request,
         ResendArguments.read,
@@ -46,9 +51,9 @@ def resend(request: CallableRequest[Any]) -> dict[str, Any]:
         times=10,  # a page of deliveries each
     )
     if isinstance(wanted.what, Page) and wanted.what.dry_run:
-        foreseen = wiring.actions().foresee(caller, wanted, wanted.what)
+        foreseen = service.actions.foresee(caller, wanted, wanted.what)
         return {"matching": foreseen.matching, "leftAlone": foreseen.left_alone}
-    done = wiring.actions().resend(caller, wanted)
+    done = service.actions.resend(caller, wanted)
     return {
         "resent": done.resent,
         "leftAlone": done.left_alone,
@@ -57,7 +62,7 @@ def resend(request: CallableRequest[Any]) -> dict[str, Any]:
     }
 
 
-def rotate_secret(request: CallableRequest[Any]) -> dict[str, Any]:
+def rotate_secret(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
     """A call of `rotateWebhookSecret`, for superadmins: when the new secret begins to sign.
 
     A withdrawal has no such times. The answer does not hold the secret: a superadmin reads it in
@@ -65,14 +70,14 @@ def rotate_secret(request: CallableRequest[Any]) -> dict[str, Any]:
     """
     superadmin = frozenset({Role.SUPERADMIN})
     caller, wanted = staff_call(
-        "rotateWebhookSecret", request, RotateArguments.read, roles=superadmin
+        service, "rotateWebhookSecret", request, RotateArguments.read, roles=superadmin
     )
     if wanted.withdraw:
-        withdrawn = wiring.actions().withdraw_secret(caller, wanted)
+        withdrawn = service.actions.withdraw_secret(caller, wanted)
         words = "never signs" if withdrawn else "was withdrawn before, or signs already"
         times = ("rotatedAt", "activeFrom", "oldSecretUsedUntil")
         return dict.fromkeys(times) | {"message": f"The announced secret {words}."}
-    signs_from = wiring.actions().rotate_secret(caller, wanted)
+    signs_from = service.actions.rotate_secret(caller, wanted)
     active_from, until = wire_time(signs_from), wire_time(signs_from + SECRET_KEPT)
     message = f"Deliveries may be signed with the old secret until {until}: accept both."
     if wanted.active_in:

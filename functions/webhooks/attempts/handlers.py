@@ -1,16 +1,18 @@
 """What the queues of attempts and the schedule call."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from firebase_functions.https_fn import CallableRequest, FunctionsErrorCode, HttpsError
 
 from functions import log
 from functions.gcp.run_again import run_again
-from functions.webhooks.attempts import wiring
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError
 
+if TYPE_CHECKING:
+    from functions.service import Service
 
-def attempt(task: CallableRequest[Any]) -> None:
+
+def attempt(service: "Service", task: CallableRequest[Any]) -> None:
     """A task of one of the queues of attempts.
 
     Raises:
@@ -24,7 +26,7 @@ def attempt(task: CallableRequest[Any]) -> None:
         raise HttpsError(FunctionsErrorCode.INVALID_ARGUMENT, str(error)) from error
     with run_again("delivery.not-attempted"):
         try:
-            wiring.worker().attempt(request)
+            service.worker.attempt(request)
         except TooEarlyError as early:
             raise HttpsError(FunctionsErrorCode.ABORTED, "the attempt is not due yet") from early
 
@@ -38,9 +40,9 @@ def _dispatched_before(task: CallableRequest[Any]) -> int:
     return int(count) if count.isdecimal() else 0
 
 
-def sweep() -> None:
+def sweep(service: "Service") -> None:
     """The schedule; the next sweep tries again."""
     try:
-        wiring.sweeper().sweep()
+        service.sweeper.sweep()
     except Exception as error:  # noqa: BLE001 - see `run_again`
         log.fault("deliveries.not-swept", error)

@@ -1,15 +1,17 @@
 """What the queue of notices calls."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from firebase_functions.https_fn import CallableRequest, FunctionsErrorCode, HttpsError
 
 from functions.gcp.run_again import run_again
 from functions.webhooks.endpoints import notice_task
-from functions.webhooks.notices import wiring
+
+if TYPE_CHECKING:
+    from functions.service import Service
 
 
-def notify(task: CallableRequest[Any]) -> None:
+def notify(service: "Service", task: CallableRequest[Any]) -> None:
     """A task of the queue of notices.
 
     Raises:
@@ -21,4 +23,4 @@ def notify(task: CallableRequest[Any]) -> None:
     except ValueError as error:
         raise HttpsError(FunctionsErrorCode.INVALID_ARGUMENT, str(error)) from error
     with run_again("notice.not-sent-yet"):
-        wiring.notifier().notify(event_id)
+        service.notifier.notify(event_id)

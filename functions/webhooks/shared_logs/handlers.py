@@ -1,6 +1,6 @@
 """What admins and the bearers of links call about shared logs, from request to answer."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from firebase_functions.https_fn import CallableRequest
 
@@ -11,7 +11,6 @@ from functions.signed_links.link import TO_A_LOG
 from functions.timestamps import wire_time
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.endpoint_url import name_of
-from functions.webhooks.shared_logs import wiring
 from functions.webhooks.shared_logs.arguments import (
     LogArguments,
     ResendSharedArguments,
@@ -19,32 +18,35 @@ from functions.webhooks.shared_logs.arguments import (
     ShareArguments,
 )
 
+if TYPE_CHECKING:
+    from functions.service import Service
 
-def share_log(request: CallableRequest[Any]) -> dict[str, Any]:
+
+def share_log(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
     """A call of `shareWebhookLog`, for admins: the link, and when it ends."""
     caller, wanted = staff_call(
-        "shareWebhookLog", request, ShareArguments.read, roles=access.ADMINS
+        service, "shareWebhookLog", request, ShareArguments.read, roles=access.ADMINS
     )
-    link, share = wiring.log_links().give_out(caller, wanted)
+    link, share = service.log_links.give_out(caller, wanted)
     return {"link": link, "shareId": share.id, "expiresAt": wire_time(share.expire_at)}
 
 
-def revoke_log(request: CallableRequest[Any]) -> dict[str, Any]:
+def revoke_log(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
     """A call of `revokeWebhookLog`, for admins: when the link ended."""
     caller, wanted = staff_call(
-        "revokeWebhookLog", request, RevokeArguments.read, roles=access.ADMINS
+        service, "revokeWebhookLog", request, RevokeArguments.read, roles=access.ADMINS
     )
-    revoked_at = wiring.log_links().revoke(caller, wanted)
+    revoked_at = service.log_links.revoke(caller, wanted)
     return {"shareId": wanted.share_id, "revokedAt": wire_time(revoked_at)}
 
 
-def get_log(request: CallableRequest[Any]) -> dict[str, Any]:
+def get_log(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
     """A call of `getWebhookLog`, for the bearer of a link: a page of deliveries."""
     wanted = LogArguments.read(request.data)
     event_id, share_id = admitted(
-        "getWebhookLog", request.raw_request, wanted.token, TO_A_LOG, wiring.keys()
+        service, "getWebhookLog", request.raw_request, wanted.token, TO_A_LOG
     )
-    page = wiring.shared_log().read_page(event_id, share_id, wanted)
+    page = service.shared_log.read_page(event_id, share_id, wanted)
     return {
         "url": name_of(page.share.url),
         "canResend": page.share.can_resend,
@@ -54,13 +56,13 @@ def get_log(request: CallableRequest[Any]) -> dict[str, Any]:
     }
 
 
-def resend_shared(request: CallableRequest[Any]) -> dict[str, Any]:
+def resend_shared(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
     """A call of `resendSharedWebhook`, for the bearer of a link that may resend."""
     wanted = ResendSharedArguments.read(request.data)
     event_id, share_id = admitted(
-        "resendSharedWebhook", request.raw_request, wanted.token, TO_A_LOG, wiring.keys()
+        service, "resendSharedWebhook", request.raw_request, wanted.token, TO_A_LOG
     )
-    wiring.shared_log().send_again(event_id, share_id, wanted)
+    service.shared_log.send_again(event_id, share_id, wanted)
     return {"resent": 1}
 
 

@@ -1,24 +1,22 @@
 """What links cost, as exact numbers: a change that costs more shows itself here."""
 
-import os
 from collections import Counter
 from datetime import UTC, datetime, timedelta
-from unittest.mock import patch
 
 from google.cloud import firestore
 
 from bench.costs import COSTS
 from functions.access import Caller, Role
-from functions.signed_links import wiring as links
-from functions.signed_links.limiter import Limiter
+from functions.gcp import secret_manager
+from functions.machine import CLOCK
 from functions.signed_links.token import TokenKeys
 from functions.webhooks.deliveries.store import NEWEST_AT_MOST
-from functions.webhooks.shared_logs import handlers, wiring
+from functions.webhooks.shared_logs import handlers
 from functions.webhooks.shared_logs.arguments import LogArguments, ShareArguments
+from tests.in_memory.adapters import service_on
 from tests.suite.actions.conftest import TENANT, Configure, Record
 from tests.suite.operations import Counting, Operations, admit_staff
 from tests.suite.preferences.here import request
-from tests.suite.process import local_parameters
 from tests.suite.shares.conftest import URL
 
 
@@ -46,14 +44,10 @@ def test_a_link_and_its_first_page(
     assert here.counted.cost() == COSTS["a link to a log"]
     here.counted.clear()
 
-    limiter = Limiter(here.documents(), now=_now)
     token = link.partition("#token=")[2]
-    with (
-        patch.dict(os.environ, local_parameters()),
-        patch.object(wiring, "shared_log", here.shared_log),
-        patch.object(links, "limiter", lambda: limiter),
-    ):
-        page = handlers.get_log(request(client, token=token))
+    secrets = secret_manager.of_this_process()
+    service = service_on(here.documents(), clock=CLOCK, secrets=secrets)
+    page = handlers.get_log(service, request(client, token=token))
     assert len(page["deliveries"]) == NEWEST_AT_MOST
     assert here.counted.calls == Counter({"Commit": 1, "BatchGetDocuments": 1, "RunQuery": 1})
     assert here.counted.cost() == COSTS["a page of 50 of a shared log"]

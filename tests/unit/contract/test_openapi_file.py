@@ -5,7 +5,6 @@ import functools
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from types import SimpleNamespace
 from typing import Any, Final
 
 import flask
@@ -20,6 +19,7 @@ from functions.call_error import CallError, Code
 from functions.gcp import callables as protocol
 from functions.preferences.preferences import read_choices
 from functions.recap.arguments import PreviewArguments, RecapArguments
+from functions.service import Parameters
 from functions.signed_links.link import IN_A_MAIL
 from functions.wall.photo import Photo, PhotoStatus
 from functions.wall.wall_event import EventStatus, WallEvent
@@ -33,6 +33,7 @@ from functions.webhooks.shared_logs.arguments import (
     RevokeArguments,
     ShareArguments,
 )
+from tests.in_memory.adapters import service_on
 from tests.unit.contract.hostile_arguments import AFTER, VALUES
 from tests.unit.contract.promise import (
     DOCUMENT,
@@ -256,8 +257,8 @@ def handler_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[..., 
     monkeypatch.setattr(protocol, "_app", lambda: None)
     claims = {"uid": "u1", "role": "admin", "tenantId": "acme"}
     monkeypatch.setattr("firebase_admin.auth.verify_id_token", lambda *_, **__: dict(claims))
-    unlimited = SimpleNamespace(pass_or_raise=lambda *_, **__: None)
-    monkeypatch.setattr("functions.signed_links.wiring.limiter", lambda: unlimited)
+    service = service_on(parameters=Parameters(staff_calls_an_hour=10_000))
+    monkeypatch.setattr("main.service", lambda: service)
     return replace
 
 
@@ -267,7 +268,7 @@ def test_an_error_is_answered_as_its_example_shows(
 ) -> None:
     """The deployed function answers an error with status, code and body of its example."""
 
-    def refuse(_: object) -> None:
+    def refuse(*_: object) -> None:
         told = example.value["error"]
         raise CallError(Code(example.name), told["message"], told.get("details"))
 

@@ -22,12 +22,12 @@ import psutil
 import pytest
 
 from emulator import certificates
+from functions.adapters import new_webhook_secret
 from functions.webhooks.signing.signature import HEADER, sign, standard_headers
-from functions.webhooks.signing.wiring import new_secret
 
 ROOT: Final = Path(__file__).parents[3]
 PAGE: Final = (ROOT / "docs/receiving.md").read_text()
-SECRET: Final = new_secret()
+SECRET: Final = new_webhook_secret()
 BODY: Final = {
     "event": "guest.joined",
     "eventId": "midsummer",
@@ -120,7 +120,7 @@ def test_a_receiver_takes_what_is_genuine(language: str, tmp_path: Path) -> None
         genuine = [post(port, "/hook", body, signed(body)) for _ in range(2)]
         refused = [
             post(port, "/hook", body + b" ", signed(body)),
-            post(port, "/hook", body, signed(body, new_secret())),
+            post(port, "/hook", body, signed(body, new_webhook_secret())),
             post(port, "/hook", body, signed(body, event_id="another")),
             post(port, "/hook", body, {"Content-Type": "application/json"}),
         ]
@@ -148,7 +148,7 @@ def test_the_relay_posts_to_a_chat(tmp_path: Path) -> None:
         with running(command_of("python", "/relay", tmp_path), CHAT_URL=url) as port:
             assert post(port, "/relay", body, signed(body)) == 204
             assert post(port, "/relay", body, signed(body, **{"Wall-Test": "true"})) == 204
-            assert post(port, "/relay", body, signed(body, new_secret())) == 400
+            assert post(port, "/relay", body, signed(body, new_webhook_secret())) == 400
     finally:
         chat.shutdown()
         chat.server_close()

@@ -22,8 +22,8 @@ from functions.gcp.secret_manager import (
     MissingSecretError,
     SecretManager,
 )
-from functions.signed_links.keys import values
 from functions.signed_links.token import KEY_BYTES, InvalidTokenError, Scope, TokenKeys
+from tests.in_memory.adapters import service_on
 from tests.unit.clock import Clock
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
@@ -106,32 +106,34 @@ def test_a_rotation_from_end_to_end(
     keys: Keys,
     instance: Callable[[], SecretManager],
     clock: Clock,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Design 3.57: no deploy; links signed before verify until their version is disabled."""
+    service = service_on()
 
     def cold_start() -> None:
-        secrets = instance()
-        monkeypatch.setattr(secret_manager, "of_this_process", lambda: secrets)
+        nonlocal service
+        service = service_on(secrets=instance())
 
     def verifies(token: str) -> bool:
         try:
-            return TokenKeys(values()).verify(token, NOW, Scope.PREFERENCES) == ("u1",)
+            return TokenKeys(service.mail_link_keys()).verify(token, NOW, Scope.PREFERENCES) == (
+                "u1",
+            )
         except InvalidTokenError:
             return False
 
     keys.set_state(KEY, 1, DESTROYED)  # too short to sign with
     first = keys.add(KEY, "1" * KEY_BYTES)
     cold_start()
-    before = TokenKeys(values()).issue("u1", NOW)
+    before = TokenKeys(service.mail_link_keys()).issue("u1", NOW)
     keys.add(KEY, "2" * KEY_BYTES)
     clock.now += KEPT_SECONDS
-    since = TokenKeys(values()).issue("u1", NOW)
+    since = TokenKeys(service.mail_link_keys()).issue("u1", NOW)
     assert verifies(before)
     cold_start()
     assert verifies(before)
     assert verifies(since)
-    assert TokenKeys(values()).issue("u1", NOW) == since, "the newest version signs"
+    assert TokenKeys(service.mail_link_keys()).issue("u1", NOW) == since, "the newest version signs"
     keys.set_state(KEY, first, DISABLED)
     for wait in (KEPT_SECONDS, 0):
         clock.now += wait

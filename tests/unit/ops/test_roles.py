@@ -1,62 +1,91 @@
 """Each account may do what the code of its functions calls, and nothing more (docs/security.md).
 
-What a function can reach is read off its imports, also those that it makes when it is called.
+What a function can reach is read off its handler: the parts of the service that it names, and the
+parts and adapters that these are made of.
 """
 
 import ast
 import re
-from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final
 
-import grimp
-
 import main
 from functions.secret_readers import SECRET_READERS
+from functions.signed_links import link
 from ops.wanted import ROLES
 
 ROOT: Final = Path(__file__).parents[3]
 ROLE_OF: Final = {
-    # adapter: the role that its calls need
-    "functions.gcp.firestore_api": "datastore.user",
-    "functions.gcp.cloud_tasks": "cloudtasks.enqueuer",
+    # adapter of the service: the role that its calls need
+    "documents": "datastore.user",
+    "grouped_documents": "datastore.user",
+    "task_queue": "cloudtasks.enqueuer",
 }
 TRIGGER: Final = "eventarc.eventReceiver"
 """The roles of a function that gets events of documents; no code calls that API."""
+SHARED: Final = ("functions.signed_in", "functions.signed_links.admission")
+"""What handlers call with the service in their hands."""
 
 
 @cache
-def reached_by_account() -> Mapping[str, frozenset[str]]:
-    """The modules that the functions of an account can reach, by the parameter that names it."""
-    graph = grimp.build_graph("functions", cache_dir=None)  # leaves nothing behind
-    reached: dict[str, set[str]] = defaultdict(set)
+def defined(module: str) -> Mapping[str, ast.AST]:
+    """The functions and methods of a module, by name."""
+    tree = ast.parse((ROOT / f"{module.replace('.', '/')}.py").read_text())
+    return {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
+def reached(module: str, name: str, met: set[tuple[str, str]]) -> Iterator[ast.AST]:
+    """The definition, and all that it names of its module, of `SHARED` and of the service."""
+    if (module, name) in met or name not in defined(module):
+        return
+    met.add((module, name))
+    node = defined(module)[name]
+    yield node
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name):
+            for there in (module, *SHARED):
+                yield from reached(there, part.id, met)
+        elif isinstance(part, ast.Attribute) and ast.unparse(part.value) in ("service", "self"):
+            yield from reached("functions.service", part.attr, met)
+
+
+@cache
+def code_of_accounts() -> Mapping[str, str]:
+    """The source of what the functions of an account reach, by the parameter that names it."""
+    code: dict[str, str] = {}
     for node in ast.parse((ROOT / "main.py").read_text()).body:
         if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
             continue
         address = getattr(main, node.name).__firebase_endpoint__.serviceAccountEmail
         [account] = re.findall(r"params\.(SERVICE_ACCOUNT_\w+)", str(address))
+        rooms = {
+            alias.asname or alias.name: f"{found.module}.{alias.name}"
+            for found in ast.walk(node)
+            if isinstance(found, ast.ImportFrom)
+            for alias in found.names
+        }
         for call in ast.walk(node):
-            if isinstance(call, ast.ImportFrom):
-                for name in call.names:
-                    module = f"{call.module}.{name.name}"
-                    reached[account] |= {module, *graph.find_upstream_modules(module)}
-    return {account: frozenset(modules) for account, modules in reached.items()}
+            if isinstance(call, ast.Attribute) and (room := rooms.get(ast.unparse(call.value))):
+                parts = reached(room, call.attr, set())
+                code[account] = code.get(account, "") + "\n".join(map(ast.unparse, parts))
+    return code
 
 
-def secrets_of(modules: frozenset[str]) -> set[str]:
-    """Names of the secrets that the modules ask for."""
-    texts = [(ROOT / f"{module.replace('.', '/')}.py") for module in modules]
-    sources = [text.read_text() for text in texts if text.exists()]
-    return {name for text in sources for name in re.findall(r'\bversions\(\s*"(\w+)"', text)}
+def secrets_in(code: str) -> set[str]:
+    """Names of the secrets that the code asks for, itself or by the kind of a link."""
+    links = {
+        of.key for name, of in vars(link).items() if isinstance(of, link.Link) and name in code
+    }
+    return set(re.findall(r"\bversions\('(\w+)'", code)) | links
 
 
 def test_roles_follow_from_what_is_called() -> None:
     """Each account has the roles of the adapters that its functions call, and no other."""
     needed = {
-        account: {role for module, role in ROLE_OF.items() if module in modules}
-        for account, modules in reached_by_account().items()
+        account: {role for name, role in ROLE_OF.items() if f"adapters.{name}" in code}
+        for account, code in code_of_accounts().items()
     }
     needed["SERVICE_ACCOUNT_WEBHOOKS"].add(TRIGGER)
     assert needed == {account: set(roles) for account, roles in ROLES.items()}
@@ -64,18 +93,21 @@ def test_roles_follow_from_what_is_called() -> None:
 
 def test_secrets_follow_from_what_is_read() -> None:
     """An account whose functions ask for a secret's versions may read it, and no other account."""
-    read: dict[str, set[str]] = defaultdict(set)
-    for account, modules in reached_by_account().items():
-        for name in secrets_of(modules):
-            read[name].add(account)
+    read = {
+        name: {account for account, code in code_of_accounts().items() if name in secrets_in(code)}
+        for name in SECRET_READERS
+    }
     assert read == {name: set(accounts) for name, accounts in SECRET_READERS.items()}
 
 
 def test_no_adapter_is_forgotten() -> None:
-    """Every module that makes a client of Google's is in the table above, or reads secrets."""
+    """Every module that makes a client of Google's stands behind an adapter of the service."""
     clients = {
         f"functions.gcp.{path.stem}"
         for path in (ROOT / "functions/gcp").glob("*.py")
         if re.search(r"\w+Client\(|google\.auth\.default\(", path.read_text())
     }
-    assert clients <= {*ROLE_OF, "functions.gcp.project", "functions.gcp.secret_manager"}
+    assert clients <= {
+        *(f"functions.gcp.{name}" for name in ("cloud_tasks", "firestore_api", "project")),
+        "functions.gcp.secret_manager",
+    }

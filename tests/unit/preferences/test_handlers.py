@@ -10,12 +10,11 @@ from firebase_functions.https_fn import CallableRequest
 from werkzeug.test import TestResponse
 
 from functions.documents.write import Put
-from functions.preferences import handlers, wiring
-from functions.preferences.store.user_store import UserStore
-from functions.signed_links import keys, limiter
-from functions.signed_links import wiring as links
+from functions.preferences import handlers
+from functions.service import Parameters, Service
 from functions.signed_links.token import KEY_BYTES, Scope, TokenKeys
 from functions.wall.address import address_hash, guest_uid
+from tests.in_memory.adapters import InMemorySecrets, service_on
 from tests.in_memory.documents import InMemoryDocuments
 
 NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
@@ -28,17 +27,16 @@ MULTIPART: Final = (
 
 
 @pytest.fixture
-def documents(monkeypatch: pytest.MonkeyPatch) -> InMemoryDocuments:
-    """Nothing is recorded; the handlers use these documents, one key and a clock that stands."""
-    found = InMemoryDocuments()
-    calls = limiter.Limiter(found, now=lambda: NOW)
-    monkeypatch.setattr(wiring, "users", lambda: UserStore(found))
-    monkeypatch.setattr(links, "limiter", lambda: calls)
-    monkeypatch.setattr(links, "now", lambda: NOW)
-    monkeypatch.setattr(keys, "values", lambda: (KEY,))
-    monkeypatch.setenv("PUBLIC_BASE_URL", SITE)
-    monkeypatch.setenv("TRUSTED_PROXY_HOPS", "0")
-    return found
+def documents() -> InMemoryDocuments:
+    """Nothing is recorded."""
+    return InMemoryDocuments()
+
+
+@pytest.fixture
+def service(documents: InMemoryDocuments) -> Service:
+    """A process on these documents, one key and a clock that stands."""
+    secrets = InMemorySecrets({"EMAIL_PREFS_KEY": (KEY,)})
+    return service_on(documents, secrets=secrets, parameters=Parameters(public_base_url=SITE))
 
 
 def token(uid: str = "u1", *, scope: Scope = Scope.UNSUBSCRIBE, issued: datetime = NOW) -> str:
@@ -50,12 +48,13 @@ Visit = Callable[..., TestResponse]
 
 
 @pytest.fixture
-def visit(documents: InMemoryDocuments) -> Visit:
+def visit(service: Service) -> Visit:
     """Make a request to a one-click link."""
-    del documents  # the handler has them
     app = flask.Flask(__name__)
     methods = ("GET", "HEAD", "POST", "PUT")
-    app.add_url_rule("/", view_func=lambda: handlers.unsubscribe(flask.request), methods=methods)
+    app.add_url_rule(
+        "/", view_func=lambda: handlers.unsubscribe(service, flask.request), methods=methods
+    )
 
     def make(of: str | None, method: str = "POST", **how: Any) -> TestResponse:
         query = {} if of is None else {"token": of}
@@ -113,7 +112,7 @@ def test_opening_a_link_leads_to_the_page_and_changes_nothing(
 
 @pytest.mark.parametrize("has_account", [False, True])
 def test_an_owner_frees_an_address_that_a_mail_came_back_from(
-    documents: InMemoryDocuments, *, has_account: bool
+    documents: InMemoryDocuments, service: Service, *, has_account: bool
 ) -> None:
     """Turning recaps on frees the address, and no other change does."""
     guest = guest_uid(address_hash("ann@example.com"))
@@ -124,5 +123,5 @@ def test_an_owner_frees_an_address_that_a_mail_came_back_from(
     for flags, is_kept in (({"marketing": True}, True), ({"recap": True}, False)):
         raw = flask.Request({"REMOTE_ADDR": "203.0.113.7"})
         data = {"token": of, "preferences": flags}
-        handlers.update_email_preferences(CallableRequest(data=data, raw_request=raw))
+        handlers.update_email_preferences(service, CallableRequest(data=data, raw_request=raw))
         assert ("unreachableUntil" in record(documents, guest)) is is_kept

@@ -12,13 +12,16 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from emulator.mailbox import signed
+from functions.clock import Clock
 from functions.mail.sendgrid_events import (
     MAX_BODY_BYTES,
     SIGNATURE_HEADER,
     TIMESTAMP_HEADER,
     SendGridWebhook,
 )
-from functions.mail_events import handlers, wiring
+from functions.mail_events import handlers
+from functions.service import Parameters, Service
+from tests.in_memory.adapters import service_on
 from tests.unit.mail.test_sendgrid_events import public
 from tests.unit.recap.parts import House, guest
 
@@ -30,15 +33,19 @@ Logged = Callable[[], list[dict[str, Any]]]
 
 
 @pytest.fixture
-def house(monkeypatch: pytest.MonkeyPatch) -> House:
+def house() -> House:
     """A recap that went to two guests, in the place of Firestore."""
     made = House()
     made.guests(2)
     made.send()
-    monkeypatch.setattr(wiring, "now", lambda: made.now)
-    monkeypatch.setattr(wiring, "webhook", lambda: SendGridWebhook(public(KEY)))
-    monkeypatch.setattr(wiring, "mail_events", made.mail_events)
     return made
+
+
+def service(house: House, key: str, **adapters: Any) -> Service:
+    """A process with this public key of the mail service, on the documents of the recap."""
+    clock = Clock(lambda: house.now, lambda: 0.0, lambda _: None)
+    parameters = Parameters(sendgrid_webhook_key=key)
+    return service_on(house.documents, clock=clock, parameters=parameters, **adapters)
 
 
 @pytest.fixture
@@ -67,12 +74,17 @@ def delivered(house: House) -> bytes:
 
 
 def post(
-    house: House, body: bytes, headers: dict[str, str] | None = None, **request: Any
+    house: House,
+    body: bytes,
+    headers: dict[str, str] | None = None,
+    by: Service | None = None,
+    **request: Any,
 ) -> tuple[int, str]:
     """Status and text of the answer; signed as SendGrid signs unless `headers` say otherwise."""
+    by = by or service(house, public(KEY))
     own = signed(KEY, body, at(house)) if headers is None else headers
     with APP.test_request_context(**{"method": "POST", "data": body, "headers": own} | request):
-        answer = handlers.mail_events(flask.request)
+        answer = handlers.mail_events(by, flask.request)
     return answer.status_code, answer.get_data(as_text=True)
 
 
@@ -122,16 +134,12 @@ def test_a_body_that_does_not_verify_is_not_parsed(
     assert post(house, delivered(house), {}) == REFUSED
 
 
-def test_without_a_key_everything_is_refused(
-    house: House, monkeypatch: pytest.MonkeyPatch, logged: Logged
-) -> None:
+def test_without_a_key_everything_is_refused(house: House, logged: Logged) -> None:
     """An empty parameter, and one that is no key: the log tells them apart."""
     body = delivered(house)
     logged()
-    monkeypatch.setattr(wiring, "webhook", lambda: SendGridWebhook(""))
-    assert post(house, body) == REFUSED
-    monkeypatch.setattr(wiring, "webhook", lambda: SendGridWebhook("no key"))
-    assert post(house, body) == REFUSED
+    for key in ("", "no key"):
+        assert post(house, body, by=service(house, key)) == REFUSED
     assert [line["message"] for line in logged()] == [
         "mail.not-verified",
         "mail.unusable-key",
@@ -171,9 +179,7 @@ def test_what_verifies_and_is_no_list_is_not_asked_for_again(house: House, logge
     assert [line["message"] for line in logged()] == ["mail.unreadable"]
 
 
-def test_what_cannot_be_recorded_is_asked_for_again(
-    house: House, monkeypatch: pytest.MonkeyPatch, logged: Logged
-) -> None:
+def test_what_cannot_be_recorded_is_asked_for_again(house: House, logged: Logged) -> None:
     """The log names the place of the failure, and nothing of the report."""
 
     def away(*_: Any, **__: Any) -> Any:
@@ -181,8 +187,8 @@ def test_what_cannot_be_recorded_is_asked_for_again(
 
     body = delivered(house)
     logged()
-    monkeypatch.setattr(wiring, "mail_events", lambda: house.mail_events(away))
-    assert post(house, body) == (503, "Send it again.\n")
+    failing = service(house, public(KEY), threads=lambda *_: away)
+    assert post(house, body, by=failing) == (503, "Send it again.\n")
     assert house.recap()["delivered"] == 0
     [line] = logged()
     assert line["message"] == "mail.not-recorded"

@@ -3,17 +3,14 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
 from itertools import count
-from typing import Any
 
 import pytest
 
 from functions.call_error import CallError, Code
 from functions.parallel import Threads
-from functions.recap import wiring
 from functions.recap.sending.places import LARGE_EVENT, PLACES, Places
+from tests.in_memory.adapters import service_on
 from tests.unit.recap.parts import At, House
 
 
@@ -131,20 +128,14 @@ def test_a_call_about_a_recap_that_was_begun_is_refused_at_once(
     assert "call again in a minute" not in refusals[0].message
 
 
-def test_calls_that_come_first_at_the_same_moment_share_the_places(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_calls_that_come_first_at_the_same_moment_share_the_places() -> None:
     """A cold instance makes one use case, whose places hold all calls."""
-    path = wiring.__file__
-    loader = SourceFileLoader("wiring_of_another_process", path)
-    fresh: Any = module_from_spec(spec_from_loader(loader.name, loader, origin=path))  # type: ignore[arg-type]
-    loader.exec_module(fresh)
     both_made = threading.Barrier(2)
 
-    def make_slowly() -> None:
+    def threads(*_: object) -> None:
         with suppress(threading.BrokenBarrierError):
             both_made.wait(0.2)
 
-    monkeypatch.setattr(fresh, "_planner", make_slowly)
-    first, second = Threads(2, "calls")(lambda _: fresh.sender(), range(2))
+    fresh = service_on(threads=threads)
+    first, second = Threads(2, "calls")(lambda _: fresh.recap_sender, range(2))
     assert first.places is second.places

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import main
+from tests.in_memory.adapters import service_on
 from tests.in_memory.through import ServiceError
 from tests.unit.webhooks.parts import FAILURES, NOW, Parts, fails
 
@@ -103,6 +104,7 @@ def test_lost_deliveries_keep_no_other_sweep_waiting(monkeypatch: pytest.MonkeyP
     """Lost deliveries, endpoints that fail and deleted events are swept at the same time."""
     under_way = threading.Barrier(3)
     for room in ("webhooks.attempts", "webhooks.endpoints", "wall"):
-        monkeypatch.setattr(f"functions.{room}.handlers.sweep", lambda: under_way.wait(10))
+        monkeypatch.setattr(f"functions.{room}.handlers.sweep", lambda _: under_way.wait(10))
+    monkeypatch.setattr(main, "service", service_on)
     inspect.unwrap(main.sweepDeliveries)(None)
     assert not under_way.broken

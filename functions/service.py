@@ -1,0 +1,540 @@
+"""Every object of a process, made on first use: the one place where objects are put together.
+
+`main.py` hands the process's `Service` to the handlers; tests hand in a `Service` of their own
+adapters. Each property imports what it makes, so that a cold instance loads what it calls.
+"""
+
+import functools
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+
+from functions.clock import Clock
+from functions.documents.documents import Documents
+from functions.gcp.task_queue import TaskQueue
+from functions.parallel import InParallel
+
+if TYPE_CHECKING:
+    from functions.mail.provider import BulkMailer
+    from functions.mail.sender import MailSender
+    from functions.mail.sendgrid_events import SendGridWebhook
+    from functions.mail_events.recorder import MailEvents
+    from functions.preferences.links import PreferencesLinks
+    from functions.preferences.store.user_store import UserStore
+    from functions.recap.sending.places import Places
+    from functions.recap.sending.planner import Planner
+    from functions.recap.sending.preview import RecapPreview
+    from functions.recap.sending.send_recap import RecapSender
+    from functions.signed_links.limiter import Limiter
+    from functions.wall.emptying import OrphanCleanup
+    from functions.wall.guest_data import Forgetting
+    from functions.webhooks.actions.actions import Actions
+    from functions.webhooks.attempts.sweeper import Sweeper
+    from functions.webhooks.attempts.worker import Worker
+    from functions.webhooks.deliveries.pace import Pace
+    from functions.webhooks.deliveries.redelivery import Redelivery
+    from functions.webhooks.deliveries.store import DeliveryStore
+    from functions.webhooks.deliveries.tenants import Tenants
+    from functions.webhooks.endpoints.store import EndpointStore
+    from functions.webhooks.endpoints.sweep import EndpointSweep
+    from functions.webhooks.notices.notifier import Notifier
+    from functions.webhooks.publisher import Publisher
+    from functions.webhooks.sender.ports import Sender
+    from functions.webhooks.settings.store import SettingsStore
+    from functions.webhooks.shared_logs.log_links import LogLinks
+    from functions.webhooks.shared_logs.shared_log import SharedLog
+    from functions.webhooks.signing.remembered_secrets import RememberedSecrets
+    from functions.webhooks.store import WallStore
+
+TASKS_AT_ONCE: Final = 20
+"""Tasks queued, or deliveries sent again, at the same time: the URLs of one event."""
+
+RESENDS_AN_HOUR: Final = 100
+"""Resends through links, of the deliveries of an event to one URL."""
+
+_REPORTS_AT_ONCE: Final = 8
+"""Writes of one request of the mail provider at the same time."""
+
+Made = TypeVar("Made")
+
+
+class made_once(functools.cached_property[Made]):  # noqa: N801 - a decorator
+    """A cached property; threads that read it first wait for the thread that makes the value."""
+
+    def __get__(self, of: "Service", owner: type | None = None) -> Made:  # type: ignore[override]
+        """The value."""
+        with of.lock:
+            return super().__get__(of, owner)
+
+
+class SecretReader(Protocol):
+    """Secret Manager."""
+
+    def versions(self, name: str, *, at_most: int = ...) -> tuple[str, ...]:
+        """Every enabled version of a secret, the newest first.
+
+        Raises:
+            MissingSecretError: the secret has no enabled version.
+            Exception: Secret Manager could not be reached.
+        """
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """The values of a deploy (docs/operations.md); the defaults are those of `.env`."""
+
+    public_base_url: str = "https://wall.example.com"
+    mail_from: str = "Photo wall <wall@example.com>"
+    mail_reply_to: str = ""
+    mail_address_line: str = ""
+    sendgrid_webhook_key: str = ""
+    photo_hosts: str = "project"
+    project: str = "demo-wall"
+    recaps_per_address_a_day: int = 3
+    recap_mails_per_day: int = 20_000
+    staff_calls_an_hour: int = 60
+    event_deliveries_a_second: int = 80
+    delivery_instances: int = 2
+    threads: int = 300
+    trusted_proxy_hops: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adapters:
+    """What a process has of the outside.
+
+    Attributes:
+        documents: Makes the way to Firestore, for which a process needs credentials.
+        grouped_documents: The same, for many threads that each read and write one document.
+        task_queue: Cloud Tasks.
+        secrets: Secret Manager.
+        sender: Makes what posts to receivers; it loads the authorities that are trusted.
+        mailer: Makes the mail service's client from an API key.
+        threads: Works on items in parallel: so many at a time, in threads of that name.
+        helped_threads: As `threads`, with the help of the calling thread.
+        new_id: Makes an id that was never there before.
+        new_word: Makes 32 random hex digits.
+        new_secret: Makes a secret of webhooks.
+    """
+
+    clock: Clock
+    documents: Callable[[], Documents]
+    grouped_documents: Callable[[], Documents]
+    task_queue: TaskQueue
+    secrets: SecretReader
+    sender: "Callable[[], Sender]"
+    mailer: "Callable[[str], BulkMailer]"
+    threads: Callable[[int, str], InParallel]
+    helped_threads: Callable[[int, str], InParallel]
+    new_id: Callable[[], str]
+    new_word: Callable[[], str]
+    new_secret: Callable[[], str]
+    parameters: Parameters = Parameters()
+
+
+class Service:
+    """The objects of one process; one instance serves all its threads."""
+
+    def __init__(self, adapters: Adapters) -> None:
+        self.adapters = adapters
+        self.clock = adapters.clock
+        self.parameters = adapters.parameters
+        self.lock = threading.RLock()
+
+    @made_once
+    def documents(self) -> Documents:
+        """Firestore."""
+        return self.adapters.documents()
+
+    # Limits, keys and links
+
+    @made_once
+    def limiter(self) -> "Limiter":
+        """The limit on calls."""
+        from functions.signed_links.limiter import Limiter
+
+        return Limiter(self.documents, now=self.clock.now)
+
+    def _allows(
+        self, function: str, client: str, secret: str, at_most: int, **given: timedelta
+    ) -> bool:
+        from functions.signed_links.limiter import TooManyCallsError
+
+        try:
+            self.limiter.pass_or_raise(function, client, secret, at_most, **given)
+        except TooManyCallsError:
+            return False
+        return True
+
+    def mail_link_keys(self) -> tuple[str, ...]:
+        """The keys of the links in mails, the newest first (design 3.57); see `SecretReader`."""
+        return self.adapters.secrets.versions("EMAIL_PREFS_KEY")
+
+    def log_link_keys(self) -> tuple[str, ...]:
+        """The keys of links to delivery logs, the newest first; see `SecretReader`."""
+        return self.adapters.secrets.versions("LOG_LINKS_KEY")
+
+    def _links(self) -> "Callable[[str], PreferencesLinks]":
+        from functions.preferences.links import PreferencesLinks
+        from functions.signed_links.token import TokenKeys
+
+        signing, now = TokenKeys(self.mail_link_keys()), self.clock.now()
+        base_url = self.parameters.public_base_url
+        return lambda uid: PreferencesLinks.to(base_url, signing, uid, now)
+
+    # Mail
+
+    def mail_sender(self) -> "MailSender":
+        """The sender, as the parameters name it.
+
+        Raises:
+            MisconfiguredError: a parameter cannot be used.
+        """
+        from functions.mail.sender import MailSender
+
+        given = self.parameters
+        return MailSender.read(given.mail_from, given.mail_reply_to, given.mail_address_line)
+
+    def mailer(self) -> "BulkMailer":
+        """The mail service's client, with its current key.
+
+        Raises:
+            MisconfiguredError: the key is missing or unusable.
+            Exception: Secret Manager could not be reached.
+        """
+        from functions.gcp.secret_manager import MissingSecretError
+        from functions.mail.misconfigured import MisconfiguredError
+        from functions.mail.sendgrid import KEY_NAME
+
+        try:
+            [key] = self.adapters.secrets.versions("SENDGRID_API_KEY", at_most=1)
+        except MissingSecretError as missing:
+            raise MisconfiguredError(KEY_NAME, "a key of SendGrid's") from missing
+        return self.adapters.mailer(key)
+
+    @made_once
+    def mail_reports(self) -> "SendGridWebhook":
+        """The mail provider's reports about mails."""
+        from functions.mail.sendgrid_events import SendGridWebhook
+
+        return SendGridWebhook(self.parameters.sendgrid_webhook_key)
+
+    @made_once
+    def mail_events(self) -> "MailEvents":
+        """The use case of `mailEvents`."""
+        from functions.mail_events.recorder import MailEvents
+        from functions.recap.ledger.status_store import StatusStore
+
+        return MailEvents(
+            statuses=StatusStore(self.documents),
+            users=self.users,
+            clock=self.clock,
+            recaps_in_parallel=self.adapters.threads(_REPORTS_AT_ONCE, "recaps"),
+            guests_in_parallel=self.adapters.threads(_REPORTS_AT_ONCE, "guests"),
+        )
+
+    # Preferences
+
+    @made_once
+    def users(self) -> "UserStore":
+        """The user records."""
+        from functions.preferences.store.user_store import UserStore
+
+        return UserStore(self.documents)
+
+    # Recap
+
+    @made_once
+    def _planner(self) -> "Planner":
+        from functions.recap.audience.guest_store import PAGES_AT_ONCE, GuestStore
+        from functions.recap.audience.photo_hosts import PhotoHosts
+        from functions.recap.ledger.recap_store import RecapStore
+        from functions.recap.quota.allowance import RecapLimits
+        from functions.recap.quota.mailing_store import MailingStore
+        from functions.recap.sending.planner import Planner
+
+        given = self.parameters
+        return Planner(
+            recaps=RecapStore(self.documents),
+            guests=GuestStore(self.documents, self.adapters.threads(PAGES_AT_ONCE, "guests")),
+            mailings=MailingStore(self.documents),
+            sender=self.mail_sender,
+            shows=PhotoHosts.read(given.photo_hosts, given.project).allow,
+            now=self.clock.now,
+            new_word=self.adapters.new_word,
+            limits=RecapLimits(
+                per_address=given.recaps_per_address_a_day, per_tenant=given.recap_mails_per_day
+            ),
+        )
+
+    @made_once
+    def _places(self) -> "Places":
+        from functions.recap.sending.places import Places
+
+        return Places()
+
+    @made_once
+    def recap_sender(self) -> "RecapSender":
+        """The use case of `sendEventRecap`."""
+        from functions.recap.sending.dispatch import REQUESTS_AT_ONCE, SMALL_REQUESTS_AT_ONCE
+        from functions.recap.sending.send_recap import RecapSender
+
+        return RecapSender(
+            planner=self._planner,
+            places=self._places,
+            mailer=self.mailer,
+            links=self._links,
+            in_parallel=self.adapters.threads(REQUESTS_AT_ONCE, "mail"),
+            small_in_parallel=self.adapters.threads(SMALL_REQUESTS_AT_ONCE, "mail"),
+            clock=self.clock,
+            new_mutex=threading.Lock,
+        )
+
+    @made_once
+    def recap_preview(self) -> "RecapPreview":
+        """The use case of `previewEventRecap`."""
+        from functions.preferences.links import PreferencesLinks
+        from functions.recap.ledger.status_store import StatusStore
+        from functions.recap.sending.preview import PREVIEWS_PER_HOUR, RecapPreview
+
+        return RecapPreview(
+            planner=self._planner,
+            places=self._places,
+            statuses=StatusStore(self.documents),
+            mailer=self.mailer,
+            links=self._links,
+            links_of_nobody=lambda: PreferencesLinks.of_nobody(self.parameters.public_base_url),
+            count=lambda uid: self.limiter.pass_or_raise(
+                "previewEventRecap", uid, self.mail_link_keys()[0], PREVIEWS_PER_HOUR
+            ),
+        )
+
+    # The wall
+
+    @made_once
+    def orphan_cleanup(self) -> "OrphanCleanup":
+        """Deletes what deleted events have left."""
+        from functions.wall.emptying import OrphanCleanup
+        from functions.wall.store import DeletedEventStore
+
+        return OrphanCleanup(DeletedEventStore(self.documents), self.clock)
+
+    @made_once
+    def forgetting(self) -> "Forgetting":
+        """Forgets the guests of archived events."""
+        from functions.wall.guest_data import Forgetting
+        from functions.wall.guest_data_store import GuestPhotoStore
+
+        return Forgetting(GuestPhotoStore(self.documents), self.clock)
+
+    # Webhooks: what several use cases share
+
+    @made_once
+    def _wall(self) -> "WallStore":
+        from functions.webhooks.store import WallStore
+
+        return WallStore(self.documents)
+
+    @made_once
+    def _webhook_settings(self) -> "SettingsStore":
+        from functions.webhooks.settings.store import SettingsStore
+
+        return SettingsStore(self.documents)
+
+    @made_once
+    def _endpoints(self) -> "EndpointStore":
+        from functions.webhooks.endpoints.store import EndpointStore
+
+        return EndpointStore(self.documents)
+
+    @made_once
+    def deliveries(self) -> "DeliveryStore":
+        """The records of deliveries; attempts read and write theirs together."""
+        from functions.webhooks.deliveries.store import DeliveryStore
+
+        return DeliveryStore(self.adapters.grouped_documents())
+
+    @made_once
+    def _tenants(self) -> "Tenants":
+        from functions.webhooks.deliveries.tenants import Tenants
+
+        return Tenants(self.documents, self.clock.monotonic)
+
+    @made_once
+    def pace(self) -> "Pace":
+        """The pace of all deliveries that this process makes due."""
+        from functions.webhooks.deliveries.pace import Pace
+
+        a_second = self.parameters.event_deliveries_a_second
+        return Pace(a_second, self.clock.monotonic, self._tenants.of)
+
+    @made_once
+    def _redelivery(self) -> "Redelivery":
+        from functions.webhooks.deliveries.redelivery import Redelivery
+
+        enqueue = self.adapters.task_queue.enqueue
+        return Redelivery(self.deliveries, enqueue, self.pace, self.clock)
+
+    @made_once
+    def webhook_secrets(self) -> "RememberedSecrets":
+        """Each event's secret, as this process remembers it."""
+        from functions.webhooks.signing.remembered_secrets import RememberedSecrets
+        from functions.webhooks.signing.store import SecretStore
+
+        store = SecretStore(self.documents)
+        return RememberedSecrets(store, new_secret=self.adapters.new_secret, clock=self.clock)
+
+    # Webhooks: use cases
+
+    @made_once
+    def publisher(self) -> "Publisher":
+        """What the triggers call."""
+        from functions.webhooks.milestones import Milestones
+        from functions.webhooks.publisher import Publisher
+
+        return Publisher(
+            wall=self._wall,
+            settings=self._webhook_settings,
+            deliveries=self.deliveries,
+            secrets=self.webhook_secrets,
+            enqueue=self.adapters.task_queue.enqueue,
+            pace=self.pace,
+            in_parallel=self.adapters.helped_threads(TASKS_AT_ONCE, "enqueue"),
+            clock=self.clock,
+            milestones=Milestones(self._wall, self.clock.monotonic),
+        )
+
+    @made_once
+    def worker(self) -> "Worker":
+        """What the queues of attempts call."""
+        from functions.webhooks.attempts.fast_receivers import FastReceivers
+        from functions.webhooks.attempts.worker import Worker
+        from functions.webhooks.deliveries.pace import Pace, slow_attempts_a_second
+        from functions.webhooks.endpoints.failures import Failures
+
+        given, monotonic = self.parameters, self.clock.monotonic
+        slow = slow_attempts_a_second(given.delivery_instances, given.threads)
+        return Worker(
+            deliveries=self.deliveries,
+            secrets=self.webhook_secrets,
+            sender=self.adapters.sender(),
+            tenant_of=self._tenants.of,
+            enqueue=self.adapters.task_queue.enqueue,
+            slow_pace=Pace(slow, monotonic, self._tenants.of),
+            failures=Failures(self._endpoints, self._tenants.of, self.clock),
+            clock=self.clock,
+            fast_receivers=FastReceivers(monotonic, self._tenants.of),
+        )
+
+    @made_once
+    def sweeper(self) -> "Sweeper":
+        """Queues lost deliveries."""
+        from functions.webhooks.attempts.sweeper import Sweeper
+
+        return Sweeper(
+            deliveries=self.deliveries,
+            enqueue=self.adapters.task_queue.enqueue,
+            in_parallel=self.adapters.threads(TASKS_AT_ONCE, "sweep"),
+            clock=self.clock,
+        )
+
+    @made_once
+    def endpoint_sweep(self) -> "EndpointSweep":
+        """Looks at the endpoints that fail."""
+        from functions.webhooks.endpoints.sweep import EndpointSweep
+
+        return EndpointSweep(
+            endpoints=self._endpoints,
+            settings=self._webhook_settings,
+            deliveries=self.deliveries,
+            redelivery=self._redelivery,
+            enqueue=self.adapters.task_queue.enqueue,
+            in_parallel=self.adapters.threads(TASKS_AT_ONCE, "endpoints"),
+            clock=self.clock,
+        )
+
+    @made_once
+    def notifier(self) -> "Notifier":
+        """What the queue of notices calls.
+
+        It runs as the account that may read the mail service's key. The functions that talk to
+        receivers have another account.
+        """
+        from functions.webhooks.deliveries.store import DeliveryStore
+        from functions.webhooks.notices.notifier import Notifier
+        from functions.webhooks.notices.people import People
+
+        return Notifier(
+            endpoints=self._endpoints,
+            settings=self._webhook_settings,
+            deliveries=DeliveryStore(self.documents),
+            wall=self._wall,
+            people=People(
+                self.documents,
+                counts=lambda name, at_most: self._allows(
+                    "notices", name, self.mail_link_keys()[0], at_most, period=timedelta(days=1)
+                ),
+                clock=self.clock,
+            ),
+            mailer=self.mailer,
+            sender=self.mail_sender,
+            base_url=self.parameters.public_base_url,
+            clock=self.clock,
+        )
+
+    @made_once
+    def actions(self) -> "Actions":
+        """What an organizer calls."""
+        from functions.webhooks.actions.actions import Actions
+
+        return Actions(
+            wall=self._wall,
+            settings=self._webhook_settings,
+            deliveries=self.deliveries,
+            secrets=self.webhook_secrets,
+            redelivery=self._redelivery,
+            # Only a test makes the worker: its sender loads the authorities that it trusts.
+            attempt=lambda request: self.worker.attempt(request),  # noqa: PLW0108 - made late
+            in_parallel=self.adapters.threads(TASKS_AT_ONCE, "resend"),
+            clock=self.clock,
+            new_id=self.adapters.new_id,
+        )
+
+    @made_once
+    def log_links(self) -> "LogLinks":
+        """Gives out links to logs.
+
+        It runs as the one account that reads the key of these links, which no worker does.
+        """
+        from functions.signed_links.token import TokenKeys
+        from functions.webhooks.shared_logs.log_links import LogLinks
+        from functions.webhooks.shared_logs.store import LogShareStore
+
+        return LogLinks(
+            wall=self._wall,
+            settings=self._webhook_settings,
+            shares=LogShareStore(self.documents),
+            keys=lambda: TokenKeys(self.log_link_keys()),
+            base_url=self.parameters.public_base_url,
+            clock=self.clock,
+            new_id=self.adapters.new_id,
+        )
+
+    @made_once
+    def shared_log(self) -> "SharedLog":
+        """Serves the bearers of links to logs."""
+        from functions.webhooks.shared_logs.shared_log import SharedLog
+        from functions.webhooks.shared_logs.store import LogShareStore
+
+        return SharedLog(
+            settings=self._webhook_settings,
+            deliveries=self.deliveries,
+            shares=LogShareStore(self.documents),
+            redelivery=self._redelivery,
+            may_resend=lambda name: self._allows(
+                "resendSharedWebhook to", name, self.log_link_keys()[0], RESENDS_AN_HOUR
+            ),
+            clock=self.clock,
+        )
