@@ -89,7 +89,7 @@ async function buildPages() {
   const shown = readHosts(photoHosts, project);
   const names = {
     "photo hosts": shown.join(" "),
-    "image sources": imageSources(shown),
+    "image sources": imageSources(shown) + local(" http://127.0.0.1:9180"),
     "own functions": ownFunctions(project),
   };
   for (const [path, { entryPoint, imports }] of Object.entries(metafile.outputs)) {
@@ -149,8 +149,12 @@ function filled(text, names) {
 
 // Beside the headers, which name no project: the functions of other projects are out of reach.
 function ownFunctions(project) {
-  const local = project.startsWith("demo-") ? " http://127.0.0.1:*" : "";
-  return `https://us-central1-${project}.cloudfunctions.net${local}`;
+  return `https://us-central1-${project}.cloudfunctions.net${local(" http://127.0.0.1:*")}`;
+}
+
+// What a page of the local suite may load besides.
+function local(source) {
+  return project.startsWith("demo-") ? source : "";
 }
 
 // What the page itself goes by, so that its policy says the same.

@@ -5,6 +5,7 @@ from typing import Any
 
 from google.cloud import firestore
 
+from emulator import pictures
 from emulator.firebase import PROJECT
 from emulator.stand_ins import StandIns
 from emulator.watching import wait_for
@@ -38,7 +39,6 @@ class Midsummer:
 
     def __init__(self, stand_ins: StandIns) -> None:
         self._receiver = stand_ins.receiver
-        self._pictures = f"{stand_ins.mailbox.url}/pictures"
         self.event = firestore.Client(project=PROJECT).collection("events").document(EVENT)
 
     def configure(self) -> None:
@@ -103,7 +103,7 @@ class Midsummer:
     def _fields(self, photo_id: str, guest: Guest) -> dict[str, Any]:
         return {
             "status": "pending",
-            "url": f"{self._pictures}/{photo_id}.svg",
+            "url": f"{pictures.BUCKET}{photo_id}.svg?alt=media",
             "uploaderName": guest.name,
             "uploaderEmail": guest.email,
             "uploaderUid": guest.uid,

@@ -1,6 +1,15 @@
-"""Pictures of made-up photos: drawn from a name, the same one each time, so that they load."""
+"""Pictures of made-up photos: drawn from a name, the same one each time.
+
+The photos lie in the project's bucket, which exists nowhere: whoever shows one here asks the
+mailbox to draw it.
+"""
 
 import hashlib
+from typing import Final
+
+BUCKET: Final = "https://firebasestorage.googleapis.com/v0/b/demo-wall.firebasestorage.app/o/"
+DRAWN: Final = "/pictures/"
+"""Path of the mailbox in the place of `BUCKET`."""
 
 
 def draw(name: str) -> str:

@@ -55,8 +55,8 @@ class _Handler(BaseHTTPRequestHandler):
                 return
             page = pages.alone if found[2] else pages.mail_page
             self._answer(HTTPStatus.OK, _HTML, page(mails[number - 1]))
-        elif found := re.fullmatch(r"/pictures/([a-z0-9-]{1,40})\.svg", self.path):
-            self._answer(HTTPStatus.OK, "image/svg+xml", pictures.draw(found[1]))
+        elif self.path.startswith(pictures.DRAWN):
+            self._answer(HTTPStatus.OK, "image/svg+xml", pictures.draw(self.path))
         else:
             self._not_found()
 

@@ -5,6 +5,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from emulator import pictures
 from emulator.mailbox.mails import Mail
 
 _STYLE = """
@@ -37,9 +38,10 @@ def overview(mails: Sequence[Mail]) -> str:
 
 
 def alone(mail: Mail) -> str:
-    """Return a mail's HTML part."""
+    """Return a mail's HTML part, its made-up photos drawn."""
     # As mail programs do: a link opens outside, and many pages refuse a frame anyway.
-    return mail.html.replace("<head>", '<head><base target="_blank">', 1)
+    page = mail.html.replace("<head>", '<head><base target="_blank">', 1)
+    return page.replace(pictures.BUCKET, pictures.DRAWN)
 
 
 def _rows(mails: Sequence[Mail]) -> str:

@@ -24,6 +24,12 @@ TEXTS: Final = (
     'A=half "quoted"\nB="x" # comment\n',
     "a.b/c=1\n",
 )
+DIFFERENT: Final = {
+    *("MAIL_REPLY_TO", "MAIL_ADDRESS_LINE", "PUBLIC_BASE_URL", "SENDGRID_HOST"),
+    "PUBLIC_WALL",
+    *("WEBHOOK_CA_BUNDLE", "WEBHOOK_ALLOW_LOOPBACK", "MAILBOX_KEY"),
+}
+"""Settings of the local suite alone: addresses, the wall for guests, and what no deploy has."""
 REFUSED: Final = ("A=1\nno setting here\n", "\n\nA:1\n", '=1\nA="x" y\n')
 
 
@@ -57,3 +63,10 @@ def test_a_line_that_is_no_setting_is_refused_by_its_number(tmp_path: Path, text
 def test_a_missing_file_has_no_settings(tmp_path: Path) -> None:
     """A missing `.env.PROJECT` means no settings."""
     assert env_file.read(tmp_path / ".env.acme") == {}
+
+
+def test_the_local_suite_has_the_settings_of_a_deploy() -> None:
+    """`.env.demo-wall` has every setting of `.env`; only the settings above have other values."""
+    deployed, local = (env_file.read(ROOT / name) for name in (".env", ".env.demo-wall"))
+    assert deployed.keys() <= local.keys()
+    assert {name for name, value in local.items() if deployed.get(name) != value} == DIFFERENT

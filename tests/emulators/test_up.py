@@ -91,6 +91,7 @@ def test_every_call_answers_as_the_page_says(up: Up) -> None:
         [
             *("bash", "-c"),
             r"""curl -s 127.0.0.1:9180/mails/1.html | grep -oE 'src="[^"]+"' | cut -d'"' -f2 |
+            sed s/^/127.0.0.1:9180/ |
             xargs curl -s -o /dev/null -w '%{http_code} %{content_type}\n'""",
         ],
         capture_output=True,

@@ -16,6 +16,11 @@ export function isLocal(): boolean {
   return ["127.0.0.1", "localhost"].includes(location.hostname);
 }
 
+/** A text with photos that can be shown: the local suite's mailbox draws those of the made-up project's bucket. */
+export function withPictures(text: string): string {
+  return isLocal() ? text.replaceAll("https://firebasestorage.googleapis.com/v0/b/demo-wall.firebasestorage.app/o/", "http://127.0.0.1:9180/pictures/") : text;
+}
+
 export interface ProjectConfig {
   readonly projectId: string;
   readonly [name: string]: string;

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
+import { withPictures } from "../data/site.ts";
 import { languageName } from "../domain/event.ts";
 import { languageOf } from "../domain/recap.ts";
 import { Choice } from "./form.tsx";
@@ -45,7 +46,7 @@ function Frame({ html, scheme, width }: { readonly html: string; readonly scheme
   const [loads, setLoads] = useState(0);
   useEffect(() => {
     // The frame has no origin to name; it gets nothing but the mail.
-    if (loads) frame.current?.contentWindow?.postMessage({ html, scheme }, "*");
+    if (loads) frame.current?.contentWindow?.postMessage({ html: withPictures(html), scheme }, "*");
   }, [html, scheme, loads]);
   return <iframe ref={frame} class={`mail ${width}`} title="The mail" src="/mail" sandbox="allow-scripts" onLoad={() => setLoads(loads + 1)} />;
 }

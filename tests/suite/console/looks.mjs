@@ -18,7 +18,7 @@ const LOOKS = [
 export default async function looks({ site, staff, views, link, folder, visitor }) {
   const page = await visitor();
   const found = [];
-  await page.route("https://photos.example.com/**", (route) => route.fulfill({ contentType: "image/svg+xml", body: picture(route.request().url()) }));
+  await page.route("http://127.0.0.1:9180/pictures/**", (route) => route.fulfill({ contentType: "image/svg+xml", body: picture(route.request().url()) }));
   if (link) {
     await page.goto(`${site}/console`);
     await page.getByLabel("E-mail").waitFor();

@@ -1,7 +1,7 @@
 // An admin chooses the language and where answers go; a moderator prepares a recap: looks at it, has it
 // mailed to them, sends it, and looks at it once more.
 
-import { signIn } from "./steps.mjs";
+import { showPictures, signIn } from "./steps.mjs";
 
 export default async function recap({ site, admin, moderator, eventId, guest, visitor }) {
   let page = await visitor();
@@ -13,9 +13,7 @@ export default async function recap({ site, admin, moderator, eventId, guest, vi
   await page.locator("main").getByText("Deutsch", { exact: true }).first().waitFor();
 
   page = await visitor();
-  await page.route("https://example.com/**", (route) =>
-    route.fulfill({ contentType: "image/svg+xml", body: '<svg xmlns="http://www.w3.org/2000/svg"/>' }),
-  );
+  await showPictures(page);
   await signIn(page, site, moderator, `#/events/${eventId}/recap`);
   await page.getByLabel("A paragraph of your own").fill("Thank you <b>all</b>!");
   await page.getByLabel(/^Subject/).fill("Thank you for coming");

@@ -36,7 +36,7 @@ function encoded(fields) {
 export function upload(eventId, photoId, uploaderName = "Ann") {
   return write(`events/${eventId}/photos/${photoId}`, {
     status: "pending",
-    url: "https://example.com/1.jpg",
+    url: "https://firebasestorage.googleapis.com/v0/b/demo-wall.firebasestorage.app/o/1.jpg",
     uploaderName,
     uploaderUid: "ann",
     createdAt: new Date(),
@@ -45,7 +45,7 @@ export function upload(eventId, photoId, uploaderName = "Ann") {
 
 /** Every picture of a guest loads, and is empty. */
 export function showPictures(page) {
-  return page.route(/^https:\/\/[a-z.]*example\.com\//, (route) =>
+  return page.route("http://127.0.0.1:9180/pictures/**", (route) =>
     route.fulfill({ contentType: "image/svg+xml", body: '<svg xmlns="http://www.w3.org/2000/svg"/>' }),
   );
 }

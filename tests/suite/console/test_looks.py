@@ -8,6 +8,7 @@ from typing import Any
 from google.cloud import firestore
 
 from emulator.people import Person, call, sign_in
+from emulator.pictures import BUCKET
 from functions.recap.arguments import Mode
 from functions.webhooks.settings.webhook_settings import key
 from tests.suite.console.conftest import TENANT, Browser, Record
@@ -156,7 +157,7 @@ def upload(event: firestore.DocumentReference, now: datetime) -> None:
         status = "approved" if number % 3 == 0 else "pending"
         photo = {
             "status": status,
-            "url": f"https://photos.example.com/{number}.jpg",
+            "url": f"{BUCKET}{number}.jpg",
             "uploaderName": ["Ann Andersson", "Bartholomew the Third of Somewhere", "", "Eve"][
                 number % 4
             ],

@@ -6,6 +6,7 @@ from typing import Any
 
 from google.cloud import firestore
 
+from emulator.pictures import BUCKET
 from tests.suite.console.conftest import Browser, Record
 
 
@@ -35,7 +36,7 @@ def test_an_evening_is_moderated(
 
     photos = {photo.id: photo.to_dict() or {} for photo in event.collection("photos").get()}
     assert (seen["onTab"].split(), seen["shown"]) == (["Photos48+", "waiting"], 50)
-    assert (seen["picture"], seen["typed"]) == ("https://photos.example.com/3.jpg", "")
+    assert (seen["picture"], seen["typed"]) == ("http://127.0.0.1:9180/pictures/3.jpg", "")
     assert seen["question"] == "Approve 45 photos?"
     assert {photos[f"p{number}"]["status"] for number in range(5, 50)} == {"approved"}
     assert photos["meanwhile"]["status"] == "pending"
@@ -67,7 +68,7 @@ def test_a_decision_is_of_the_photo_that_was_shown(
         event.collection("photos").document(f"p{number}").set(
             photo(number, now - timedelta(minutes=60 - number))
         )
-    swapped = photo(2, now) | {"url": "https://example.com/another.jpg"}
+    swapped = photo(2, now) | {"url": f"{BUCKET}another.jpg"}
     fields = swapped | {"createdAt": now.isoformat()}
     seen = browser.make(
         "moving", moderator=moderator, eventId=event.id, swapped={"id": "p2", "fields": fields}
@@ -115,7 +116,7 @@ def photo(number: int, created: datetime) -> dict[str, Any]:
     """A waiting photo of a guest of that number."""
     return {
         "status": "pending",
-        "url": f"https://photos.example.com/{number}.jpg",
+        "url": f"{BUCKET}{number}.jpg",
         "uploaderName": f"Guest {number}",
         "uploaderEmail": f"guest-{number}@example.com",
         "uploaderUid": "guest",

@@ -11,6 +11,7 @@ from google.cloud import firestore
 
 from emulator.mailbox import PORT, Mailbox
 from emulator.people import Person, sign_in
+from emulator.pictures import BUCKET
 from emulator.receiver import always, fails
 from functions.signed_links.link import IN_A_MAIL, TO_A_LOG
 from tests.suite.actions.conftest import TENANT, Configure, Named, Record
@@ -191,7 +192,7 @@ def test_a_recap_answers_as_told(
     look = of_event("previewEventRecap", event.id, mode="all", subject="Thanks", sendToMe=True)
     organizer = sign_in("admin", TENANT)
     assert called("previewEventRecap", look, id_token=organizer.id_token).result["html"] == ""
-    photo = {"status": "approved", "uploaderEmail": "ann@example.com", "url": "https://example.com"}
+    photo = {"status": "approved", "uploaderEmail": "ann@example.com", "url": f"{BUCKET}1.jpg"}
     event.collection("photos").document("p1").set(
         photo | {"createdAt": firestore.SERVER_TIMESTAMP, "approvedAt": firestore.SERVER_TIMESTAMP}
     )

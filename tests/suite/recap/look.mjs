@@ -4,7 +4,7 @@ const SHAPES = ["400 300", "300 400", "400 400", "480 270"];
 
 export default async function look({ mail, missing, looks, visitor }) {
   const page = await visitor();
-  await page.route("https://photos.example.com/**", (route) =>
+  await page.route("https://firebasestorage.googleapis.com/**", (route) =>
     missing
       ? route.fulfill({ status: 404 })
       : route.fulfill({ contentType: "image/svg+xml", body: picture(route.request().url()) }),

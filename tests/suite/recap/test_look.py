@@ -7,6 +7,7 @@ from typing import Final
 import pytest
 
 from emulator.mailbox import Mailbox
+from emulator.pictures import BUCKET
 from tests.suite.browser import Driver
 from tests.suite.call import Answer
 from tests.suite.recap.wall import Wall
@@ -23,7 +24,7 @@ def test_the_mail_fits_every_window(
 ) -> None:
     """Nothing is wider than the window, from a narrow phone on; all but missing pictures load."""
     count = 1 if case == "one-photo" else 11
-    pictures = [f"https://photos.example.com/{n}.svg" for n in range(count)]
+    pictures = [f"{BUCKET}{n}.svg" for n in range(count)]
     guest = {"uploaderEmail": "anna@example.com", "uploaderName": "Anna"}
     wall.photos(*({"url": picture, "thumbUrl": picture} | guest for picture in pictures))
     recap(mode="all" if case == "all" else "personal", message=MESSAGE)

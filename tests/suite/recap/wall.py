@@ -8,6 +8,8 @@ from typing import Any
 
 from google.cloud import firestore
 
+from emulator.pictures import BUCKET
+
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 TENANT = "tenant-1"
 PAST = datetime(2026, 1, 1, tzinfo=UTC)
@@ -49,8 +51,8 @@ class Wall:
                 self.event.collection("photos").document(f"photo-{n:05}"),
                 {
                     "status": "approved",
-                    "url": f"https://example.com/photos/{n}.jpg",
-                    "thumbUrl": f"https://example.com/thumbs/{n}.jpg",
+                    "url": f"{BUCKET}photo-{n}.jpg",
+                    "thumbUrl": f"{BUCKET}small-{n}.jpg",
                     "createdAt": NOON + timedelta(minutes=n),
                     "approvedAt": NOON + timedelta(minutes=n, seconds=30),
                 }
