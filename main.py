@@ -13,12 +13,12 @@ import flask
 from firebase_functions import firestore_fn, https_fn, options, scheduler_fn, tasks_fn
 
 from functions import log, parameters
-from functions.adapters import service
 from functions.gcp import request_fields
 from functions.gcp.callables import anonymous
 from functions.gcp.document_events import trigger
 from functions.gcp.manifest import called_by
 from functions.gcp.request_body import limit_reading
+from functions.process import service
 from functions.recap.ledger.lock import TIMEOUT as RECAP_TIMEOUT
 from functions.signed_in import signed_in
 from functions.webhooks.deliveries.pace import SLOW_PLACES

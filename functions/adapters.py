@@ -1,84 +1,79 @@
-"""The adapters of a deployed process, and the service on them."""
+"""What a process has of the outside, as `functions/service.py` is handed it."""
 
-import secrets
-import uuid
-from base64 import b64encode
-from functools import partial
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
-from functions import parameters
-from functions.gcp import secret_manager
-from functions.gcp.documents import documents
-from functions.gcp.grouped_documents import grouped_documents
-from functions.gcp.project import project_id
-from functions.gcp.tasks import TasksOfThisProcess
-from functions.machine import CLOCK
-from functions.once import once
-from functions.parallel import HelpedThreads, Threads
-from functions.service import Adapters, Parameters, Service
+from functions.clock import Clock
+from functions.documents.documents import Documents
+from functions.gcp.task_queue import TaskQueue
+from functions.parallel import InParallel
 
 if TYPE_CHECKING:
     from functions.mail.provider import BulkMailer
     from functions.webhooks.sender.ports import Sender
 
-_WORD_BYTES: Final = 16
-_SECRET_BYTES: Final = 32
+
+class SecretReader(Protocol):
+    """Secret Manager."""
+
+    def versions(self, name: str, *, at_most: int = ...) -> tuple[str, ...]:
+        """Every enabled version of a secret, the newest first.
+
+        Raises:
+            MissingSecretError: the secret has no enabled version.
+            Exception: Secret Manager could not be reached.
+        """
 
 
-@once
-def service() -> Service:
-    """This process's own, made for its first request: a deploy has no credentials."""
-    return Service(_adapters())
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """The values of a deploy (docs/operations.md); the defaults are those of `.env`."""
+
+    public_base_url: str = "https://wall.example.com"
+    mail_from: str = "Photo wall <wall@example.com>"
+    mail_reply_to: str = ""
+    mail_address_line: str = ""
+    sendgrid_webhook_key: str = ""
+    photo_hosts: str = "project"
+    project: str = "demo-wall"
+    recaps_per_address_a_day: int = 3
+    recap_mails_per_day: int = 20_000
+    staff_calls_an_hour: int = 60
+    event_deliveries_a_second: int = 80
+    delivery_instances: int = 2
+    threads: int = 300
+    trusted_proxy_hops: int = 0
 
 
-def _adapters() -> Adapters:
-    """Google's services, SendGrid and receivers, with the values of this deploy."""
-    return Adapters(
-        clock=CLOCK,
-        documents=documents,
-        grouped_documents=grouped_documents,
-        task_queue=TasksOfThisProcess(),
-        secrets=secret_manager.of_this_process(),
-        sender=_sender,
-        mailer=_mailer,
-        threads=Threads,
-        helped_threads=HelpedThreads,
-        new_id=lambda: str(uuid.uuid4()),
-        new_word=partial(secrets.token_hex, _WORD_BYTES),
-        new_secret=new_webhook_secret,
-        parameters=Parameters(
-            public_base_url=parameters.PUBLIC_BASE_URL.value,
-            mail_from=parameters.MAIL_FROM.value,
-            mail_reply_to=parameters.MAIL_REPLY_TO.value,
-            mail_address_line=parameters.MAIL_ADDRESS_LINE.value,
-            sendgrid_webhook_key=f"{parameters.SENDGRID_WEBHOOK_KEY.value},{parameters.local_mail_key()}",
-            photo_hosts=parameters.PHOTO_HOSTS.value,
-            project=project_id() or "",
-            recaps_per_address_a_day=parameters.RECAPS_PER_ADDRESS_A_DAY.value,
-            recap_mails_per_day=parameters.RECAP_MAILS_PER_DAY.value,
-            staff_calls_an_hour=parameters.STAFF_CALLS_AN_HOUR.value,
-            event_deliveries_a_second=parameters.EVENT_DELIVERIES_A_SECOND.value,
-            delivery_instances=parameters.DELIVERY_INSTANCES.value,
-            threads=parameters.THREADS.value,
-            trusted_proxy_hops=parameters.TRUSTED_PROXY_HOPS.value,
-        ),
-    )
+@dataclass(frozen=True, kw_only=True)
+class Adapters:
+    """What a process has of the outside.
 
+    Attributes:
+        documents: Makes the way to Firestore, for which a process needs credentials.
+        grouped_documents: The same, for many threads that each read and write one document.
+        task_queue: Cloud Tasks.
+        secrets: Secret Manager.
+        sender: Makes what posts to receivers; it loads the authorities that are trusted.
+        mailer: Makes the mail service's client from an API key.
+        threads: Works on items in parallel: so many at a time, in threads of that name.
+        helped_threads: As `threads`, with the help of the calling thread.
+        new_id: Makes an id that was never there before.
+        new_word: Makes 32 random hex digits.
+        new_secret: Makes a secret of webhooks.
+    """
 
-def new_webhook_secret() -> str:
-    """A fresh secret: `whsec_` and 32 random bytes in base64, as Standard Webhooks have it."""
-    from functions.webhooks.signing.signature import PREFIX
-
-    return PREFIX + b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
-
-
-def _mailer(key: str) -> "BulkMailer":
-    from functions.mail.sendgrid import SendGridMailer
-
-    return SendGridMailer(key, parameters.SENDGRID_HOST.value, CLOCK.now)
-
-
-def _sender() -> "Sender":
-    from functions.webhooks.sender.wiring import sender
-
-    return sender().post
+    clock: Clock
+    documents: Callable[[], Documents]
+    grouped_documents: Callable[[], Documents]
+    task_queue: TaskQueue
+    secrets: SecretReader
+    sender: "Callable[[], Sender]"
+    mailer: "Callable[[str], BulkMailer]"
+    threads: Callable[[int, str], InParallel]
+    helped_threads: Callable[[int, str], InParallel]
+    new_id: Callable[[], str]
+    new_word: Callable[[], str]
+    new_secret: Callable[[], str]
+    parameters: Parameters = Parameters()

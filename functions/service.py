@@ -7,14 +7,11 @@ adapters. Each property imports what it makes, so that a cold instance loads wha
 import functools
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from functions.clock import Clock
+from functions.adapters import Adapters
 from functions.documents.documents import Documents
-from functions.gcp.task_queue import TaskQueue
-from functions.parallel import InParallel
 
 if TYPE_CHECKING:
     from functions.mail.provider import BulkMailer
@@ -41,7 +38,6 @@ if TYPE_CHECKING:
     from functions.webhooks.endpoints.sweep import EndpointSweep
     from functions.webhooks.notices.notifier import Notifier
     from functions.webhooks.publisher import Publisher
-    from functions.webhooks.sender.ports import Sender
     from functions.webhooks.settings.store import SettingsStore
     from functions.webhooks.shared_logs.log_links import LogLinks
     from functions.webhooks.shared_logs.shared_log import SharedLog
@@ -67,71 +63,6 @@ class made_once(functools.cached_property[Made]):  # noqa: N801 - a decorator
         """The value."""
         with of.lock:
             return super().__get__(of, owner)
-
-
-class SecretReader(Protocol):
-    """Secret Manager."""
-
-    def versions(self, name: str, *, at_most: int = ...) -> tuple[str, ...]:
-        """Every enabled version of a secret, the newest first.
-
-        Raises:
-            MissingSecretError: the secret has no enabled version.
-            Exception: Secret Manager could not be reached.
-        """
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The values of a deploy (docs/operations.md); the defaults are those of `.env`."""
-
-    public_base_url: str = "https://wall.example.com"
-    mail_from: str = "Photo wall <wall@example.com>"
-    mail_reply_to: str = ""
-    mail_address_line: str = ""
-    sendgrid_webhook_key: str = ""
-    photo_hosts: str = "project"
-    project: str = "demo-wall"
-    recaps_per_address_a_day: int = 3
-    recap_mails_per_day: int = 20_000
-    staff_calls_an_hour: int = 60
-    event_deliveries_a_second: int = 80
-    delivery_instances: int = 2
-    threads: int = 300
-    trusted_proxy_hops: int = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Adapters:
-    """What a process has of the outside.
-
-    Attributes:
-        documents: Makes the way to Firestore, for which a process needs credentials.
-        grouped_documents: The same, for many threads that each read and write one document.
-        task_queue: Cloud Tasks.
-        secrets: Secret Manager.
-        sender: Makes what posts to receivers; it loads the authorities that are trusted.
-        mailer: Makes the mail service's client from an API key.
-        threads: Works on items in parallel: so many at a time, in threads of that name.
-        helped_threads: As `threads`, with the help of the calling thread.
-        new_id: Makes an id that was never there before.
-        new_word: Makes 32 random hex digits.
-        new_secret: Makes a secret of webhooks.
-    """
-
-    clock: Clock
-    documents: Callable[[], Documents]
-    grouped_documents: Callable[[], Documents]
-    task_queue: TaskQueue
-    secrets: SecretReader
-    sender: "Callable[[], Sender]"
-    mailer: "Callable[[str], BulkMailer]"
-    threads: Callable[[int, str], InParallel]
-    helped_threads: Callable[[int, str], InParallel]
-    new_id: Callable[[], str]
-    new_word: Callable[[], str]
-    new_secret: Callable[[], str]
-    parameters: Parameters = Parameters()
 
 
 class Service:

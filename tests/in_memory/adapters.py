@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
 
+from functions.adapters import Adapters
 from functions.clock import Clock
 from functions.documents.documents import Documents
 from functions.gcp.secret_manager import MissingSecretError
-from functions.service import Adapters, Service
+from functions.service import Service
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 
 NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)

@@ -15,7 +15,6 @@ from flask import Request
 
 from bench.costs import Cost
 from functions import signed_in
-from functions.adapters import new_webhook_secret
 from functions.clock import Clock
 from functions.documents.documents import Documents
 from functions.gcp.documents import FirestoreDocuments
@@ -23,6 +22,7 @@ from functions.gcp.firestore_api import FirestoreApi
 from functions.gcp.task_queue import Enqueue, Task
 from functions.machine import CLOCK
 from functions.parallel import Threads
+from functions.process import new_webhook_secret
 from tests.in_memory.adapters import service_on
 from tests.in_memory.documents import Firestore
 from tests.in_memory.outside import InMemoryTasks

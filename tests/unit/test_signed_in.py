@@ -9,9 +9,9 @@ import pytest
 
 import main
 from functions.access import ADMINS, Role
+from functions.adapters import Parameters
 from functions.documents.query import Query
 from functions.gcp import callables
-from functions.service import Parameters
 from tests.in_memory.adapters import service_on
 from tests.in_memory.documents import InMemoryDocuments as Counts
 from tests.unit.test_protocol import CALLABLES

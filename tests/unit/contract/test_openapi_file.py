@@ -15,11 +15,11 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 import main
 from emulator import catalogue
+from functions.adapters import Parameters
 from functions.call_error import CallError, Code
 from functions.gcp import callables as protocol
 from functions.preferences.preferences import read_choices
 from functions.recap.arguments import PreviewArguments, RecapArguments
-from functions.service import Parameters
 from functions.signed_links.link import IN_A_MAIL
 from functions.wall.photo import Photo, PhotoStatus
 from functions.wall.wall_event import EventStatus, WallEvent

@@ -22,7 +22,7 @@ import psutil
 import pytest
 
 from emulator import certificates
-from functions.adapters import new_webhook_secret
+from functions.process import new_webhook_secret
 from functions.webhooks.signing.signature import HEADER, sign, standard_headers
 
 ROOT: Final = Path(__file__).parents[3]

@@ -9,9 +9,10 @@ import pytest
 from firebase_functions.https_fn import CallableRequest
 from werkzeug.test import TestResponse
 
+from functions.adapters import Parameters
 from functions.documents.write import Put
 from functions.preferences import handlers
-from functions.service import Parameters, Service
+from functions.service import Service
 from functions.signed_links.token import KEY_BYTES, Scope, TokenKeys
 from functions.wall.address import address_hash, guest_uid
 from tests.in_memory.adapters import InMemorySecrets, service_on

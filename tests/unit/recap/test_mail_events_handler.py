@@ -12,6 +12,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from emulator.mailbox import signed
+from functions.adapters import Parameters
 from functions.clock import Clock
 from functions.mail.sendgrid_events import (
     MAX_BODY_BYTES,
@@ -20,7 +21,7 @@ from functions.mail.sendgrid_events import (
     SendGridWebhook,
 )
 from functions.mail_events import handlers
-from functions.service import Parameters, Service
+from functions.service import Service
 from tests.in_memory.adapters import service_on
 from tests.unit.mail.test_sendgrid_events import public
 from tests.unit.recap.parts import House, guest

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 
-from functions.adapters import new_webhook_secret
+from functions.process import new_webhook_secret
 from functions.webhooks.signing.signature import standard_headers
 
 ROOT: Final = Path(__file__).parents[3]

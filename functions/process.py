@@ -1,0 +1,85 @@
+"""The adapters of a deployed process, and the service on them."""
+
+import secrets
+import uuid
+from base64 import b64encode
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from functions import parameters
+from functions.adapters import Adapters, Parameters
+from functions.gcp import secret_manager
+from functions.gcp.documents import documents
+from functions.gcp.grouped_documents import grouped_documents
+from functions.gcp.project import project_id
+from functions.gcp.tasks import TasksOfThisProcess
+from functions.machine import CLOCK
+from functions.once import once
+from functions.parallel import HelpedThreads, Threads
+from functions.service import Service
+
+if TYPE_CHECKING:
+    from functions.mail.provider import BulkMailer
+    from functions.webhooks.sender.ports import Sender
+
+_WORD_BYTES: Final = 16
+_SECRET_BYTES: Final = 32
+
+
+@once
+def service() -> Service:
+    """This process's own, made for its first request: a deploy has no credentials."""
+    return Service(_adapters())
+
+
+def _adapters() -> Adapters:
+    """Google's services, SendGrid and receivers, with the values of this deploy."""
+    return Adapters(
+        clock=CLOCK,
+        documents=documents,
+        grouped_documents=grouped_documents,
+        task_queue=TasksOfThisProcess(),
+        secrets=secret_manager.of_this_process(),
+        sender=_sender,
+        mailer=_mailer,
+        threads=Threads,
+        helped_threads=HelpedThreads,
+        new_id=lambda: str(uuid.uuid4()),
+        new_word=partial(secrets.token_hex, _WORD_BYTES),
+        new_secret=new_webhook_secret,
+        parameters=Parameters(
+            public_base_url=parameters.PUBLIC_BASE_URL.value,
+            mail_from=parameters.MAIL_FROM.value,
+            mail_reply_to=parameters.MAIL_REPLY_TO.value,
+            mail_address_line=parameters.MAIL_ADDRESS_LINE.value,
+            sendgrid_webhook_key=f"{parameters.SENDGRID_WEBHOOK_KEY.value},{parameters.local_mail_key()}",
+            photo_hosts=parameters.PHOTO_HOSTS.value,
+            project=project_id() or "",
+            recaps_per_address_a_day=parameters.RECAPS_PER_ADDRESS_A_DAY.value,
+            recap_mails_per_day=parameters.RECAP_MAILS_PER_DAY.value,
+            staff_calls_an_hour=parameters.STAFF_CALLS_AN_HOUR.value,
+            event_deliveries_a_second=parameters.EVENT_DELIVERIES_A_SECOND.value,
+            delivery_instances=parameters.DELIVERY_INSTANCES.value,
+            threads=parameters.THREADS.value,
+            trusted_proxy_hops=parameters.TRUSTED_PROXY_HOPS.value,
+        ),
+    )
+
+
+def new_webhook_secret() -> str:
+    """A fresh secret: `whsec_` and 32 random bytes in base64, as Standard Webhooks have it."""
+    from functions.webhooks.signing.signature import PREFIX
+
+    return PREFIX + b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
+
+
+def _mailer(key: str) -> "BulkMailer":
+    from functions.mail.sendgrid import SendGridMailer
+
+    return SendGridMailer(key, parameters.SENDGRID_HOST.value, CLOCK.now)
+
+
+def _sender() -> "Sender":
+    from functions.webhooks.sender.wiring import sender
+
+    return sender().post
