@@ -141,8 +141,10 @@ def onPhotoWritten(event: Any) -> None:
     from functions.wall import handlers as wall
     from functions.webhooks import handlers as webhooks
 
-    webhooks.photo_written(service(), event)
-    wall.photo_written(service(), event, is_public=parameters.PUBLIC_WALL.value)
+    try:
+        wall.photo_written(service(), event, is_public=parameters.PUBLIC_WALL.value)
+    finally:  # a fault of one keeps nothing from the other
+        webhooks.photo_written(service(), event)
 
 
 @trigger
@@ -152,8 +154,10 @@ def onEventWritten(event: Any) -> None:
     from functions.wall import handlers as wall
     from functions.webhooks import handlers as webhooks
 
-    webhooks.event_written(service(), event)
-    wall.event_written(service(), event)
+    try:
+        wall.event_written(service(), event)
+    finally:  # a fault of one keeps nothing from the other
+        webhooks.event_written(service(), event)
 
 
 @trigger

@@ -6,6 +6,7 @@ Each step can be repeated: ids follow from what happened, a record is made once,
 used once. A trigger that fails half-way is run again by Eventarc and ends where it would have.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -140,8 +141,18 @@ class Publisher:
                     host=host_of(delivery.url),
                     reason=delivery.reason,
                 )
-        untried = [delivery for delivery in (*new, *there) if delivery.is_untried]
-        self.in_parallel(self.enqueue, [attempt_task(delivery) for delivery in untried])
+        recorded = {delivery.id: delivery for delivery in (*new, *there)}
+        of_urls: dict[str, list[Delivery]] = defaultdict(list)
+        for _, part in wanted:
+            for made in part:
+                if made.id in recorded and recorded[made.id].is_untried:
+                    of_urls[made.url].append(recorded[made.id])
+        self.in_parallel(self._enqueue_in_order, of_urls.values())
+
+    def _enqueue_in_order(self, deliveries: Iterable[Delivery]) -> None:
+        """Queue the deliveries to one URL, in the order of their messages."""
+        for delivery in deliveries:
+            self.enqueue(attempt_task(delivery))
 
     def _fan_out(
         self, message: Message, event_id: str, subscribed: Sequence[Subscription], now: datetime
@@ -166,7 +177,7 @@ class Publisher:
             for taker in takers
         ]
         return [
-            delivery.due_after(now + max(message.wait, self.pace.wait(event_id)))
+            delivery.due_after(now + self.pace.wait(event_id, message.wait))
             if delivery.outcome.is_open
             else delivery
             for delivery in made
@@ -191,14 +202,14 @@ class Publisher:
             numbers = [milestone.number for milestone in milestones]
             reached_by = self.wall.milestones(event_id, numbers)
             rest: list[_Wanted] = []
-            there = []
+            there: list[Delivery] = []
             for milestone, made in wanted:
                 is_new = milestone is None or milestone.number not in reached_by
                 if milestone and not is_new and reached_by[milestone.number] != milestone.photo_id:
                     continue  # another photo, or none, was first
                 missing = [delivery for delivery in made if delivery.id not in recorded]
                 rest.append((milestone if is_new else None, missing))
-                there += [recorded[delivery.id] for delivery in made if delivery.id in recorded]
+                there += filter(None, (recorded.get(delivery.id) for delivery in made))
             new, found = self._record(event_id, rest)
             return new, [*there, *found]
         return deliveries, []

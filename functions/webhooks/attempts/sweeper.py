@@ -1,16 +1,16 @@
 """Finds the deliveries whose task was lost, and queues them again (design 2)."""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import Final
 
 from functions import log
 from functions.clock import Clock
-from functions.gcp.task_queue import Enqueue
+from functions.gcp.task_queue import Enqueue, Task
 from functions.parallel import InParallel
 from functions.webhooks.deliveries.attempt_task import attempt_task
-from functions.webhooks.deliveries.retry_schedule import SWEEP_PERIOD
+from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.store import DeliveryStore
 
 OVERDUE_AFTER: Final = timedelta(minutes=2)
@@ -31,15 +31,21 @@ class Sweeper:
     def sweep(self) -> int:
         """Queue every overdue delivery again; the number of them."""
         now = self.clock.now()
-        # The lost task's name is taken for a day; two sweeps that overlap have the same period.
-        suffix = f"-sweep{int(now.timestamp() // SWEEP_PERIOD.total_seconds())}"
         overdue = self.deliveries.overdue(now - OVERDUE_AFTER)
         count = 0
         while page := list(islice(overdue, _AT_A_TIME)):
-            self.in_parallel(
-                self.enqueue, [attempt_task(delivery, suffix=suffix) for delivery in page]
-            )
+            self.in_parallel(self.enqueue, [_swept_task(delivery, now) for delivery in page])
             count += len(page)
         if count:
             log.warning("deliveries.overdue", count=count)
         return count
+
+
+def _swept_task(delivery: Delivery, now: datetime) -> Task:
+    """A task of another name, as that of the lost task is taken for a day.
+
+    It changes when the lateness has doubled, so that deliveries that wait in a busy queue get few
+    tasks, and two sweeps that overlap make one.
+    """
+    late = now - (delivery.next_attempt_at or now)
+    return attempt_task(delivery, suffix=f"-sweep{(late // OVERDUE_AFTER).bit_length()}")

@@ -82,10 +82,7 @@ class Worker:
                 delivery = self._moved_to_slow_queue(delivery)
             else:
                 self._wait_until_due(delivery)
-                try:
-                    delivery = self._make(request, delivery)
-                except HostLimitError:
-                    delivery = self._moved_to_slow_queue(delivery, HOST_LIMIT_WAIT)
+                delivery = self._make(request, delivery)
         if delivery.outcome is Outcome.FAILED:  # perhaps in a process that ended here
             self.failures.note(delivery)
         if delivery.outcome.is_open:
@@ -126,13 +123,20 @@ class Worker:
         return delivery.due_after(self.clock.now() + self.slow_pace.wait(delivery.event_id))
 
     def _make(self, request: AttemptRequest, delivery: Delivery) -> Delivery:
-        """Make the attempt, or give it up if it has ended every instance that made it."""
+        """Make the attempt, or give it up if it has ended every instance that made it.
+
+        Where it has to come later, it has not begun.
+        """
+        begun = delivery.begun
         if request.dispatched_before >= SUSPICIOUS_AFTER:
             if delivery.begun >= BEGUN_AT_MOST:
                 return self._save(delivery, self._given_up(delivery))
             delivery = self._announced(delivery)
-        with self.fast_receivers.at_work(delivery.event_id, delivery.url):
-            attempt = self._post(delivery)
+        try:
+            with self.fast_receivers.at_work(delivery.event_id, delivery.url):
+                attempt = self._post(delivery)
+        except HostLimitError:
+            return self._moved_to_slow_queue(replace(delivery, begun=begun), HOST_LIMIT_WAIT)
         return self._save(delivery, attempt)
 
     def _announced(self, delivery: Delivery) -> Delivery:

@@ -5,6 +5,9 @@ serves a number of deliveries a second, evenly from all tenants that have delive
 tenant gets evenly from its events, and a delivery is due when the queue would serve it. A tenant
 that asks for less than an even part never waits; nor does such an event of a tenant, but for the
 first deliveries of the tenant's other events.
+
+An event's deliveries are due in the order in which they come: on paper a delivery may be served
+before an earlier one, as other tenants have nothing waiting any more.
 """
 
 import heapq
@@ -25,6 +28,9 @@ SLOW_PLACES: Final = 300
 """Places of one instance of the slow queue's function; an attempt may hold one for five seconds."""
 
 _SLOW_SECONDS: Final = 5.0
+
+_REMEMBERED: Final = 1000
+"""Events, at least, until those with nothing due any more are forgotten."""
 
 
 def slow_attempts_a_second(delivery_instances: int, threads: int) -> float:
@@ -138,34 +144,48 @@ class Pace:
         self._served_until = monotonic()
         self._queue = _FairQueue()
         self._tenants: dict[str, _Tenant] = {}
+        # When the last delivery of each event is due, on the clock.
+        self._last_due: dict[str, float] = {}
+        self._remembered = _REMEMBERED
         self._lock = threading.Lock()
 
-    def wait(self, event_id: str) -> timedelta:
-        """How long the next delivery of the event waits for those before it."""
+    def wait(self, event_id: str, at_least: timedelta = timedelta(0)) -> timedelta:
+        """How long the next delivery of the event waits for those before it, or `at_least`."""
         tenant_id = self._tenant_of(event_id)
         with self._lock:
             self._serve()
+            now = self._served_until
+            last = self._last_due.get(event_id, now) - now
             tenant = self._tenants.get(tenant_id)
             if not tenant:
                 tenant = self._tenants[tenant_id] = _Tenant(seen=self._queue.rounds)
             before = tenant.add(event_id, self._queue.rounds) - tenant.ahead
             self._queue.add(tenant_id)
             # Whether the event's earlier deliveries are all due.
-            is_next = 0 < before < 2 * len(tenant.events.waiting)
+            is_next = last <= 0 < before < 2 * len(tenant.events.waiting)
             if is_next and before <= self._burst_left and tenant.ahead + before < self._burst:
                 tenant.ahead += before
                 self._burst_left -= before
                 before = 0
-            seconds = max(0.0, before) * len(self._queue.waiting) / self._a_second
+            behind = last + self._turn if last > 0 else 0.0
+            seconds = max(before * self._turn, behind, at_least.total_seconds())
+            self._last_due[event_id] = now + seconds
             return timedelta(seconds=seconds)
 
     def take_back(self, event_id: str) -> None:
         """Count the last delivery of the event no more: it was recorded before."""
         tenant_id = self._tenant_of(event_id)
         with self._lock:
+            if event_id in self._last_due:
+                self._last_due[event_id] -= self._turn
             if tenant := self._tenants.get(tenant_id):
                 tenant.events.take_back(event_id)
                 self._queue.take_back(tenant_id)
+
+    @property
+    def _turn(self) -> float:
+        """Seconds from one delivery of a tenant to its next."""
+        return len(self._queue.waiting) / self._a_second
 
     def _serve(self) -> None:
         """Serve what waits for the time since the last call."""
@@ -175,3 +195,6 @@ class Pace:
         self._burst_left = min(self._burst_left, BURSTS_AT_ONCE * self._burst)
         for tenant_id in self._queue.advance(seconds * self._a_second):
             del self._tenants[tenant_id]
+        if len(self._last_due) > self._remembered:
+            self._last_due = {name: due for name, due in self._last_due.items() if due > now}
+            self._remembered = max(_REMEMBERED, 2 * len(self._last_due))

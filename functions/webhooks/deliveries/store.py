@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 from typing import Any, Final
 
 from functions.documents.document import Document
 from functions.documents.documents import Documents
 from functions.documents.query import Condition, Query
 from functions.documents.write import Create, Update
+from functions.readable import read_or_none, readable
 from functions.webhooks.deliveries.delivery import (
     KEPT_FOR,
     Attempt,
@@ -17,12 +19,16 @@ from functions.webhooks.deliveries.delivery import (
     Outcome,
     Place,
 )
+from functions.webhooks.deliveries.retry_schedule import step
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.milestone import Milestone
 from functions.webhooks.settings.webhook_settings import key
 
 NEWEST_AT_MOST: Final = 50
 """Deliveries of one page of the newest."""
+
+_LAST_AT_MOST: Final = 10
+"""Records that are read for the last one of a kind, where they cannot be read."""
 
 _AT_TIMES: Final = ("reason", "round", "begun", "slow")
 """Changing fields that a record has only where they are something."""
@@ -32,6 +38,7 @@ _AT_TIMES: Final = ("reason", "round", "begun", "slow")
 class DeliveryStore:
     """Reads and writes deliveries; every method but `overdue` is one call.
 
+    A record that cannot be read is passed over (`readable`); `load` raises what is wrong with it.
     `AlreadyRecordedError` where a new record exists; `ChangedMeanwhileError` where a record is not
     in the delivery's version any more.
     """
@@ -55,11 +62,11 @@ class DeliveryStore:
             ),
         )
 
-    def find(self, event_id: str, delivery_ids: Iterable[str]) -> Mapping[str, Delivery]:
-        """The recorded deliveries, by id."""
+    def find(self, event_id: str, delivery_ids: Iterable[str]) -> Mapping[str, Delivery | None]:
+        """The recorded deliveries, by id; None for a record that cannot be read."""
         paths = [_path(event_id, delivery_id) for delivery_id in delivery_ids]
-        found = [read_delivery(document) for document in self.documents.get_all(paths) if document]
-        return {delivery.id: delivery for delivery in found}
+        found = filter(None, self.documents.get_all(paths))
+        return {document.id: read_or_none(document, read_delivery) for document in found}
 
     def load(self, event_id: str, delivery_id: str) -> Delivery | None:
         """The delivery as it is now, or None."""
@@ -87,7 +94,7 @@ class DeliveryStore:
         """One page of the `wanted` deliveries, earliest end first."""
         place = (after.at, _path(event_id, after.delivery_id)) if after else ()
         page = replace(_ended_within(event_id, wanted), after=place, limit=limit)
-        return list(map(read_delivery, self.documents.find(page)))
+        return list(islice(readable(self.documents.find_all(page), read_delivery), limit))
 
     def count_ended(self, event_id: str, wanted: EndedWithin) -> int:
         """How many deliveries are `wanted`; no delivery is read."""
@@ -100,9 +107,10 @@ class DeliveryStore:
         outcome: Outcome | None,
         event_type: EventType | None,
         after: Place | None,
-    ) -> Iterator[Delivery]:
+    ) -> Iterator[tuple[Place, Delivery | None]]:
         """Deliveries to an endpoint with these names, newest first, `NEWEST_AT_MOST`.
 
+        Each with the place behind it; None where the record cannot be read.
         `outcome` and `event_type` narrow the selection. A caller that stops reads no more.
         """
         page = Query(
@@ -115,7 +123,9 @@ class DeliveryStore:
             after=(after.at, _path(event_id, after.delivery_id)) if after else (),
             limit=NEWEST_AT_MOST,
         )
-        yield from map(read_delivery, self.documents.stream(page))
+        for found in self.documents.stream(page):
+            place = Place(found.fields["createdAt"], found.id)
+            yield place, read_or_none(found, read_delivery)
 
     def last(self, event_id: str, endpoint: str, outcome: Outcome) -> Delivery | None:
         """The delivery to the endpoint that ended last with that `outcome`, or None."""
@@ -125,7 +135,8 @@ class DeliveryStore:
             order=["-endedAt"],
             limit=1,
         )
-        return next(map(read_delivery, self.documents.find(ended)), None)
+        found = islice(self.documents.find_all(ended), _LAST_AT_MOST)
+        return next(readable(found, read_delivery), None)
 
     def overdue(self, before: datetime) -> Iterator[Delivery]:
         """Every delivery of every event whose next attempt was due `before` that moment.
@@ -139,7 +150,7 @@ class DeliveryStore:
             order=["nextAttemptAt"],
             limit=self.sweep_page,
         )
-        yield from map(read_delivery, self.documents.find_all(overdue))
+        yield from readable(self.documents.find_all(overdue), read_delivery)
 
 
 def _ended_within(event_id: str, wanted: EndedWithin) -> Query:
@@ -207,9 +218,15 @@ def _document(delivery: Delivery) -> dict[str, Any]:
 
 
 def read_delivery(document: Document) -> Delivery:
-    """The delivery in a document."""
+    """The delivery in a document.
+
+    Raises:
+        Exception: a field is missing or wrong, as in the records of a later release.
+    """
     *_, event_id, _, delivery_id = document.path.split("/")
     fields = document.fields
+    if fields["nextAttemptAt"]:
+        step(fields["attempts"] + 1)
     return Delivery(
         id=delivery_id,
         event_id=event_id,

@@ -6,7 +6,8 @@ the answer is to wait, or to forget the endpoint. The first row that holds decid
     the settings have no such endpoint                              forget
     an admin has switched it off                                    wait
     it is given up, and people do not know                          notify
-    it recovers automatically, and has acknowledged a delivery      send again
+    it recovers automatically, and has acknowledged a delivery,
+    and its URL can be used                                         send again
     5 days of nothing but failures, 100 or more                     disable
     5 failures in a row, and people do not know                     notify
     people know that it failed, and it acknowledged the last one    notify of recovery
@@ -24,6 +25,7 @@ from typing import Final, Self
 
 from functions.documents.document import Version
 from functions.webhooks.deliveries.delivery import KEPT_FOR
+from functions.webhooks.deliveries.redelivery import obstacle_at
 from functions.webhooks.settings.webhook_settings import SWITCHED_OFF, Subscription
 
 FAILURES_TO_TELL: Final = 5
@@ -91,7 +93,7 @@ class FailingEndpoint:
         id: Of the endpoint (`Subscription.id`).
         tenant_id: Of the event.
         url: Where its deliveries go.
-        since: Failures count from then on.
+        since: Failures count from then on: a minute before the end of the one that was noted first.
         failed_at: When a failure was last noted, at most a minute before the last failure.
         due_at: When the sweep checks next.
         told: What people were told and still believe: that it fails, or is disabled.
@@ -111,10 +113,6 @@ class FailingEndpoint:
     told_at: datetime | None = None
     resent_until: datetime | None = None
     version: Version | None = field(default=None, compare=False)
-
-    def failed(self, at: datetime) -> Self:
-        """The record once a further failure is noted; the next sweep checks."""
-        return replace(self, failed_at=max(at, self.failed_at), due_at=min(at, self.due_at))
 
     def of(self, endpoint: Subscription, now: datetime) -> Self:
         """The record of the endpoint as it is configured now.
@@ -181,7 +179,7 @@ def what_follows(  # noqa: PLR0911 - a table
     if endpoint.disabled:
         is_known = record.told is Standing.DISABLED
         return Step.NOTIFY if may_notify and not is_known else _rest(record, now)
-    if endpoint.recover and _has_answered(record, latest, now):
+    if endpoint.recover and not obstacle_at(endpoint) and _has_answered(record, latest, now):
         return Step.SEND_AGAIN
     if latest.failures >= FAILURES_TO_GIVE_UP and latest.has_failed_for_long:
         return Step.DISABLE

@@ -1,7 +1,9 @@
 """Notes that a delivery has failed, in the record of its endpoint."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Final
 
 from functions.clock import Clock
@@ -11,7 +13,7 @@ from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint
 from functions.webhooks.endpoints.store import EndpointStore
 
-_NOTED_AGAIN_SECONDS: Final = 60.0
+_NOTED_AGAIN: Final = timedelta(minutes=1)
 """How often a process notes the same endpoint: a dead receiver may fail many times a second."""
 
 
@@ -26,31 +28,26 @@ class Failures:
 
     def __post_init__(self) -> None:
         """Nothing is noted yet."""
-        self._noted = Recent(seconds=_NOTED_AGAIN_SECONDS, monotonic=self.clock.monotonic)
+        seconds = _NOTED_AGAIN.total_seconds()
+        self._noted = Recent(seconds=seconds, monotonic=self.clock.monotonic)
 
     def note(self, delivery: Delivery) -> None:
         """Note that `delivery` has ended `failed`; a test says nothing about an endpoint.
 
-        At most once a minute for each endpoint: a read, and a write.
+        Once it is written, it is written again after a minute, for each endpoint.
         """
-        key = (delivery.event_id, delivery.endpoint)
+        key, began = (delivery.event_id, delivery.endpoint), self.clock.monotonic()
         if delivery.test or self._noted.get(key):
             return
-        self._noted.put(key, value=True)
-        try:
-            while not self._is_noted(delivery):
-                pass
-        except Exception:
-            self._noted.put(key, value=False)  # the next call tries again
-            raise
+        while not self._is_noted(delivery):
+            pass
+        self._noted.put(key, value=True, since=began)
 
     def _is_noted(self, delivery: Delivery) -> bool:
         """Write the failure; False where the record has come or gone meanwhile."""
         now = self.clock.now()
-        found = self.endpoints.load(delivery.event_id, delivery.endpoint)
-        try:
-            if found:
-                self.endpoints.note_failure(found.failed(now))
+        with suppress(AlreadyRecordedError, ChangedMeanwhileError):
+            if self.endpoints.note_failure(delivery.event_id, delivery.endpoint, now):
                 return True
             self.endpoints.create(
                 FailingEndpoint(
@@ -58,11 +55,11 @@ class Failures:
                     id=delivery.endpoint,
                     tenant_id=self.tenant_of(delivery.event_id),
                     url=delivery.url,
-                    since=delivery.ended_at or now,
+                    # Other instances may note earlier failures later.
+                    since=(delivery.ended_at or now) - _NOTED_AGAIN,
                     failed_at=now,
                     due_at=now,
                 )
             )
-        except (AlreadyRecordedError, ChangedMeanwhileError):
-            return False
-        return True
+            return True
+        return False

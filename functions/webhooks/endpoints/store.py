@@ -1,7 +1,7 @@
 """Endpoints that fail in Firestore: `events/{eventId}/endpoints/{id}` (design 4)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -9,6 +9,8 @@ from functions.documents.document import Document
 from functions.documents.documents import Documents
 from functions.documents.query import Query
 from functions.documents.write import Create, Delete, Update
+from functions.readable import readable
+from functions.wall.fields import time
 from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint, Standing
 
 DUE_AT_MOST: Final = 20_000
@@ -19,23 +21,19 @@ _OF_AN_EVENT: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class EndpointStore:
-    """Reads and writes the records; every method is one call.
+    """Reads and writes the records; every method but `note_failure` is one call.
 
+    A record that cannot be read is passed over (`readable`).
     `AlreadyRecordedError` where a new record exists; `ChangedMeanwhileError` where a record was
     written since it was read (`save`, `forget`), or is gone.
     """
 
     documents: Documents
 
-    def load(self, event_id: str, endpoint_id: str) -> FailingEndpoint | None:
-        """The record as it is now, or None."""
-        found = self.documents.get(_path(event_id, endpoint_id))
-        return _read(found) if found else None
-
     def of_event(self, event_id: str) -> Sequence[FailingEndpoint]:
         """The records of an event, which has 20 endpoints."""
         records = Query(collection=f"events/{event_id}/endpoints", limit=_OF_AN_EVENT)
-        return list(map(_read, self.documents.find(records)))
+        return list(readable(self.documents.find(records), _read))
 
     def due(self, now: datetime) -> Sequence[FailingEndpoint]:
         """The records of all events that are due, the longest due first."""
@@ -46,21 +44,31 @@ class EndpointStore:
             order=["dueAt"],
             limit=DUE_AT_MOST,
         )
-        return list(map(_read, self.documents.find(due)))
+        return list(readable(self.documents.find(due), _read))
 
     def create(self, record: FailingEndpoint) -> None:
         """Record the first failure."""
         fields = {"tenantId": record.tenant_id, **_fields(record), "failedAt": record.failed_at}
         self.documents.commit(Create(_path_of(record), fields))
 
-    def note_failure(self, record: FailingEndpoint) -> None:
-        """Write that a further delivery has failed; what the sweep writes meanwhile stays."""
-        fields = {"failedAt": record.failed_at, "dueAt": record.due_at}
-        self.documents.commit(Update(_path_of(record), fields))
+    def note_failure(self, event_id: str, endpoint_id: str, now: datetime) -> bool:
+        """Write that a further delivery has failed, so that the next sweep checks the endpoint.
 
-    def save(self, record: FailingEndpoint) -> None:
-        """Write what a check has changed."""
-        self.documents.commit(Update(_path_of(record), _fields(record), version=record.version))
+        What the sweep writes meanwhile stays. False where there is no record.
+        """
+        path = _path(event_id, endpoint_id)
+        found = self.documents.get(path)
+        if found is None:
+            return False
+        due_at = min(now, time(found.fields.get("dueAt")) or now)
+        self.documents.commit(Update(path, {"failedAt": now, "dueAt": due_at}))
+        return True
+
+    def save(self, record: FailingEndpoint) -> FailingEndpoint:
+        """Write what a check has changed; the record in its new version."""
+        update = Update(_path_of(record), _fields(record), version=record.version)
+        [written] = self.documents.commit(update)
+        return replace(record, version=written.version)
 
     def note_notice(self, record: FailingEndpoint) -> None:
         """Write what people were told."""

@@ -7,10 +7,10 @@ again. Where the time of a sweep is not enough, each tenant has had its turns: t
 tenant keep nobody else waiting.
 """
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import zip_longest
 from typing import Final
@@ -20,7 +20,7 @@ from functions.clock import Clock
 from functions.documents.refusals import ChangedMeanwhileError
 from functions.gcp.task_queue import Enqueue
 from functions.parallel import InParallel
-from functions.webhooks.deliveries.delivery import EndedWithin, Outcome
+from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcome
 from functions.webhooks.deliveries.endpoint_url import host_of
 from functions.webhooks.deliveries.redelivery import Redelivery
 from functions.webhooks.deliveries.store import DeliveryStore
@@ -49,7 +49,7 @@ SWEEP_SECONDS: Final = 150.0
 
 PAGE: Final = 300
 PAGES_OF_A_CHECK: Final = 10
-"""Of deliveries that are read at a time, and for one endpoint in one sweep."""
+"""Of deliveries that are read at a time, and for one endpoint before all others had their turn."""
 
 _AT_A_TIME: Final = 100
 """Checks whose settings are read with one call."""
@@ -69,29 +69,40 @@ class EndpointSweep:
     page: int = PAGE
 
     def sweep(self) -> int:
-        """Check the endpoints that are due, as far as the time goes; the number of checks."""
+        """Check the endpoints that are due, as far as the time goes; the number of checks.
+
+        An endpoint with more to send again is checked again, behind all others.
+        """
         until = self.clock.monotonic() + SWEEP_SECONDS
         known: dict[str, WebhookSettings] = {}
 
-        def check(record: FailingEndpoint) -> None:
+        def check(record: FailingEndpoint) -> FailingEndpoint | None:
             try:
-                self._carry_out(record, known[record.event_id])
+                return self._carry_out(record, known[record.event_id])
             except Exception as error:  # noqa: BLE001 - the next sweep tries again
                 host = host_of(record.url)
                 log.fault("endpoint.not-swept", error, eventId=record.event_id, host=host)
+                return None
 
-        due = list(tenants_in_turn(self.endpoints.due(self.clock.now())))
-        for checked in range(0, len(due), _AT_A_TIME):
+        due, checked = deque(tenants_in_turn(self.endpoints.due(self.clock.now()))), 0
+        while due:
             if self.clock.monotonic() > until:
-                log.warning("endpoints.not-swept-yet", left=len(due) - checked)
-                return checked
-            records = due[checked : checked + _AT_A_TIME]
+                log.warning("endpoints.not-swept-yet", left=len(due))
+                break
+            records = [due.popleft() for _ in range(min(len(due), _AT_A_TIME))]
             if unknown := {record.event_id for record in records} - known.keys():
                 known |= self.settings.load_all(unknown)
-            self.in_parallel(check, records)
-        return len(due)
+            unfinished = list(filter(None, self.in_parallel(check, records)))
+            due += unfinished
+            for record in unfinished:  # perhaps an admin ends the recovery meanwhile
+                known.pop(record.event_id, None)
+            checked += len(records)
+        return checked
 
-    def _carry_out(self, record: FailingEndpoint, settings: WebhookSettings) -> None:
+    def _carry_out(
+        self, record: FailingEndpoint, settings: WebhookSettings
+    ) -> FailingEndpoint | None:
+        """Carry out what follows; the record where more is to be sent again, else None."""
         endpoint, now = settings.by_id.get(record.id), self.clock.now()
         latest, has_people = Latest(), bool(settings.notify)
         if endpoint:
@@ -106,20 +117,23 @@ class EndpointSweep:
         with suppress(ChangedMeanwhileError):  # the next sweep checks again
             if endpoint is None or step is Step.FORGET:
                 self.endpoints.forget(record)
-                return
+                return None
             if step is Step.DISABLE:
                 self.settings.disable(record.event_id, endpoint, REASON, now, settings)
                 host = host_of(endpoint.url)
                 log.error("webhook.disabled", eventId=record.event_id, host=host, reason=REASON)
-            self.endpoints.save(record.waiting(endpoint, now))
+            saved = self.endpoints.save(record.waiting(endpoint, now))
+            record = replace(record, version=saved.version)  # which looks at nothing twice
         if step in (Step.NOTIFY, Step.NOTIFY_OF_RECOVERY):
             self.enqueue(notice_task(record.event_id, now))
+        return record if step is Step.SEND_AGAIN else None
 
     def _resent(
         self, record: FailingEndpoint, endpoint: Subscription, latest: Latest, now: datetime
     ) -> FailingEndpoint:
         """Send again what failed before the last acknowledgement, the oldest failure first.
 
+        Some pages of it: the record says until when, and the next check goes on.
         A delivery is sent again by itself once: of the first round alone. So a crash repeats none,
         and what people have sent again is left alone.
         """
@@ -131,14 +145,15 @@ class EndpointSweep:
             outcomes=(Outcome.FAILED,),
             endpoints=(record.id,),
         )
+
+        def begin(delivery: Delivery) -> bool:
+            return self.redelivery.begin(delivery, endpoint)
+
         after, resent = None, 0
         for _ in range(PAGES_OF_A_CHECK):
             found = self.deliveries.ended(record.event_id, failed, after, self.page)
-            resent += sum(
-                self.redelivery.begin(delivery, endpoint)
-                for delivery in found
-                if not delivery.test and not delivery.round
-            )
+            wanted = [one for one in found if not one.test and not one.round]
+            resent += sum(self.in_parallel(begin, wanted))
             after = found[-1].end if len(found) == self.page else None
             if after is None:
                 break

@@ -13,7 +13,7 @@ from functions.call_error import CallError, Code
 from functions.clock import Clock
 from functions.signed_links.link import TO_A_LOG
 from functions.webhooks.arguments import place_text
-from functions.webhooks.deliveries.delivery import Delivery, Place
+from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.redelivery import Redelivery
 from functions.webhooks.deliveries.store import NEWEST_AT_MOST, DeliveryStore
 from functions.webhooks.settings.store import SettingsStore
@@ -64,14 +64,15 @@ class SharedLog:
         )
         page: list[Delivery] = []
         last, size, read = None, 0, 0
-        for delivery in deliveries:
-            answers = "".join(attempt.answer or "" for attempt in delivery.log)
-            size += len(delivery.body.encode("utf-8", "surrogatepass")) + len(answers.encode())
+        for place, delivery in deliveries:
+            if delivery:
+                answers = "".join(attempt.answer or "" for attempt in delivery.log)
+                size += len(delivery.body.encode("utf-8", "surrogatepass")) + len(answers.encode())
             if last and size > PAGE_BYTES:
                 has_next = True
                 break
-            last, read = Place(delivery.created_at, delivery.id), read + 1
-            if delivery.url == share.url:  # another URL may be another receiver's
+            last, read = place, read + 1
+            if delivery and delivery.url == share.url:  # another URL may be another receiver's
                 page.append(delivery)
         else:
             has_next = read == NEWEST_AT_MOST

@@ -63,16 +63,19 @@ class RememberedSecrets:
         self._change(event_id, lambda present: replace(present, next=announced))
 
     def withdraw(self, event_id: str) -> bool:
-        """End the announced secret, which then never signs; returns whether there was one."""
+        """End the announced secret, which then never signs; returns whether there was one.
+
+        A write whose answer was lost is made again, and finds no announced secret any more.
+        """
         announced = None
 
         def without(present: WebhookSecret) -> WebhookSecret:
             nonlocal announced
-            announced = present.next
+            announced = present.next or announced
             return replace(present, next=None)
 
-        self._change(event_id, without)
-        return announced is not None
+        left = self._change(event_id, without)
+        return announced is not None and announced.secret != left.secret
 
     def _change(
         self, event_id: str, change: Callable[[WebhookSecret], WebhookSecret]

@@ -22,7 +22,7 @@ from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_t
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
-from functions.webhooks.deliveries.store import DeliveryStore
+from functions.webhooks.deliveries.store import DeliveryStore, read_delivery
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.sender.ports import SendError
 from tests.in_memory.documents import Firestore, InMemoryDocuments
@@ -166,7 +166,7 @@ class Parts(WebhookUseCases):
     def records(self) -> list[Delivery]:
         """All deliveries."""
         found = self.firestore.query(Query(collection=f"events/{EVENT}/deliveries"))
-        return list(self.stored.find(EVENT, [document.id for document in found]).values())
+        return list(map(read_delivery, found))
 
     @property
     def told(self) -> list[tuple[str, str]]:

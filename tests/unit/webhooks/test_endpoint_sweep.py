@@ -67,7 +67,8 @@ class Evening(Parts):
 
     def known(self, url: str = URL) -> FailingEndpoint | None:
         """The record of the endpoint."""
-        return EndpointStore(InMemoryDocuments(self.firestore)).load(EVENT, key(url))
+        records = EndpointStore(InMemoryDocuments(self.firestore)).of_event(EVENT)
+        return next((record for record in records if record.id == key(url)), None)
 
 
 @pytest.fixture

@@ -169,11 +169,3 @@ def test_when_the_sweep_looks_next(endpoint: Subscription, ago: timedelta, wait:
 def test_what_failed_in_the_last_minutes_is_looked_at_again() -> None:
     """A record may be late by minutes."""
     assert RECORD.resent(NOW).waiting(RECOVERED, NOW).resent_until == NOW - 10 * MINUTE
-
-
-def test_a_further_failure_is_looked_at_by_the_next_sweep() -> None:
-    """However long the wait was to be."""
-    waiting = replace(RECORD, due_at=NOW + HOUR)
-
-    assert waiting.failed(NOW).due_at == NOW
-    assert waiting.failed(NOW).failed_at == NOW

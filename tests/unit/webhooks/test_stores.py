@@ -188,13 +188,14 @@ def test_what_workers_note_of_an_endpoint_stays_beside_a_sweep(
         failed_at=NOW,
         due_at=NOW,
     )
+    assert not store.note_failure(EVENT, "a", NOW)
     store.create(record)
     with pytest.raises(AlreadyRecordedError):
         store.create(record)
     [read] = store.due(NOW)
-    assert read == record == store.load(EVENT, "a")
+    assert read == record
 
-    store.note_failure(read.failed(later))
+    assert store.note_failure(EVENT, "a", later)
     for write in (store.save, store.forget):
         with pytest.raises(ChangedMeanwhileError):
             write(read)
@@ -202,6 +203,6 @@ def test_what_workers_note_of_an_endpoint_stays_beside_a_sweep(
     [again] = store.of_event(EVENT)
     assert again == replace(record, told=Standing.FAILING, told_at=NOW, failed_at=later)
     store.forget(again)
-    for write in (store.save, store.note_failure, store.note_notice):
+    for write in (store.save, store.note_notice):
         with pytest.raises(ChangedMeanwhileError):
             write(again)
