@@ -17,6 +17,7 @@ from functions.documents.write import Create, Delete, Put
 from functions.gcp.task_queue import Task
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import Accepted, SendOutcome
+from functions.readable import readable
 from functions.wall.photo import Photo
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
 from functions.webhooks.deliveries.delivery import Delivery
@@ -164,9 +165,9 @@ class Parts(WebhookUseCases):
 
     @property
     def records(self) -> list[Delivery]:
-        """All deliveries."""
+        """All deliveries that can be read."""
         found = self.firestore.query(Query(collection=f"events/{EVENT}/deliveries"))
-        return list(map(read_delivery, found))
+        return list(readable(found, read_delivery))
 
     @property
     def told(self) -> list[tuple[str, str]]:

@@ -12,7 +12,8 @@ from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint
 from functions.webhooks.endpoints.store import EndpointStore
 from functions.webhooks.settings.webhook_settings import WebhookSettings, key
 from tests.in_memory.documents import InMemoryDocuments
-from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts, crashes
+from tests.in_memory.through import Crash, ServiceError
+from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts, crashes, fails
 
 T = TypeVar("T")
 
@@ -33,6 +34,7 @@ class Evening(Parts):
         url: str = URL,
         endpoint: str | None = None,
         test: bool = False,
+        is_noted: bool = True,
     ) -> Delivery:
         """A delivery that ends now; a failure is noted."""
         delivery = Delivery(
@@ -50,9 +52,14 @@ class Evening(Parts):
             test=test,
         )
         self.stored.create(EVENT, [delivery])
-        if outcome is Outcome.FAILED:
+        if outcome is Outcome.FAILED and is_noted:
             self.failures().note(delivery)
         return delivery
+
+    def failed_again(self, name: str) -> None:
+        """The delivery, which was sent again, fails once more."""
+        [delivery] = [record for record in self.records if record.id == name]
+        self.failed(delivery)
 
     def swept_until(self, moment: datetime) -> None:
         """The schedule, every five minutes."""
@@ -130,6 +137,96 @@ def test_nothing_goes_to_a_silent_receiver_nor_what_failed_a_day_before(evening:
     evening.swept_until(evening.now + 10 * MINUTE)
 
     assert evening.sent_again == {"missed"}
+
+
+@pytest.mark.parametrize("failed_again", [0, 40])
+def test_a_long_backlog_is_sent_again_behind_all_other_endpoints(
+    evening: Evening, failed_again: int
+) -> None:
+    """Spec 6.5: one sweep, many pages; what has failed again in the meantime uses up none."""
+    evening.subscribe(URL, OTHER, recover=[URL, OTHER])
+    evening.page = 2
+    for number in range(70):
+        evening.ends(f"d{number}", Outcome.FAILED)
+        evening.now += timedelta(seconds=20)
+    evening.ends("other", Outcome.FAILED, url=OTHER)
+    evening.now += MINUTE
+    for url in (URL, OTHER):
+        evening.ends(f"arrived-{url[-4:]}", Outcome.SUCCESS, url=url)
+    evening.now += MINUTE
+    evening.endpoint_sweep().sweep()
+    again = [task.data["deliveryId"] for task in evening.queued]
+    assert set(again) == evening.sent_again == {f"d{number}" for number in range(70)} | {"other"}
+    assert again.index("other") <= 20, "ten pages of the long one, at most, came before"
+    assert [name for name in again if name != "other"] == [f"d{number}" for number in range(70)]
+
+    for number in range(failed_again):
+        evening.failed_again(f"d{number}")
+    evening.ends("late", Outcome.FAILED)
+    evening.now += timedelta(seconds=1)
+    evening.ends("arrived too", Outcome.SUCCESS)
+    evening.swept_until(evening.now + 5 * MINUTE)
+    assert evening.sent_again == {f"d{number}" for number in range(70)} | {"other", "late"}
+    assert all(record.round < 2 for record in evening.records)
+
+
+def test_a_recovery_that_an_admin_ends_meanwhile_stops(evening: Evening) -> None:
+    """A sweep that goes on with an endpoint reads the settings again."""
+    evening.page = 2
+    for number in range(50):
+        evening.ends(f"d{number}", Outcome.FAILED)
+        evening.now += MINUTE
+    evening.ends("arrived", Outcome.SUCCESS)
+    evening.at("update endpoints", lambda: evening.subscribe(URL))
+    evening.endpoint_sweep().sweep()
+    assert len(evening.sent_again) == 20
+
+
+def test_a_url_that_cannot_be_used_fails_no_sweep(
+    evening: Evening, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The endpoint has answered, and its URL was changed to an unusable one since."""
+    evening.subscribe({"url": URL, "id": "screen"}, recover=["screen"])
+    evening.ends("missed", Outcome.FAILED, endpoint="screen")
+    evening.now += MINUTE
+    evening.ends("arrived", Outcome.SUCCESS, endpoint="screen")
+    evening.subscribe({"url": "http://example.com/hook", "id": "screen"}, recover=["screen"])
+    evening.swept_until(evening.now + 20 * MINUTE)
+
+    assert "endpoint.not-swept" not in capfd.readouterr().out
+    assert evening.sent_again == set()
+
+
+def test_exactly_five_failures_are_told(evening: Evening) -> None:
+    """Other instances note four of them later than the fifth is noted."""
+    evening.subscribe(URL, notify=["ann@example.com"])
+    for number in range(4):
+        evening.ends(f"d{number}", Outcome.FAILED, is_noted=False)
+        evening.now += timedelta(seconds=10)
+    evening.ends("d4", Outcome.FAILED)
+    evening.endpoint_sweep().sweep()
+
+    assert [task.queue for task in evening.queued] == ["sendWebhookNotice"]
+
+
+def test_a_failure_that_could_not_be_noted_is_noted_by_the_next_task(evening: Evening) -> None:
+    """Whether the write failed, or its process ended while another task had a failure to note."""
+    failures = evening.failures()
+    one, another = (evening.ends(name, Outcome.FAILED, is_noted=False) for name in ("d1", "d2"))
+    evening.at("create endpoints", fails)
+    with pytest.raises(ServiceError):
+        failures.note(one)
+    assert evening.known() is None
+
+    def another_task() -> None:
+        failures.note(another)
+        assert evening.known()
+        crashes()
+
+    evening.at("create endpoints", another_task)
+    with pytest.raises(Crash):
+        failures.note(one)
+    assert evening.known()
 
 
 def test_a_failure_that_is_recorded_late_is_found(evening: Evening) -> None:

@@ -2,6 +2,7 @@
 
 import random
 import tracemalloc
+from datetime import timedelta
 
 import pytest
 
@@ -123,6 +124,34 @@ def test_a_delivery_that_was_recorded_before_counts_once(pace: Pace, clock: Cloc
     assert waits(pace, "e1 of t1", 1)[0] == pytest.approx(first[-1] + 1 / A_SECOND)
     clock.now += (BURST + 5) / A_SECOND
     assert waits(pace, "e1 of t1", BURST) == [0] * BURST
+
+
+@pytest.mark.parametrize("floods", [2, 9])
+@pytest.mark.parametrize("taken_back", [0, 1, 3])
+def test_no_delivery_of_an_event_is_due_before_an_earlier_one(
+    pace: Pace, clock: Clock, floods: int, taken_back: int
+) -> None:
+    """Also once other tenants have nothing waiting any more; an idle event is due at once."""
+    for number in range(floods):
+        waits(pace, f"flood-{number}", 100)
+    due = []
+    while clock.now < 1000 + 150 * (floods + 1) / A_SECOND:
+        due.append(clock.now + pace.wait("busy").total_seconds())
+        for _ in range(taken_back):
+            pace.wait("busy")
+        for _ in range(taken_back):
+            pace.take_back("busy")
+        clock.now += 0.1
+    assert due == sorted(due)
+    assert due[-1] - clock.now < 100 * (floods + 1) / A_SECOND
+    clock.now = due[-1] + 0.001
+    assert waits(pace, "busy", 2) == [0, 0]
+
+
+def test_a_delivery_that_has_to_wait_is_not_overtaken(pace: Pace) -> None:
+    """As a second milestone, which waits a second."""
+    assert pace.wait("e1", timedelta(seconds=1)) == timedelta(seconds=1)
+    assert pace.wait("e1") >= timedelta(seconds=1)
 
 
 def test_no_more_becomes_due_than_the_pace(pace: Pace, clock: Clock) -> None:

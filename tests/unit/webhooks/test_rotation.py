@@ -127,6 +127,21 @@ def test_an_announced_secret_that_is_given_up_in_time_never_signs(parts: Parts, 
     assert (recorded(parts).secret == present) is (act == "withdraw")
 
 
+@pytest.mark.parametrize("meanwhile", ["", "rotate", "announce"])
+def test_the_call_that_withdraws_a_secret_says_so(parts: Parts, meanwhile: str) -> None:
+    """Also where the answer to its write was lost, and another call came in between."""
+    rotate(parts, TEN_MINUTES)
+    announced = recorded(parts).next.secret
+    if meanwhile:
+        active_in = TEN_MINUTES if meanwhile == "announce" else timedelta(0)
+        parts.after("update secrets", lambda: rotate(parts, active_in))
+    parts.repeats("update secrets")
+    wanted = RotateArguments(event_id=EVENT, withdraw=True)
+
+    assert parts.actions().withdraw_secret(SUPERADMIN, wanted)
+    assert announced != recorded(parts).secret
+
+
 def test_an_announced_secret_that_is_due_cannot_be_withdrawn(parts: Parts) -> None:
     """It signs already, also where no instance has signed with it yet."""
     rotate(parts, TEN_MINUTES)

@@ -54,16 +54,23 @@ def test_a_record_without_an_endpoint_stops_no_sweep(parts: Parts) -> None:
     assert parts.record(delivery).endpoint == delivery.endpoint
 
 
-def test_sweeps_that_overlap_queue_once_and_the_next_one_again(parts: Parts) -> None:
-    """The name is the period's: five minutes later, the task may have been lost once more."""
+def test_a_delivery_that_waits_gets_a_task_when_its_lateness_has_doubled(parts: Parts) -> None:
+    """Its task may be alive in a busy queue, or have been lost once more."""
     parts.delivery()
-    parts.now = NOW + timedelta(minutes=10)
-    for _ in range(2):
-        assert parts.sweeper().sweep() == 1
-    assert len(parts.queued) == 1
-    parts.now += timedelta(minutes=5)
-    parts.sweeper().sweep()
-    assert len({task.name for task in parts.queued}) == 2
+    tasks = {}
+    for minutes in range(5, 125, 5):
+        parts.now = NOW + timedelta(minutes=minutes)
+        for _ in range(2):
+            assert parts.sweeper().sweep() == 1
+        tasks[minutes] = len(parts.queued)
+    assert [minutes for minutes in tasks if tasks[minutes] > tasks.get(minutes - 5, 0)] == [
+        5,
+        10,
+        20,
+        35,
+        65,
+    ]
+    assert len({task.name for task in parts.queued}) == 5
 
 
 @pytest.mark.parametrize("answers", [[200], [500, 200], FAILURES])

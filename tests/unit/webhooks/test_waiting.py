@@ -243,3 +243,16 @@ def test_a_delivery_without_a_turn_at_its_host_comes_later(parts: Parts, *, slow
         names.add(last_task(parts).name)
     assert len(names) == 5
     assert parts.attempts(delivery, 204).outcome is Outcome.SUCCESS
+
+
+def test_a_delivery_without_a_turn_has_begun_no_attempt(parts: Parts) -> None:
+    """Also where its task has failed before, as on the way back from an outage."""
+    delivery = parts.delivery()
+    for _ in range(5):
+        parts.at("sender.post", no_turn)
+        record = parts.record(delivery)
+        parts.now = max(parts.now, record.next_attempt_at or parts.now)
+        request = AttemptRequest.read(attempt_task(record).data, dispatched_before=3)
+        parts.worker().attempt(request)
+        assert parts.record(delivery).begun == 0
+    assert parts.attempts(delivery, 204).outcome is Outcome.SUCCESS
