@@ -382,7 +382,7 @@ class Service:
             deliveries=self.deliveries,
             redelivery=self._redelivery,
             enqueue=self.adapters.task_queue.enqueue,
-            in_parallel=self.adapters.threads(TASKS_AT_ONCE, "endpoints"),
+            in_parallel=self.adapters.helped_threads(TASKS_AT_ONCE, "endpoints"),
             clock=self.clock,
         )
 
