@@ -111,7 +111,7 @@ def test_the_deployed_surface_reaches_handlers_alone() -> None:
     }
     declares = re.compile(
         r"firebase_functions\.\w+|functions\.(log|parameters|gcp\.\w+|gcp\.\w+\.\w+"
-        r"|signed_in\.signed_in|adapters\.service|.*\.handlers|preferences\.trigger|\S+\.[A-Z_]+)"
+        r"|signed_in\.signed_in|process\.service|.*\.handlers|preferences\.trigger|\S+\.[A-Z_]+)"
     )
     assert {name for name in imported if not declares.fullmatch(name)} == set()
 
