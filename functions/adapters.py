@@ -11,6 +11,7 @@ from functions.parallel import InParallel
 
 if TYPE_CHECKING:
     from functions.mail.provider import BulkMailer
+    from functions.preferences.accounts import VerifiedAddresses
     from functions.webhooks.sender.ports import Sender
 
 
@@ -59,6 +60,7 @@ class Adapters:
         mailer: Makes the mail service's client from an API key.
         threads: Works on items in parallel: so many at a time, in threads of that name.
         helped_threads: As `threads`, with the help of the calling thread.
+        verified_addresses: Firebase Authentication: the verified addresses of users, by user id.
         new_id: Makes an id that was never there before.
         new_word: Makes 32 random hex digits.
         new_secret: Makes a secret of webhooks.
@@ -73,6 +75,7 @@ class Adapters:
     mailer: "Callable[[str], BulkMailer]"
     threads: Callable[[int, str], InParallel]
     helped_threads: Callable[[int, str], InParallel]
+    verified_addresses: "VerifiedAddresses"
     new_id: Callable[[], str]
     new_word: Callable[[], str]
     new_secret: Callable[[], str]

@@ -3,6 +3,7 @@
 import secrets
 import uuid
 from base64 import b64encode
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -44,6 +45,7 @@ def _adapters() -> Adapters:
         mailer=_mailer,
         threads=Threads,
         helped_threads=HelpedThreads,
+        verified_addresses=_verified_addresses,
         new_id=lambda: str(uuid.uuid4()),
         new_word=partial(secrets.token_hex, _WORD_BYTES),
         new_secret=new_webhook_secret,
@@ -71,6 +73,12 @@ def new_webhook_secret() -> str:
     from functions.webhooks.signing.signature import PREFIX
 
     return PREFIX + b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
+
+
+def _verified_addresses(uids: Collection[str]) -> Mapping[str, str]:
+    from functions.gcp.auth_users import verified_addresses
+
+    return verified_addresses(uids)
 
 
 def _mailer(key: str) -> "BulkMailer":

@@ -107,13 +107,13 @@ class Service:
         """The keys of links to delivery logs, the newest first; see `SecretReader`."""
         return self.adapters.secrets.versions("LOG_LINKS_KEY")
 
-    def _links(self) -> "Callable[[str], PreferencesLinks]":
+    def _links(self) -> "Callable[[str, str], PreferencesLinks]":
         from functions.preferences.links import PreferencesLinks
         from functions.signed_links.token import TokenKeys
 
         signing, now = TokenKeys(self.mail_link_keys()), self.clock.now()
         base_url = self.parameters.public_base_url
-        return lambda uid: PreferencesLinks.to(base_url, signing, uid, now)
+        return lambda uid, box: PreferencesLinks.to(base_url, signing, uid, box, now)
 
     # Mail
 
@@ -192,6 +192,7 @@ class Service:
             guests=GuestStore(self.documents, self.adapters.threads(PAGES_AT_ONCE, "guests")),
             mailings=MailingStore(self.documents),
             sender=self.mail_sender,
+            verified=self.adapters.verified_addresses,
             shows=PhotoHosts.read(given.photo_hosts, given.project).allow,
             now=self.clock.now,
             new_word=self.adapters.new_word,

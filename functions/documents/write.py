@@ -11,7 +11,9 @@ from typing import Any, TypeAlias
 
 from functions.documents.document import Version
 
-Fields: TypeAlias = Mapping[str, Any] | Mapping[tuple[str, str], Any]
+Fields: TypeAlias = (
+    Mapping[str, Any] | Mapping[tuple[str, str], Any] | Mapping[str | tuple[str, str], Any]
+)
 """Values by field, or by a map and a field inside the map."""
 
 

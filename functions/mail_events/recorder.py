@@ -139,13 +139,12 @@ class MailEvents:
             )
 
     def _have_effect(self, report: _Report, new: DeliveryStatus) -> None:
+        now = self.clock.now()
+        address, box = guest_uid(report.labels.guest_id), guest_uid(report.mailbox)
         if DeliveryStatus.UNWELCOME in new:
-            # The record of the mailbox, which no client can write.
-            self.users.choose(guest_uid(report.mailbox), {Flag.RECAP: False})
+            self.users.choose(self.users.find(address, box), {Flag.RECAP: False}, now)
         if DeliveryStatus.UNREACHABLE in new:
-            until = self.clock.now() + UNREACHABLE_FOR
-            address = guest_uid(report.labels.guest_id)
-            self.users.mark_unreachable(address, until, guest_uid(report.mailbox))
+            self.users.mark_unreachable(address, now + UNREACHABLE_FOR, box)
 
 
 def _changed(found: StoredStatuses, reports: Mapping[str, _Report]) -> dict[str, DeliveryStatus]:

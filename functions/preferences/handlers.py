@@ -4,6 +4,7 @@ Every call is checked in this order: the arguments, which cost nothing; the limi
 also limits guessing of tokens; the token. Only then is anything read or written.
 """
 
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,18 +16,11 @@ from functions.call_error import CallError, Code
 from functions.event_arguments import refuse_unknown
 from functions.gcp.request_body import bounded_body
 from functions.preferences.links import confirmation_link
-from functions.preferences.preferences import (
-    Flag,
-    email_address,
-    flags,
-    on_wire,
-    read_choices,
-)
+from functions.preferences.preferences import Flag, on_wire, read_choices
 from functions.signed_links.admission import admitted, client_of
 from functions.signed_links.limiter import TooManyCallsError
 from functions.signed_links.link import IN_A_MAIL, TOO_MANY_CALLS
 from functions.signed_links.token import InvalidTokenError, Scope, TokenKeys
-from functions.wall.address import address_hash, guest_uid, normalised
 
 if TYPE_CHECKING:
     from functions.service import Service
@@ -43,8 +37,8 @@ def get_email_preferences(service: "Service", request: CallableRequest[Any]) -> 
         CallError: those of spec 7.2; `resource-exhausted` over the limit on calls.
     """
     token = IN_A_MAIL.token(request.data)
-    [uid] = admitted(service, "getEmailPreferences", request.raw_request, token, IN_A_MAIL)
-    return _response(service, uid)
+    ids = admitted(service, "getEmailPreferences", request.raw_request, token, IN_A_MAIL)
+    return _response(service, ids)
 
 
 def update_email_preferences(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
@@ -57,15 +51,14 @@ def update_email_preferences(service: "Service", request: CallableRequest[Any]) 
     refuse_unknown(request.data, "token", "preferences")
     token = IN_A_MAIL.token(request.data)
     choices = read_choices(request.data.get("preferences"))
-    [uid] = admitted(service, "updateEmailPreferences", request.raw_request, token, IN_A_MAIL)
+    ids = admitted(service, "updateEmailPreferences", request.raw_request, token, IN_A_MAIL)
     try:
-        service.users.choose(uid, choices)
-        if choices.get(Flag.RECAP):
-            _mail_again(service, uid)
+        users = service.users
+        users.choose(users.find(*ids), choices, service.clock.now())
     except Exception as error:  # noqa: BLE001 - spec 7.2 has one code for it
         log.fault("preferences.not-written", error)
         raise CallError(Code.INTERNAL, "The change could not be saved; try again.") from None
-    return _response(service, uid)
+    return _response(service, ids)
 
 
 def unsubscribe(service: "Service", request: flask.Request) -> flask.Response:
@@ -103,7 +96,7 @@ def _one_click(service: "Service", request: flask.Request, token: str) -> flask.
     """
     values = service.mail_link_keys()
     try:
-        [about] = TokenKeys(values).verify(token, service.clock.now(), Scope.UNSUBSCRIBE)
+        ids = TokenKeys(values).verify(token, service.clock.now(), Scope.UNSUBSCRIBE)
     except InvalidTokenError:
         try:
             service.limiter.pass_or_raise("unsubscribe", client_of(service, request), values[0])
@@ -111,9 +104,10 @@ def _one_click(service: "Service", request: flask.Request, token: str) -> flask.
             return _text(HTTPStatus.TOO_MANY_REQUESTS, TOO_MANY_CALLS)
         return _text(HTTPStatus.FORBIDDEN, IN_A_MAIL.not_valid.message)
     users = service.users
+    found = users.find(*ids)
     # A repeated click writes nothing: a write costs, and calls a trigger.
-    if flags(users.find(about))[Flag.RECAP]:
-        users.choose(about, {Flag.RECAP: False})
+    if not found.all_off(Flag.RECAP):
+        users.choose(found, {Flag.RECAP: False}, service.clock.now())
         log.info("preferences.unsubscribed")
     return _text(
         HTTPStatus.OK,
@@ -121,27 +115,17 @@ def _one_click(service: "Service", request: flask.Request, token: str) -> flask.
     )
 
 
-def _mail_again(service: "Service", uid: str) -> None:
-    """Mail an account's address again after a hard bounce, because its owner turned recaps on.
-
-    The mark stands in the record of the address. A guest's link already leads to that record.
-    """
-    users = service.users
-    address = normalised(email_address(users.find(uid)))
-    if address and not uid.startswith(guest_uid("")):
-        users.mark_reachable(guest_uid(address_hash(address)))
-
-
-def _response(service: "Service", uid: str) -> dict[str, Any]:
+def _response(service: "Service", ids: Sequence[str]) -> dict[str, Any]:
     try:
-        record = service.users.find(uid)
+        found = service.users.find(*ids)
+        wanted = found.ask(service.adapters.verified_addresses)
     except Exception as error:  # noqa: BLE001 - spec 7.2 has one code for it
         log.fault("preferences.not-read", error)
         message = "The preferences could not be looked up; try again."
         raise CallError(Code.INTERNAL, message) from None
     return {
-        "email": email_address(record),
-        "preferences": on_wire(record),
+        "email": found.email,
+        "preferences": on_wire(wanted),
     }
 
 

@@ -24,11 +24,16 @@ class PreferencesLinks:
     one_click: str
 
     @classmethod
-    def to(cls, base_url: str, keys: TokenKeys, uid: str, now: datetime) -> Self:
-        """The links on the site `base_url` for the user `uid`, in a mail sent `now`."""
+    def to(cls, base_url: str, keys: TokenKeys, uid: str, box: str, now: datetime) -> Self:
+        """The links on the site `base_url` in a mail sent `now`.
+
+        `uid` is the account that has the address, or the record of the address; `box` is the record
+        of the mailbox (design 3.54).
+        """
+        one_click = keys.issue(uid, now, Scope.UNSUBSCRIBE, box=box)
         return cls(
-            page=page_link(base_url, keys.issue(uid, now)),
-            one_click=one_click_link(base_url, keys.issue(uid, now, Scope.UNSUBSCRIBE)),
+            page=page_link(base_url, keys.issue(uid, now, box=box)),
+            one_click=one_click_link(base_url, one_click),
         )
 
     @classmethod

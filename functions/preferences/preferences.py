@@ -13,6 +13,9 @@ from functions.event_arguments import refuse, refuse_unknown
 FIELD: Final = "emailPreferences"
 """The field of the user record with the flags."""
 
+CHOSEN_AT: Final = "chosenAt"
+"""The field with the time at which the service wrote flags last, for a link or a complaint."""
+
 
 class Flag(StrEnum):
     """The kinds of mail that can be turned off; transactional mail cannot."""
@@ -25,22 +28,25 @@ class Flag(StrEnum):
 TRANSACTIONAL: Final = "transactional"
 
 
+def chosen(record: Mapping[str, Any] | None, flag: Flag) -> bool | None:
+    """The choice in the user `record`, which may be missing; None without one."""
+    stored = (record or {}).get(FIELD)
+    value = stored.get(flag) if isinstance(stored, Mapping) else None
+    return value if isinstance(value, bool) else None
+
+
 def flags(record: Mapping[str, Any] | None) -> dict[Flag, bool]:
     """Whether the user of `record`, which may be missing, wants each kind of mail."""
-    stored = (record or {}).get(FIELD)
-    chosen = stored if isinstance(stored, Mapping) else {}
-    return {flag: chosen.get(flag) is not False for flag in Flag}
+    return {flag: chosen(record, flag) is not False for flag in Flag}
 
 
-def on_wire(record: Mapping[str, Any] | None) -> dict[str, bool]:
+def on_wire(wanted: Mapping[Flag, bool]) -> dict[str, bool]:
     """The `preferences` of a response (spec 4.2)."""
-    wanted = {flag.value: value for flag, value in flags(record).items()}
-    return wanted | {TRANSACTIONAL: True}
+    return {flag.value: value for flag, value in wanted.items()} | {TRANSACTIONAL: True}
 
 
-def opted_out_of_recap(record: Mapping[str, Any] | None) -> bool:
-    """Whether recap or lifecycle mail is off in `record` (spec 4.1, rule 3)."""
-    wanted = flags(record)
+def opted_out_of_recap(wanted: Mapping[Flag, bool]) -> bool:
+    """Whether recap or lifecycle mail is off (spec 4.1, rule 3)."""
     return not (wanted[Flag.RECAP] and wanted[Flag.LIFECYCLE])
 
 

@@ -1,4 +1,4 @@
-"""Why an address gets no recap, from its user records (design 3.61).
+"""Addresses that accept no mail (design 3.61), and the reasons for which a guest gets no recap.
 
 An address that hard-bounces is skipped for a year: mail services count the bounces of a sender, and
 further mails would not reach the guest.
@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
-from functions.preferences.preferences import opted_out_of_recap
 from functions.wall.fields import time
 
 FIELD: Final = "unreachableUntil"
@@ -30,9 +29,7 @@ class SkipReason(StrEnum):
     UNREACHABLE = "unreachable"
 
 
-def skip_reason(record: Mapping[str, Any], now: datetime) -> SkipReason | None:
-    """Why the user of `record` gets no recap; None where the user gets one."""
-    if opted_out_of_recap(record):
-        return SkipReason.OPTED_OUT
-    until = time(record.get(FIELD))
-    return SkipReason.UNREACHABLE if until and now < until else None
+def is_unreachable(record: Mapping[str, Any] | None, now: datetime) -> bool:
+    """Whether mails to the address of this `record` pause."""
+    until = time((record or {}).get(FIELD))
+    return until is not None and now < until

@@ -1,19 +1,17 @@
 """Signed tokens in links: a text `payload.sig` about one subject, for one purpose.
 
-The payload is compact JSON in URL-safe base64: the subject (`uid`, or `event` and `share`), `exp`
-and `scope`. The signature is that of `itsdangerous.URLSafeSerializer` with the scope as its salt;
-that class can also read these tokens (spec 2.4 and 5, design 3.57).
+The payload is compact JSON in URL-safe base64: the subject (`uid` and `box`, or `event` and
+`share`), `exp` and `scope`. The token is that of `itsdangerous.URLSafeSerializer` with the scope as
+its salt (spec 2.4 and 5, design 3.57).
 """
 
 import hashlib
-import hmac
-import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
-from itsdangerous import Signer
+from itsdangerous import BadData, Serializer, URLSafeSerializer
 from itsdangerous.encoding import base64_decode, base64_encode
 
 MAX_LENGTH: Final = 4096
@@ -21,8 +19,6 @@ MAX_LENGTH: Final = 4096
 
 KEY_BYTES: Final = 32
 """Least length of a key: that of the signature."""
-
-_SEPARATOR: Final = "."
 
 _MAX_ID_BYTES: Final = 1500
 """Firestore's limit for the id of a document."""
@@ -47,11 +43,14 @@ _LIFETIMES: Final[Mapping[Scope, timedelta]] = {
 """Longest validity by scope; mails may be opened long after."""
 
 _ABOUT: Final[Mapping[Scope, tuple[str, ...]]] = {
-    Scope.PREFERENCES: ("uid",),
-    Scope.UNSUBSCRIBE: ("uid",),
+    Scope.PREFERENCES: ("uid", "box"),
+    Scope.UNSUBSCRIBE: ("uid", "box"),
     Scope.WEBHOOK_LOG: ("event", "share"),
 }
 """The fields of the subject by scope: ids of documents."""
+
+_OPTIONAL: Final = "box"
+"""Missing in links that an app makes, and in those of mails sent before there was this field."""
 
 
 class InvalidTokenError(Exception):
@@ -73,22 +72,25 @@ class TokenKeys:
         """
         if not keys or any(len(key.encode()) < KEY_BYTES for key in keys):
             raise WeakKeyError(f"A key that signs links must have {KEY_BYTES} bytes or more")
-        self._signers = {
-            scope: [
-                # As URLSafeSerializer does, but with SHA-256 in place of its default, SHA-1.
-                Signer(key, scope, key_derivation="django-concat", digest_method=hashlib.sha256)
-                for key in keys
-            ]
+        self._serializers = {
+            scope: _Uncompressed(
+                list(reversed(keys)), salt=scope, signer_kwargs={"digest_method": hashlib.sha256}
+            )
             for scope in Scope
         }
 
-    def issue(self, uid: str, now: datetime, scope: Scope = Scope.PREFERENCES) -> str:
+    def issue(
+        self, uid: str, now: datetime, scope: Scope = Scope.PREFERENCES, *, box: str | None = None
+    ) -> str:
         """A token of `scope` for the user `uid`, valid for the scope's lifetime from `now`.
 
+        `box` is the id of the record of the mailbox that gets the token.
+
         Raises:
-            ValueError: `uid` cannot be the id of a document, or `scope` is not about a user.
+            ValueError: an id cannot be the id of a document, or `scope` is not about a user.
         """
-        return self.sign((uid,), now + _LIFETIMES[scope], scope)
+        about = (uid,) if box is None else (uid, box)
+        return self.sign(about, now + _LIFETIMES[scope], scope)
 
     def sign(self, about: Sequence[str], expires_at: datetime, scope: Scope) -> str:
         """A token of `scope` that is `about` the documents with these ids, in the scope's order.
@@ -99,14 +101,12 @@ class TokenKeys:
             ValueError: the number of ids is not that of the scope, or a text cannot be an id.
         """
         names = _ABOUT[scope]
-        if len(about) != len(names) or not all(map(_is_id, about)):
+        required = [name for name in names if name != _OPTIONAL]
+        if not len(required) <= len(about) <= len(names) or not all(map(_is_id, about)):
             raise ValueError(f"a token of {scope} is about {', '.join(names)}")
-        fields = dict[str, Any](zip(names, about, strict=True))
+        fields = dict[str, Any](zip(names, about, strict=False))
         fields |= {"exp": int(expires_at.timestamp()), "scope": scope}
-        # Without URLSafeSerializer's compression: `verify` refuses compressed payloads, so that no
-        # stranger's data is ever unpacked.
-        payload = base64_encode(json.dumps(fields, separators=(",", ":")))
-        token = self._signers[scope][0].sign(payload).decode()
+        token = str(self._serializers[scope].dumps(fields))
         if len(token) > MAX_LENGTH:
             raise ValueError("the ids are too long")
         return token
@@ -114,39 +114,40 @@ class TokenKeys:
     def verify(
         self, token: object, now: datetime, scope: Scope = Scope.PREFERENCES
     ) -> tuple[str, ...]:
-        """The ids that `token` is about, in the scope's order.
+        """The ids that `token` is about, in the scope's order; a missing `box` is left out.
 
         Raises:
             InvalidTokenError: the token is not valid, for any reason.
         """
         if not isinstance(token, str) or len(token) > MAX_LENGTH or not token.isascii():
             raise InvalidTokenError
-        if token.count(_SEPARATOR) != 1:  # a compressed payload has another separator
+        try:
+            fields = self._serializers[scope].loads(token)
+            payload, signature = token.split(".")  # three parts: a compressed payload
+        except (BadData, ValueError):
+            raise InvalidTokenError from None
+        # Several texts decode to the same signature: the last character has unused bits.
+        if not payload or base64_encode(base64_decode(signature)).decode() != signature:
             raise InvalidTokenError
-        text = token.encode()
-        payload = text.partition(_SEPARATOR.encode())[0]
-        # Compared as text: several texts decode to the same signature, because the last character
-        # has unused bits. All keys are tried, so that all refusals take the same time.
-        signers = self._signers[scope]
-        genuine = [hmac.compare_digest(signer.sign(payload), text) for signer in signers]
-        if not any(genuine):
-            raise InvalidTokenError
-        return _about(payload, now, scope)
+        return _about(fields, now, scope)
 
 
-def _about(payload: bytes, now: datetime, expected: Scope) -> tuple[str, ...]:
-    try:
-        fields: Any = json.loads(base64_decode(payload))
-    except (ValueError, RecursionError):
-        raise InvalidTokenError from None
+class _Uncompressed(URLSafeSerializer):
+    """The library's serializer with payloads that have no dot of their own (spec 2.4)."""
+
+    def dump_payload(self, obj: Any, *args: Any, **kwargs: Any) -> bytes:
+        return base64_encode(Serializer.dump_payload(self, obj, *args, **kwargs))
+
+
+def _about(fields: Any, now: datetime, expected: Scope) -> tuple[str, ...]:
     if not isinstance(fields, dict):
         raise InvalidTokenError
     expiry, scope = fields.get("exp"), fields.get("scope")
     if scope != expected or type(expiry) is not int or expiry <= now.timestamp():
         raise InvalidTokenError
-    values = [fields.get(name) for name in _ABOUT[expected]]
-    about = tuple(value for value in values if isinstance(value, str) and _is_id(value))
-    if len(about) != len(values):
+    names = [name for name in _ABOUT[expected] if name != _OPTIONAL or name in fields]
+    about = tuple(value for name in names if isinstance(value := fields.get(name), str))
+    if len(about) != len(names) or not all(map(_is_id, about)):
         raise InvalidTokenError
     return about
 

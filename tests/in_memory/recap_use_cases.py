@@ -12,6 +12,7 @@ from functions.mail.provider import BulkMailer
 from functions.mail.sender import MailSender
 from functions.mail_events.recorder import MailEvents
 from functions.parallel import InParallel
+from functions.preferences.accounts import VerifiedAddresses
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.store.user_store import UserStore
 from functions.recap.audience.guest_store import GuestStore
@@ -30,7 +31,8 @@ class RecapUseCases:
     """Every use case that is taken from it is fresh, as in a process that has just begun.
 
     Attributes:
-        links: Gives the links in a mail to a user id.
+        links: Gives the links in a mail from the ids that they name.
+        verified: The verified addresses of users.
         in_parallel: Serves every kind of work.
         watch: A store by its name, as the use cases are to have it.
         count: Counts a preview that is mailed.
@@ -39,7 +41,7 @@ class RecapUseCases:
     documents: Documents
     clock: Clock
     mailer: Callable[[], BulkMailer]
-    links: Callable[[str], PreferencesLinks]
+    links: Callable[[str, str], PreferencesLinks]
     new_word: Callable[[], str]
     in_parallel: InParallel
     places: Places = field(default_factory=lambda: Places(seconds=0))
@@ -47,6 +49,7 @@ class RecapUseCases:
     mail_sender: Callable[[], MailSender] = lambda: MailSender(
         address="Photo Wall <photos@example.com>"
     )
+    verified: VerifiedAddresses = lambda _: {}
     shows: Callable[[str], bool] = lambda _: True
     watch: Callable[[str, Any], Any] = lambda _, store: store
     check_links: Callable[[], object] = lambda: None
@@ -61,6 +64,7 @@ class RecapUseCases:
             guests=self.watch("guests", GuestStore(self.documents, self.in_parallel)),
             mailings=self.watch("mailings", MailingStore(self.documents)),
             sender=self.mail_sender,
+            verified=self.verified,
             shows=self.shows,
             now=self.clock.now,
             new_word=self.new_word,

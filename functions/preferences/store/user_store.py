@@ -1,53 +1,100 @@
 """User records in Firestore: `users/{uid}` (design 4)."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from functions.documents.document import Document
 from functions.documents.documents import Documents
 from functions.documents.write import Merge
 from functions.preferences import accounts, reach
-from functions.preferences.preferences import FIELD, Flag
-from functions.wall.address import guest_uid
+from functions.preferences.accounts import account_address, account_ids, address_record_id
+from functions.preferences.address_records import AddressRecords
+from functions.preferences.preferences import CHOSEN_AT, FIELD, Flag, chosen
+from functions.wall.address import address_hash, guest_uid
+from functions.wall.fields import time
 
 CALL_SECONDS: Final = 10.0
 """Limit of one call with its retries; a person is waiting."""
 
+_FIELDS: Final = ("email", FIELD, accounts.FIELD, reach.OTHERS)
+
 
 @dataclass(frozen=True, slots=True)
 class UserStore:
-    """Reads and writes user records; a method is one round trip, or two that free an address."""
+    """Reads and writes user records."""
 
     documents: Documents
 
-    def find(self, uid: str) -> Mapping[str, Any] | None:
-        """Address and preferences of the user; None without a record."""
-        found = self.documents.get(_path(uid), ["email", FIELD], seconds=CALL_SECONDS)
-        return found.fields if found else None
+    def find(self, uid: str, box: str | None = None) -> AddressRecords:
+        """The records of the address that a link is about: one read, and one of further records.
 
-    def choose(self, uid: str, choices: Mapping[Flag, bool]) -> None:
-        """Set some flags and leave all other fields alone; creates a missing record.
-
-        A guest who turns recaps on is mailed again, even after a hard bounce, at each address of
-        the mailbox.
+        `uid` is the account that the link names, or the record of the address; `box` is the record
+        of the mailbox. Links without `box` are about the mailbox of the account, or of `uid`.
         """
-        flags = {(FIELD, flag.value): value for flag, value in choices.items()}
-        if not uid.startswith(guest_uid("")) or not choices.get(Flag.RECAP):
-            self._write(Merge(_path(uid), flags))
-            return
-        found = self.documents.get(_path(uid), [reach.OTHERS], seconds=CALL_SECONDS)
-        others = sorted(found.fields.get(reach.OTHERS, {})) if found else []
+        found = self._read({uid, box or uid})
+        is_account = not uid.startswith(guest_uid(""))
+        if box is None:
+            box = address_record_id(found.get(uid)) if is_account else uid
+            if box is None:
+                return AddressRecords(named=uid, accounts={uid: found.get(uid, {})})
+            found |= self._read({box} - found.keys())
+        address = box
+        if not is_account:
+            address = uid
+        elif address_record_id(found.get(uid)) == box:
+            address = guest_uid(address_hash(account_address(found[uid]) or ""))
+        listed = account_ids(found.get(box))
+        found |= self._read({address, *listed} - found.keys())
+        own = {box: found.get(box, {})} | {key: found[key] for key in found if key == address}
+        others = {key: record for key, record in found.items() if key not in own}
+        return AddressRecords.of(box, address, own, others, named=uid)
+
+    def choose(self, of: AddressRecords, choices: Mapping[Flag, bool], at: datetime) -> None:
+        """Set some flags in all records of an address, and leave all other fields alone.
+
+        Accounts with another address of the mailbox only have flags turned off. A guest who turns
+        recaps on is mailed again, even after a hard bounce, at each address of the mailbox.
+        """
+        off = {flag: value for flag, value in choices.items() if not value}
+        is_reached = bool(choices.get(Flag.RECAP))
+        bounced = {uid for record in of.own.values() for uid in _keys(record, reach.OTHERS)}
+        reached = [reach.FIELD, reach.OTHERS] if is_reached else []
         self._write(
-            Merge(_path(uid), flags, delete=[reach.FIELD, reach.OTHERS]),
-            *(Merge(_path(other), delete=[reach.FIELD]) for other in others),
+            *(_merge(uid, choices, at, delete=reached) for uid in of.own),
+            *(_merge(uid, choices, at) for uid in of.accounts),
+            *(_merge(uid, off, at) for uid in of.relatives if off),
+            *(
+                Merge(_path(uid), delete=[reach.FIELD])
+                for uid in sorted(bounced - of.own.keys())
+                if is_reached
+            ),
         )
 
-    def mark_reachable(self, uid: str) -> None:
-        """Undo `mark_unreachable`: one read, and one write if the mark is set."""
-        found = self.documents.get(_path(uid), [reach.FIELD], seconds=CALL_SECONDS)
-        if found and found.fields:
-            self._write(Merge(_path(uid), delete=[reach.FIELD]))
+    def free(
+        self, uid: str, account: Mapping[str, Any], on: Collection[Flag], at: datetime
+    ) -> None:
+        """Turn flags of a mailbox on that its owner turned on in the account `uid` at that time.
+
+        A later choice by a link stays, and so does a complaint.
+        """
+        box = address_record_id(account)
+        if box is None:
+            return
+        own = self.find(uid, box).own
+
+        def decide(found: Document | None) -> Sequence[Merge]:
+            record = found.fields if found else {}
+            later = time(record.get(CHOSEN_AT))
+            if later and at <= later:
+                return []
+            records = {**own, box: record}
+            is_off = any(chosen(it, flag) is False for it in records.values() for flag in on)
+            choices = dict.fromkeys(on, True)
+            return [_merge(key, choices, at) for key in records] if is_off else []
+
+        self.documents.transact(_path(box), decide)
 
     def mark_unreachable(self, uid: str, until: datetime, mailbox: str | None = None) -> None:
         """Note that the address of this record accepts no mail (see `reach`).
@@ -59,12 +106,31 @@ class UserStore:
             writes.append(Merge(_path(mailbox), {(reach.OTHERS, uid): True}))
         self._write(*writes)
 
-    def note_account(self, record: str, uid: str) -> None:
-        """List the account `uid` in the record of its address (see `accounts`)."""
-        self._write(Merge(_path(record), {(accounts.FIELD, uid): True}))
+    def list_account(self, box: str, uid: str) -> None:
+        """List the account `uid` in the record of its mailbox: a read, and a write if it is new."""
+        if uid not in account_ids(self._read([box]).get(box)):
+            self._write(Merge(_path(box), {(accounts.FIELD, uid): True}))
+
+    def _read(self, uids: Iterable[str]) -> dict[str, Mapping[str, Any]]:
+        paths = [_path(uid) for uid in sorted(uids)]
+        found = self.documents.get_all(paths, _FIELDS, seconds=CALL_SECONDS) if paths else []
+        return {user.id: user.fields for user in found if user}
 
     def _write(self, *writes: Merge) -> None:
         self.documents.commit(*writes, seconds=CALL_SECONDS)
+
+
+def _merge(
+    uid: str, choices: Mapping[Flag, bool], at: datetime, delete: Sequence[str] = ()
+) -> Merge:
+    fields: dict[str | tuple[str, str], Any] = {CHOSEN_AT: at}
+    fields |= {(FIELD, flag.value): value for flag, value in choices.items()}
+    return Merge(_path(uid), fields, delete=delete)
+
+
+def _keys(record: Mapping[str, Any], field: str) -> list[str]:
+    listed = record.get(field)
+    return sorted(listed) if isinstance(listed, Mapping) else []
 
 
 def _path(uid: str) -> str:

@@ -2,12 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from functions.preferences.accounts import account_ids, address_record_id
-from functions.preferences.preferences import email_address
-from functions.preferences.reach import SkipReason, skip_reason
+from functions.preferences.accounts import VerifiedAddresses, account_ids, address_record_id
+from functions.preferences.address_records import AddressRecords
+from functions.preferences.preferences import opted_out_of_recap
+from functions.preferences.reach import SkipReason, is_unreachable
 from functions.recap.audience.guest_store import GuestStore
 from functions.recap.audience.guests import Guest
 from functions.wall.address import guest_uid
@@ -15,49 +17,56 @@ from functions.wall.address import guest_uid
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
-def skip_reasons(
-    store: GuestStore,
-    guests: Iterable[Guest],
-    now: datetime,
-) -> Mapping[str, SkipReason]:
-    """The guests who get no recap, by id: by the records of their addresses or of their accounts.
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the user records say of guests, by guest id.
 
-    One record with an opt-out is enough. An address that bounces says nothing
-    of another address of its mailbox.
+    Attributes:
+        skip_reasons: The guests who get no recap.
+        accounts: The account that has the guest's address, the first by id of several.
     """
-    by_record: dict[str, list[Guest]] = defaultdict(list)
-    by_email: dict[str, list[Guest]] = defaultdict(list)
-    for guest in guests:
-        _add(guest, guest.emails, by_email)
-        _add(guest, guest.uids, by_record)
-    reasons: dict[str, SkipReason] = {}
 
-    def look(concerned: Iterable[Guest], record: Mapping[str, Any]) -> None:
-        reason = skip_reason(record, now)
-        # Where several records have a reason, the guest's own choice wins.
-        own = reason is SkipReason.OPTED_OUT
-        ids = [guest.id for guest in concerned if own or guest.id not in reasons]
-        reasons.update(dict.fromkeys(ids, reason) if reason else {})
-
-    named: dict[str, list[Guest]] = defaultdict(list)
-    for uid, record in store.records(by_record):
-        bounced = skip_reason(record, now) is SkipReason.UNREACHABLE
-        concerned = by_record[uid]
-        look([guest for guest in concerned if not bounced or uid == guest_uid(guest.id)], record)
-        for account in account_ids(record):
-            named[account] += by_record[uid]
-    for uid, record in store.records(named) if named else ():
-        # The account may have changed its address since.
-        listed_in = address_record_id(record)
-        look([guest for guest in named[uid] if guest.uid == listed_in], record)
-    for _, record in store.records_with(by_email):
-        look(by_email[email_address(record)], record)
-    return reasons
+    skip_reasons: Mapping[str, SkipReason]
+    accounts: Mapping[str, str]
 
 
-def _add(guest: Guest, keys: Iterable[str], to: dict[str, list[Guest]]) -> None:
-    for key in keys:
-        to[key].append(guest)
+def standing(
+    store: GuestStore, guests: Sequence[Guest], now: datetime, verified: VerifiedAddresses
+) -> Standing:
+    """Read the records of the addresses of guests, and of the accounts of their mailboxes."""
+    own = dict(store.records({uid for guest in guests for uid in guest.uids}))
+    accounts = dict(store.records_with({email for guest in guests for email in guest.emails}))
+    boxes = {guest.uid for guest in guests}
+    listed = {uid for box in boxes for uid in account_ids(own.get(box))}
+    accounts |= store.records(listed - accounts.keys())
+    of_box: dict[str, dict[str, Mapping[str, Any]]] = defaultdict(dict)
+    for uid, record in accounts.items():
+        if box := address_record_id(record):
+            of_box[box][uid] = record
+    records = {
+        guest.id: AddressRecords.of(
+            guest.uid,
+            guest_uid(guest.id),
+            {uid: own[uid] for uid in guest.uids if uid in own},
+            of_box.get(guest.uid, {}),
+        )
+        for guest in guests
+    }
+    doubtful = {uid for each in records.values() for uid in each.doubtful()}
+    addresses = verified(doubtful) if doubtful else {}
+    reasons = {
+        guest.id: SkipReason.UNREACHABLE
+        for guest in guests
+        if is_unreachable(own.get(guest_uid(guest.id)), now)
+    }
+    # Where a guest has several reasons, the guest's own choice wins.
+    reasons |= {
+        guest: SkipReason.OPTED_OUT
+        for guest, each in records.items()
+        if opted_out_of_recap(each.flags(addresses))
+    }
+    named = {guest: min(each.accounts) for guest, each in records.items() if each.accounts}
+    return Standing(reasons, named)
 
 
 def in_turn(

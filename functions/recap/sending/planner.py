@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 from functions.access import Caller, check_event
 from functions.mail.sender import MailSender
+from functions.preferences.accounts import VerifiedAddresses
 from functions.preferences.reach import SkipReason
 from functions.recap.arguments import Mode, RecapArguments
 from functions.recap.audience.guest_store import GuestStore
 from functions.recap.audience.guests import Audience, Guest
-from functions.recap.audience.recipients import in_turn, skip_reasons
+from functions.recap.audience.recipients import in_turn, standing
 from functions.recap.ledger.batch import Batch, Counts, open_batches, total
 from functions.recap.ledger.lock import Lock
 from functions.recap.ledger.recap_store import RecapStore
@@ -38,12 +39,14 @@ class Choice(NamedTuple):
 class Gathered:
     """Everything that was read for a recap.
 
-    `skip_reasons` are of the guests who get no recap, by id. `sent_at` is the time of the last
+    `skip_reasons` are of the guests who get no recap, by id; `accounts` are user ids of guests who
+    have an account, by id. `sent_at` is the time of the last
     recap of the event, by guest id. With `only_new` no guest may get a second recap.
     """
 
     audience: Audience
     skip_reasons: Mapping[str, SkipReason]
+    accounts: Mapping[str, str]
     sent_at: Mapping[str, datetime]
     only_new: bool
 
@@ -95,6 +98,7 @@ class Planner:
 
     Attributes:
         sender: Gives the sender.
+        verified: Gives the verified addresses of users.
         shows: Whether the photo at a web address may stand in a mail.
         now: The time, aware and in UTC.
         new_word: Gives an unguessable new word of letters and digits.
@@ -104,6 +108,7 @@ class Planner:
     guests: GuestStore
     mailings: MailingStore
     sender: Callable[[], MailSender]
+    verified: VerifiedAddresses
     shows: Callable[[str], bool]
     now: Callable[[], datetime]
     new_word: Callable[[], str]
@@ -134,9 +139,11 @@ class Planner:
         audience = Audience(wanted.mode, shows=self.shows, at_most=self.limits.per_call, room=room)
         for photo in photos:
             audience.add(photo)
+        found = standing(self.guests, audience.guests, self.now(), self.verified)
         return Gathered(
             audience=audience,
-            skip_reasons=skip_reasons(self.guests, audience.guests, self.now()),
+            skip_reasons=found.skip_reasons,
+            accounts=found.accounts,
             sent_at={} if first else self.recaps.sent_at(wanted.event_id),
             only_new=wanted.only_new,
         )

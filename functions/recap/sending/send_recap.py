@@ -27,6 +27,7 @@ from functions.recap.sending.dispatch import Dispatch
 from functions.recap.sending.places import Places
 from functions.recap.sending.planner import Choice, Gathered, Planner
 from functions.recap.sending.report import RecapResult, Report, answer
+from functions.wall.address import guest_uid
 from functions.wall.wall_event import WallEvent
 
 _LAST_WAIT_SECONDS: Final = TIMEOUT.total_seconds() - 120
@@ -42,7 +43,7 @@ class RecapSender:
 
     Attributes:
         mailer: Gives the mail service, with its current key.
-        links: Gives a function that makes the links in a mail to a user id.
+        links: Gives a function that makes the links in a mail from the ids that they name.
         small_in_parallel: Sends the batches of few recipients, `in_parallel` all others.
         new_mutex: Gives a mutex for the threads of a call.
     """
@@ -50,7 +51,7 @@ class RecapSender:
     planner: Planner
     places: Places
     mailer: Callable[[], BulkMailer]
-    links: Callable[[], Callable[[str], PreferencesLinks]]
+    links: Callable[[], Callable[[str, str], PreferencesLinks]]
     in_parallel: InParallel
     small_in_parallel: InParallel
     clock: Clock
@@ -119,12 +120,17 @@ class RecapSender:
         if not continued:
             _plan(claim, choice, guests, composer, mailer.recipients_per_request)
         batches = [gathered.remaining(batch) for batch in open_batches(claim.ledger.values())]
+        make_links = self.links()
+
+        def links(guest: Guest) -> PreferencesLinks:
+            return make_links(gathered.accounts.get(guest.id, guest_uid(guest.id)), guest.uid)
+
         return choice.report, Dispatch(
             claim=claim,
             mailer=mailer,
             compose=composer.message,
             batches=batches,
-            recipients=_recipients(claim.key, batches, guests, self.links()),
+            recipients=_recipients(claim.key, batches, guests, links),
             in_parallel=self.in_parallel,
             small_in_parallel=self.small_in_parallel,
             clock=self.clock,
@@ -211,13 +217,13 @@ def _recipients(
     key: RecapKey,
     batches: Iterable[Batch],
     guests: Mapping[str, Guest],
-    links: Callable[[str], PreferencesLinks],
+    links: Callable[[Guest], PreferencesLinks],
 ) -> Mapping[str, Recipient]:
     """The recipients of all batches, by guest id, with the labels of their mails."""
     return {
         guest.id: Recipient(
             guest,
-            links(guest.uid),
+            links(guest),
             MailLabels(
                 event_id=key.event_id,
                 recap_id=key.recap_id,

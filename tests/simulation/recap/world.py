@@ -209,7 +209,7 @@ class RecapWorld:
             documents=InMemoryDocuments(self._firestore, through),
             clock=Clock(instance.now, instance.monotonic, instance.sleep),
             mailer=lambda: InMemoryMailer(self._answer, through),
-            links=lambda uid: PreferencesLinks(uid, uid),
+            links=PreferencesLinks,
             new_word=self._word,
             in_parallel=in_parallel,
             limits=LIMITS,

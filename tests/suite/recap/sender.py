@@ -31,10 +31,10 @@ def new_word() -> str:
     return secrets.token_hex(16)
 
 
-def links() -> Callable[[str], PreferencesLinks]:
-    """What makes the links of a mail to the user with an id."""
+def links() -> Callable[[str, str], PreferencesLinks]:
+    """What makes the links of a mail from the ids that they name."""
     keys = TokenKeys(["a-made-up-key" * 3])
-    return lambda uid: PreferencesLinks.to("https://example.com", keys, uid, now())
+    return lambda uid, box: PreferencesLinks.to("https://example.com", keys, uid, box, now())
 
 
 def use_cases(documents: Documents, host: str = "http://127.0.0.1:9") -> RecapUseCases:

@@ -15,14 +15,14 @@ NOW = datetime(2026, 5, 1, tzinfo=UTC)
 @pytest.mark.parametrize("base_url", ["https://wall.example.com", "https://wall.example.com/"])
 def test_links(base_url: str) -> None:
     """People get the token in the fragment, mail programs one of another scope in the query."""
-    links = PreferencesLinks.to(base_url, KEYS, "user-1", NOW)
+    links = PreferencesLinks.to(base_url, KEYS, "user-1", "guest-1", NOW)
     page, _, token = links.page.partition("#token=")
     assert page == "https://wall.example.com/preferences"
-    assert KEYS.verify(token, NOW) == ("user-1",)
+    assert KEYS.verify(token, NOW) == ("user-1", "guest-1")
     parts = urlsplit(links.one_click)
     assert (parts.netloc, parts.path) == ("wall.example.com", "/unsubscribe")
     [one_click] = parse_qs(parts.query)["token"]
-    assert KEYS.verify(one_click, NOW, Scope.UNSUBSCRIBE) == ("user-1",)
+    assert KEYS.verify(one_click, NOW, Scope.UNSUBSCRIBE) == ("user-1", "guest-1")
 
 
 def test_whoever_opens_a_one_click_link_is_asked() -> None:

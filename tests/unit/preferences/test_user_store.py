@@ -1,16 +1,18 @@
-"""User records: choices, addresses that accept no mail, accounts of an address."""
+"""User records: choices, and addresses that accept no mail."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from functions.documents.write import Put
-from functions.preferences import accounts, reach
-from functions.preferences.preferences import Flag
+from functions.preferences import reach
+from functions.preferences.preferences import CHOSEN_AT, Flag
 from functions.preferences.store.user_store import UserStore
 from functions.wall.address import guest_uid
 from tests.in_memory.documents import InMemoryDocuments
 
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
 UNTIL = datetime(2027, 5, 1, tzinfo=UTC)
 GUEST = guest_uid("0123456789abcdef0123456789abcdef")
 
@@ -21,61 +23,41 @@ def documents() -> InMemoryDocuments:
     return InMemoryDocuments()
 
 
-def fields(documents: InMemoryDocuments, uid: str) -> object:
+def fields(documents: InMemoryDocuments, uid: str) -> Any:
     """The record of a user."""
     found = documents.get(f"users/{uid}")
     return found and found.fields
 
 
+def choose(documents: InMemoryDocuments, uid: str, **choices: bool) -> None:
+    """Choose by a link that names the user alone."""
+    users = UserStore(documents)
+    users.choose(users.find(uid), {Flag(name): on for name, on in choices.items()}, NOW)
+
+
 def test_a_choice_leaves_all_else(documents: InMemoryDocuments) -> None:
     """A missing record is made; other flags and fields stay."""
-    users = UserStore(documents)
-    users.choose("u1", {Flag.RECAP: False})
-    assert fields(documents, "u1") == {"emailPreferences": {"recap": False}}
+    choose(documents, "u1", recap=False)
+    assert fields(documents, "u1") == {"emailPreferences": {"recap": False}, CHOSEN_AT: NOW}
     documents.commit(Put("users/u2", {"plan": "pro", "emailPreferences": {"marketing": False}}))
-    users.choose("u2", {Flag.RECAP: True})
+    choose(documents, "u2", recap=True)
     assert fields(documents, "u2") == {
         "plan": "pro",
         "emailPreferences": {"marketing": False, "recap": True},
+        CHOSEN_AT: NOW,
     }
-    assert users.find("u2") == {"emailPreferences": {"marketing": False, "recap": True}}
-    assert users.find("u3") is None
 
 
-@pytest.mark.parametrize(
-    ("uid", "wanted", "is_mailed"),
-    [(GUEST, True, True), (GUEST, False, False), ("u1", True, False)],
-)
-def test_a_guest_who_turns_recaps_on_is_mailed_again(
-    documents: InMemoryDocuments, uid: str, *, wanted: bool, is_mailed: bool
-) -> None:
-    """A guest who turns recaps on is mailed again, even after a hard bounce."""
-    users = UserStore(documents)
-    users.mark_unreachable(uid, UNTIL)
-    assert fields(documents, uid) == {reach.FIELD: UNTIL}
-    users.choose(uid, {Flag.RECAP: wanted})
-    found = documents.get(f"users/{uid}", [reach.FIELD])
-    assert found is not None
-    assert (found.fields == {}) == is_mailed
-
-
-def test_the_owner_of_a_mailbox_frees_its_other_addresses(documents: InMemoryDocuments) -> None:
+def test_the_owner_of_a_mailbox_frees_its_addresses(documents: InMemoryDocuments) -> None:
     """The links in mails lead to the mailbox: turning recaps on there frees `ann+party@…` too."""
     users, other = UserStore(documents), guest_uid("f" * 32)
-    users.mark_unreachable(other, UNTIL, GUEST)
-    users.choose(GUEST, {Flag.MARKETING: True})
-    assert fields(documents, other) == {reach.FIELD: UNTIL}
-    users.choose(GUEST, {Flag.RECAP: True})
-    assert fields(documents, other) == {}
-    assert fields(documents, GUEST) == {"emailPreferences": {"marketing": True, "recap": True}}
-
-
-def test_an_address_that_accepts_mail_again(documents: InMemoryDocuments) -> None:
-    """The mark is deleted; an address without a mark is not written."""
-    users = UserStore(documents)
-    users.mark_reachable(GUEST)
-    assert fields(documents, GUEST) is None
-    users.note_account(GUEST, "u1")
     users.mark_unreachable(GUEST, UNTIL)
-    users.mark_reachable(GUEST)
-    assert fields(documents, GUEST) == {accounts.FIELD: {"u1": True}}
+    users.mark_unreachable(other, UNTIL, GUEST)
+    for kept in ({"marketing": True}, {"recap": False}):
+        choose(documents, GUEST, **kept)
+        assert fields(documents, other) == {reach.FIELD: UNTIL}
+        assert fields(documents, GUEST)[reach.FIELD] == UNTIL
+    choose(documents, GUEST, recap=True)
+    assert fields(documents, other) == {}
+    flags = {"marketing": True, "recap": True}
+    assert fields(documents, GUEST) == {"emailPreferences": flags, CHOSEN_AT: NOW}

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from functions.access import Caller, Role
 from functions.clock import Clock
 from functions.documents.query import Query
-from functions.documents.write import Create, Put
+from functions.documents.write import Create, Merge, Put
 from functions.mail.message import EmailMessage
 from functions.mail.misconfigured import MisconfiguredError
 from functions.mail.sender import MailSender
@@ -57,11 +57,11 @@ def one_after_the_other(work: Callable[[Any], T], items: Iterable[Any], /) -> li
     return [work(item) for item in items]
 
 
-def links_of(uid: str) -> PreferencesLinks:
-    """The links in a mail to the user with this id, which stands for the token."""
+def links_of(uid: str, box: str) -> PreferencesLinks:
+    """The links in a mail that name these records, which stand for the token."""
     return PreferencesLinks(
-        page=f"https://example.com/preferences#token={uid}",
-        one_click=f"https://example.com/unsubscribe?token={uid}",
+        page=f"https://example.com/preferences#token={uid}.{box}",
+        one_click=f"https://example.com/unsubscribe?token={uid}.{box}",
     )
 
 
@@ -228,7 +228,7 @@ class House:
         record = {"email": email, "emailPreferences": flags}
         self.documents.commit(Put(f"users/{uid}", record))
         if noted_in := address_record_id(record):
-            self.documents.commit(Put(f"users/{noted_in}", {"accounts": {uid: True}}))
+            self.documents.commit(Merge(f"users/{noted_in}", {("accounts", uid): True}))
 
     def use_cases(
         self, through: Through = at_once, limits: RecapLimits | None = None

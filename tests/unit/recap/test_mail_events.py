@@ -167,8 +167,8 @@ def test_a_tagged_address_that_bounced_is_freed_behind_its_link(house: House) ->
     house.mail_events().record([house.told(tagged, HARD)])
     house.later(hours=25)
     assert house.send().skipped == 1
-    link = guest_uid(address_hash("ann@example.com"))
-    UserStore(house.documents).choose(link, {Flag.RECAP: True})
+    users, box = UserStore(house.documents), guest_uid(address_hash("ann@example.com"))
+    users.choose(users.find(box), {Flag.RECAP: True}, house.now)
     house.later(hours=25)
     assert house.send().skipped == 0
 

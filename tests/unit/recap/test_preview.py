@@ -52,7 +52,7 @@ def test_the_mail_of_a_guest_with_most_photos_is_shown(house: House) -> None:
     [(_, message)] = [mail for mail in house.mails if mail[0] == guest(1)]
     [copy] = [copy for copy in message.copies if copy.address == guest(1)]
     text, html = message.filled(copy)
-    links = re.compile(r"/preferences#token=[\w-]+")
+    links = re.compile(r"/preferences#token=[\w.-]+")
     assert preview.mail.subject == message.subject == "Thanks"
     # `MAIL_REPLY_TO` is empty, so answers go to the sender.
     assert (preview.mail.sender, preview.mail.reply_to) == (message.sender, None)

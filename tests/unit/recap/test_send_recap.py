@@ -77,7 +77,9 @@ def test_an_opt_out_holds_for_the_mailbox(house: House, first: str, second: str)
     house.photo(first)
     house.send()
     [(_, message)] = house.mails
-    [page] = re.findall("#token=(guest-[0-9a-f]{32})", message.filled(message.copies[0])[0])
+    [page] = re.findall(
+        r"#token=guest-[0-9a-f]{32}\.(guest-[0-9a-f]{32})", message.filled(message.copies[0])[0]
+    )
     house.documents.commit(Put(f"users/{page}", {"emailPreferences": {"recap": False}}))
     house.later(hours=24)
     house.photo(second)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from itsdangerous import Signer, URLSafeSerializer
-from itsdangerous.encoding import base64_encode
+from itsdangerous.encoding import base64_decode, base64_encode
 
 from functions.call_error import CallError, Code
 from functions.signed_links.link import IN_A_MAIL
@@ -56,6 +56,16 @@ def signed_fields(fields: object) -> str:
 def test_token_stands_for_its_user() -> None:
     """A token leads back to the user it was issued for."""
     assert KEYS.verify(TOKEN, NOW) == ("user-1",)
+
+
+def test_a_token_in_a_mail_names_the_mailbox_too() -> None:
+    """Design 3.57: the payload is `{uid, box, exp, scope}`, in the clear however repetitive."""
+    box = f"guest-{'0' * 32}"
+    token = KEYS.issue(box, NOW, box=box)
+    assert KEYS.verify(token, NOW) == (box, box)
+    payload, _ = token.split(".")
+    names = {"uid": box, "box": box, "exp": FIELDS["exp"], "scope": "email-prefs"}
+    assert json.loads(base64_decode(payload)) == names
 
 
 def test_form() -> None:
@@ -200,6 +210,7 @@ def test_other_signatures(token: str) -> None:
         None,
         "email-prefs",
         *({k: v for k, v in FIELDS.items() if k != name} for name in FIELDS),
+        *(FIELDS | {"box": bad} for bad in (None, 1, "", "a/b")),
     ],
     ids=lambda value: repr(value)[:90],
 )
@@ -319,7 +330,7 @@ def test_other_payloads_of_a_link_to_a_log(fields: object) -> None:
     ("about", "scope"),
     [
         ((), Scope.PREFERENCES),
-        (("e1", "s1"), Scope.PREFERENCES),
+        (("u1", "guest-1", "x"), Scope.PREFERENCES),
         (("e1",), Scope.WEBHOOK_LOG),
         (("e1", "s1", "x"), Scope.WEBHOOK_LOG),
         (("e1", "a/b"), Scope.WEBHOOK_LOG),

@@ -1,0 +1,155 @@
+"""People with accounts, mailboxes and links, on documents in memory."""
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import flask
+from firebase_functions.https_fn import CallableRequest
+from werkzeug.test import EnvironBuilder
+
+from functions.adapters import Parameters
+from functions.clock import Clock
+from functions.documents.document import Document
+from functions.documents.write import Delete, Merge, Put, Write
+from functions.gcp.document_events import DocumentWritten
+from functions.preferences import handlers, trigger
+from functions.recap.audience.guest_store import GuestStore
+from functions.recap.audience.guests import Guest
+from functions.recap.audience.recipients import standing
+from functions.service import Service
+from functions.signed_links.token import Scope, TokenKeys
+from functions.wall.address import guest_uid
+from tests.in_memory.adapters import InMemorySecrets, one_by_one, service_on
+from tests.in_memory.documents import Firestore, InMemoryDocuments
+
+NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
+KEY: Final = "k" * 32
+ALL: Final = {"lifecycle": True, "transactional": True, "recap": True, "marketing": True}
+
+Ids = tuple[str, ...]
+"""What a link names: an account or the record of an address, and the record of the mailbox."""
+
+
+@dataclass
+class People:
+    """User records with their trigger, and the functions that links lead to.
+
+    Attributes:
+        verified: The verified addresses in Firebase Authentication, by user id.
+        waiting: Writes that the trigger has not heard of.
+        is_late: Whether the trigger hears of writes only when it is told to.
+    """
+
+    now: datetime = NOW
+    verified: dict[str, str] = field(default_factory=dict)
+    waiting: list[DocumentWritten] = field(default_factory=list)
+    is_late: bool = False
+    documents: InMemoryDocuments = field(init=False)
+    service: Service = field(init=False)
+    _calls: int = 0
+
+    def __post_init__(self) -> None:
+        """Begin without users."""
+        firestore = Firestore(now=lambda: self.now, watches=[self._written])
+        self.documents = InMemoryDocuments(firestore)
+        self.service = service_on(
+            self.documents,
+            clock=Clock(lambda: self.now, lambda: 0.0, lambda _: None),
+            secrets=InMemorySecrets({"EMAIL_PREFS_KEY": (KEY,)}),
+            parameters=Parameters(public_base_url="https://wall.events"),
+            verified_addresses=self.addresses,
+        )
+
+    def addresses(self, uids: Collection[str]) -> Mapping[str, str]:
+        """The verified addresses of users."""
+        return {uid: self.verified[uid] for uid in uids if uid in self.verified}
+
+    def record(self, uid: str) -> Any:
+        """Fields of a user's record, None without one."""
+        found = self.documents.get(f"users/{uid}")
+        return found and found.fields
+
+    def account(self, uid: str, email: str, **flags: bool) -> None:
+        """An app writes the whole record of an account."""
+        self.write(Put(f"users/{uid}", {"email": email, "emailPreferences": flags}))
+
+    def turn(self, uid: str, **flags: bool) -> None:
+        """The user changes flags in the app."""
+        changes = {("emailPreferences", name): value for name, value in flags.items()}
+        self.write(Merge(f"users/{uid}", changes))
+
+    def delete(self, uid: str) -> None:
+        """An app deletes the record of an account."""
+        self.write(Delete(f"users/{uid}"))
+
+    def write(self, write: Write) -> None:
+        """Write a record; the trigger hears of it."""
+        with self._told():
+            self.documents.commit(write)
+
+    def tell(self) -> None:
+        """Have the trigger handle all writes, the last ones first."""
+        while self.waiting:
+            trigger.user_written(self.service, self.waiting.pop())
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        self.now += timedelta(seconds=1)
+        yield
+        if not self.is_late:
+            self.tell()
+
+    def _written(self, path: str, before: Document | None, after: Document | None) -> None:
+        collection, _, uid = path.partition("/")
+        if collection == "users" and before != after:
+            written = DocumentWritten(
+                id=f"{uid}-{self.now}", at=self.now, ids={"uid": uid}, before=before, after=after
+            )
+            self.waiting.append(written)
+
+    def mailed(self, address: str) -> tuple[Ids, bool]:
+        """The ids in the links of a recap to the address, and whether it would be mailed now."""
+        guest = Guest(address)
+        store = GuestStore(self.documents, one_by_one)
+        found = standing(store, [guest], self.now, self.addresses)
+        uid = found.accounts.get(guest.id, guest_uid(guest.id))
+        return (uid, guest.uid), not found.skip_reasons
+
+    def look_up(self, ids: Ids) -> dict[str, Any]:
+        """What `getEmailPreferences` answers to a link."""
+        return handlers.get_email_preferences(self.service, self._call(ids))
+
+    def change(self, ids: Ids, **flags: bool) -> dict[str, Any]:
+        """What `updateEmailPreferences` answers to a link."""
+        with self._told():
+            return handlers.update_email_preferences(
+                self.service, self._call(ids, preferences=flags)
+            )
+
+    def click(self, ids: Ids) -> int:
+        """The status with which a one-click link answers."""
+        token = self._token(ids, Scope.UNSUBSCRIBE)
+        query, form = {"token": token}, {"List-Unsubscribe": "One-Click"}
+        builder = EnvironBuilder(method="POST", query_string=query, data=form)
+        with self._told():
+            return handlers.unsubscribe(
+                self.service, flask.Request(builder.get_environ())
+            ).status_code
+
+    def _call(self, ids: Ids, **data: object) -> CallableRequest[Any]:
+        self._calls += 1  # each from an address of its own
+        client = f"10.{self._calls >> 16}.{self._calls >> 8 & 255}.{self._calls & 255}"
+        raw = flask.Request({"REMOTE_ADDR": client})
+        token = self._token(ids, Scope.PREFERENCES)
+        return CallableRequest(data={"token": token, **data}, raw_request=raw)
+
+    def _token(self, ids: Ids, scope: Scope) -> str:
+        return TokenKeys([KEY]).sign(ids, self.now + timedelta(days=1), scope)
+
+
+def answer(email: str = "", **flags: bool) -> dict[str, Any]:
+    """An answer to a link, with all flags on but those."""
+    return {"email": email, "preferences": ALL | flags}

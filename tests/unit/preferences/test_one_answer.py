@@ -1,0 +1,221 @@
+"""One person, one answer (design 3.54): what a link shows is what a recap obeys."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from functions.wall.address import address_hash, guest_uid
+from tests.unit.preferences.people import Ids, People, answer
+
+ANN: Final = "ann@example.com"
+TAGGED: Final = "ann+party@example.com"
+BOX: Final = guest_uid(address_hash(ANN))
+OLD: Final = (BOX,)
+"""What links of guests named before they named the mailbox."""
+
+
+def test_a_recaps_link_names_the_account_and_the_mailbox(people: People) -> None:
+    """The first account by id that has the address; without one, the record of the address."""
+    assert people.mailed(ANN)[0] == (BOX, BOX)
+    assert people.mailed(TAGGED)[0] == (guest_uid(address_hash(TAGGED)), BOX)
+    people.account("u2", "ann@example.com")
+    people.account("u1", "Ann@Example.com")
+    people.account("u0", TAGGED)
+    assert people.mailed(ANN)[0] == ("u1", BOX)
+
+
+@pytest.mark.parametrize("ids", [("u1", BOX), ("u1",), OLD, (BOX, BOX)])
+def test_every_link_shows_what_holds(people: People, ids: tuple[str, ...]) -> None:
+    """The address is the account's, and each flag is off where any record has it off."""
+    people.account("u1", "Ann@example.com", marketing=False)
+    people.account("u2", ANN, lifecycle=False)
+    people.click(OLD)
+    shown = people.look_up(ids)
+    email = "Ann@example.com"
+    assert shown == answer(email, marketing=False, lifecycle=False, recap=False)
+
+
+@pytest.mark.parametrize("ids", [("u1", BOX), ("u1",), OLD])
+def test_every_link_changes_what_holds(people: People, ids: tuple[str, ...]) -> None:
+    """Spec 4.4: a change reaches the mailbox and each account with the address, whole."""
+    people.account("u1", ANN)
+    people.account("u2", "Ann@example.com")
+    off = {"recap": False, "lifecycle": False, "marketing": False}
+    assert people.change(ids, **off) == answer(ANN, **off)
+    for uid in (BOX, "u1", "u2"):
+        assert people.record(uid)["emailPreferences"] == off
+    assert people.mailed(ANN)[1] is False
+    assert people.change(ids, recap=True, lifecycle=True) == answer(ANN, marketing=False)
+    assert people.mailed(ANN)[1] is True
+
+
+def test_one_click_changes_recaps_alone(people: People) -> None:
+    """Spec 4.5: in the mailbox's record, and in the account, whose page shows it."""
+    people.account("u1", ANN, marketing=False)
+    assert people.click(("u1", BOX)) == 200
+    assert people.look_up(("u1", BOX)) == answer(ANN, recap=False, marketing=False)
+    assert people.record("u1")["emailPreferences"] == {"marketing": False, "recap": False}
+
+
+@pytest.mark.parametrize("fate", ["deleted", "moved", "erased"])
+def test_a_link_keeps_its_meaning_without_its_account(people: People, fate: str) -> None:
+    """The mailbox that was mailed is switched, and nothing of another address is shown."""
+    people.account("u1", ANN)
+    ids, _ = people.mailed(ANN)
+    match fate:
+        case "deleted":
+            people.delete("u1")
+        case "moved":
+            people.account("u1", "bea@example.com")
+        case "erased":
+            people.account("u1", "")
+    assert people.look_up(ids) == answer("")
+    assert people.change(ids, recap=False) == answer("", recap=False)
+    assert people.click(ids) == 200
+    assert people.mailed(ANN)[1] is False
+    assert people.mailed("bea@example.com")[1] is True
+    assert not (people.record("u1") or {}).get("emailPreferences")
+
+
+def test_tags_are_one_mailbox_for_switching_off_alone(people: People) -> None:
+    """Design 3.52: off holds for each address of the mailbox; on reaches the mailed one."""
+    people.account("u1", ANN)
+    people.account("u2", TAGGED)
+    link, _ = people.mailed(ANN)
+    people.change(link, recap=False, marketing=False)
+    for address in (ANN, TAGGED):
+        ids, is_mailed = people.mailed(address)
+        assert not is_mailed
+        assert people.look_up(ids) == answer(address, recap=False, marketing=False)
+    people.change(link, recap=True)
+    assert people.mailed(ANN)[1] is True
+    assert people.record("u2")["emailPreferences"] == {"recap": False, "marketing": False}
+
+
+@pytest.mark.parametrize(
+    ("account", "verified", "is_freed"),
+    [
+        (ANN, ANN, True),
+        ("Ann@Example.com", ANN, True),
+        (ANN, None, False),
+        (ANN, "bea@example.com", False),
+        (TAGGED, ANN, False),
+    ],
+)
+def test_an_accounts_own_change_frees_its_mailbox(
+    people: People, account: str, verified: str | None, *, is_freed: bool
+) -> None:
+    """Switching recaps on in the app undoes an opt-out by a link, for a verified owner."""
+    people.account("u1", account)
+    people.click(OLD)
+    if verified:
+        people.verified["u1"] = verified
+    people.turn("u1", recap=True)
+    assert people.mailed(account)[1] is is_freed
+
+
+def test_only_a_change_of_the_owners_frees_a_mailbox(people: People) -> None:
+    """No new account, new address, other field or other flag does, and no write of the service."""
+    people.verified |= {"u1": ANN, "u2": ANN}
+    people.click(OLD)
+    people.account("u1", ANN, recap=True)
+    people.turn("u1", recap=True, marketing=False)
+    people.turn("u1", marketing=True)
+    people.account("u2", "bea@example.com", recap=False)
+    people.account("u2", ANN, recap=True)
+    assert people.mailed(ANN)[1] is False
+    people.is_late = True
+    people.change(OLD, recap=True)
+    people.click(OLD)
+    people.tell()
+    assert people.mailed(ANN)[1] is False
+
+
+def test_a_late_trigger_frees_nothing_that_was_turned_off_since(people: People) -> None:
+    """Triggers run late and out of order: the later choice holds."""
+    people.verified["u1"] = ANN
+    people.account("u1", ANN, recap=False)
+    people.is_late = True
+    people.turn("u1", recap=True)
+    people.click(OLD)
+    people.tell()
+    assert people.mailed(ANN)[1] is False
+
+
+def test_an_address_switched_on_by_its_link_outweighs_strangers(people: People) -> None:
+    """A stranger's account with the address keeps nobody out; the owner's account does."""
+    people.account("evil", ANN, recap=False)
+    ids, is_mailed = people.mailed(ANN)
+    assert not is_mailed
+    people.change(ids, recap=True)
+    people.turn("evil", recap=False)
+    assert people.mailed(ANN)[1] is True
+    assert people.look_up(ids)["preferences"]["recap"] is True
+    people.verified["evil"] = ANN
+    assert people.mailed(ANN)[1] is False
+    assert people.look_up(ids)["preferences"]["recap"] is False
+
+
+ADDRESSES: Final = (ANN, TAGGED, "Ann@example.com")
+_flags = st.dictionaries(st.sampled_from(["recap", "lifecycle"]), st.booleans(), min_size=1)
+_uids = st.sampled_from(["u1", "u2"])
+_links = st.sampled_from(range(20))
+_acts = st.one_of(
+    st.tuples(st.just("account"), _uids, st.sampled_from((*ADDRESSES, "bea@example.com")), _flags),
+    st.tuples(st.just("turn"), _uids, _flags),
+    st.tuples(st.just("delete"), _uids),
+    st.tuples(st.just("verify"), _uids, st.sampled_from(ADDRESSES)),
+    st.tuples(st.just("change"), _links, _flags),
+    st.tuples(st.just("click"), _links),
+    st.tuples(st.just("tell")),
+)
+
+
+def _act(people: People, link: Callable[[int], Ids], act: tuple[Any, ...], *, is_out: bool) -> bool:
+    """Have something happen; whether recaps are off now because a link has turned them off."""
+    match act:
+        case "account", uid, email, flags:
+            known = people.record(uid) or {}
+            if known.get("email", "").casefold() == email.casefold():
+                is_out &= not (uid in people.verified and True in flags.values())
+            people.account(uid, email, **flags)
+        case "turn", uid, flags if people.record(uid):
+            is_out &= not (uid in people.verified and True in flags.values())
+            people.turn(uid, **flags)
+        case "delete", uid:
+            people.delete(uid)
+        case "verify", uid, email:
+            people.verified[uid] = email
+        case "change", number, flags:
+            people.change(link(number), **flags)
+            return False in flags.values() or (is_out and True not in flags.values())
+        case "click", number:
+            people.click(link(number))
+            return True
+        case ("tell",):
+            people.tell()
+    return is_out
+
+
+@settings(max_examples=150)
+@given(st.lists(_acts, max_size=12), st.booleans())
+def test_whatever_happens_one_answer(acts: list[tuple[Any, ...]], is_late: bool) -> None:
+    """A new link shows what a recap obeys, whatever accounts, links and clicks did before.
+
+    What a link has turned off stays off until a link, or a verified owner, turns it on. Before the
+    trigger has listed an account, links to a bare mailbox do not know the account.
+    """
+    people, is_out = People(is_late=is_late), False
+    issued: list[Ids] = [(guest_uid(address_hash(it.casefold())), BOX) for it in ADDRESSES]
+    for act in acts:
+        is_out = _act(people, lambda n: issued[n % len(issued)], act, is_out=is_out)
+        for address in ADDRESSES:
+            ids, is_mailed = people.mailed(address)
+            issued.append(ids)
+            shown = people.look_up(ids)["preferences"]
+            if not people.waiting:
+                assert is_mailed is (shown["recap"] and shown["lifecycle"]), (address, ids)
+            assert not (is_out and is_mailed), (address, ids)
