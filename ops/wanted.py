@@ -32,10 +32,15 @@ RECAP: Final = "SERVICE_ACCOUNT_RECAP"
 PREFERENCES: Final = "SERVICE_ACCOUNT_PREFERENCES"
 MAIL_EVENTS: Final = "SERVICE_ACCOUNT_MAIL_EVENTS"
 ROLES: Final[Mapping[str, Sequence[str]]] = {
-    WEBHOOKS: ("datastore.user", "cloudtasks.enqueuer", "eventarc.eventReceiver"),
+    WEBHOOKS: (
+        "datastore.user",
+        "cloudtasks.enqueuer",
+        "eventarc.eventReceiver",
+        "firebaseauth.viewer",
+    ),
     LOGS: ("datastore.user", "cloudtasks.enqueuer"),
-    RECAP: ("datastore.user",),
-    PREFERENCES: ("datastore.user",),
+    RECAP: ("datastore.user", "firebaseauth.viewer"),
+    PREFERENCES: ("datastore.user", "firebaseauth.viewer"),
     MAIL_EVENTS: ("datastore.user",),
 }
 """Roles in the project of the accounts that functions run as, by the setting with their names."""

@@ -33,6 +33,7 @@ def test_each_account_may_do_what_it_needs_and_no_more(ready: Operator) -> None:
         ("datastore.user", WEBHOOKS),
         ("cloudtasks.enqueuer", WEBHOOKS),
         ("eventarc.eventReceiver", WEBHOOKS),
+        *(("firebaseauth.viewer", account) for account in (WEBHOOKS, RECAP, PREFERENCES)),
         ("datastore.user", LOGS),
         ("cloudtasks.enqueuer", LOGS),
         ("datastore.user", RECAP),
