@@ -1,4 +1,4 @@
-"""docs/data-model.md: every example of a write, run as it stands with the JavaScript client SDK.
+"""docs/data-model.md and docs/guests-app.md: every example, run as it stands with the client SDK.
 
 The examples make up one evening of one event. They run one after the other in one program, each as
 somebody of the role that stands behind the fence, in a project where no write fires a trigger.
@@ -25,7 +25,14 @@ from tests.suite.rules.client import ADMINISTRATOR, PROJECT
 
 ROOT: Final = Path(__file__).parents[3]
 _BLOCK: Final = re.compile(r"```javascript (\w+)\n(.*?)```", re.DOTALL)
-_EXAMPLES: Final = _BLOCK.findall((ROOT / "docs/data-model.md").read_text())
+_PAGES: Final = ("docs/data-model.md", "docs/guests-app.md")
+_NOT_RUN: Final = "storage"
+_EXAMPLES: Final = [
+    (role, code)
+    for page in _PAGES
+    for role, code in _BLOCK.findall((ROOT / page).read_text())
+    if role != _NOT_RUN
+]
 _ROLES: Final = ("admin", "moderator", "guest")
 _GIVEN_UP: Final = "u0123"
 _STILL_GIVEN_UP: Final = "u4567"
@@ -46,15 +53,17 @@ EVENING: Final = (
     Step("labels: {"),
     Step("recover: [", event="given-up"),
     Step("notify: ["),
-    Step('status: "pending"', photo="p1"),
+    Step("const isOpen"),
+    Step("uploaderName: name", photo="p5"),
+    Step('  status: "pending"', photo="p1"),
     Step("approvedBy: user.email,\n", photo="p1"),
     Step("featured: true", photo="p1"),
-    Step('status: "pending"', photo="p2"),
+    Step('  status: "pending"', photo="p2"),
     Step('reason: "blurred"', photo="p2"),
     Step("approvedBy: user.email,\n", photo="p2"),
     Step("limit(100)"),
     Step("const newest"),
-    Step('status: "pending"', photo="p4"),
+    Step('  status: "pending"', photo="p4"),
     Step("deleteDoc(", photo="p4"),
     Step("{ autoApprove: true }"),
     Step("approvedAt: serverTimestamp(),\n});", photo="p3"),
@@ -185,6 +194,7 @@ def test_every_example_is_part_of_the_evening() -> None:
         ("events/evening-~/photos/p2", {"status": "approved", "reason": "blurred"}),
         ("events/evening-~/photos/p3", {"status": "approved", "uploaderName": "Bob"}),
         ("events/evening-~/photos/p4", {"status": None}),
+        ("events/evening-~/photos/p5", {"status": "pending", "uploaderEmail": "eve@example.com"}),
         ("users/{guest}", {"email": "ann@example.com", "emailPreferences": {"recap": False}}),
         ("events/given-up-~", {"status": None}),
     ],
