@@ -5,16 +5,23 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from functions.documents.document import Document
+from functions.gcp.document_events import DocumentWritten
 from functions.wall.photo import Photo, PhotoStatus
 from functions.wall.wall_event import EventStatus, WallEvent
+from functions.webhooks import handlers
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.settings.webhook_settings import key
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts, crashes, fails
+
+if TYPE_CHECKING:
+    from functions.service import Service
 
 UPLOADED = "photo.uploaded"
 MILESTONE = "milestone.reached"
@@ -60,6 +67,44 @@ def test_a_deleted_photo_is_told_where_it_is_listed(parts: Parts, status: PhotoS
     expected = [("photo.deleted", OTHER)] if status is PhotoStatus.APPROVED else []
     assert parts.told == expected
     assert len(parts.queued) == len(expected)
+
+
+def test_a_deletion_is_dated_by_its_own_write(parts: Parts) -> None:
+    """Spec 6.1: not by the photo's last write, hours before."""
+    parts.subscribe({"url": URL, "events": ["photo.deleted"]})
+    photo = Document(f"events/{EVENT}/photos/p1", {"status": "approved"}, 1, NOW)
+    deletion = DocumentWritten(
+        id="w1",
+        at=NOW + timedelta(hours=3),
+        ids={"eventId": EVENT, "photoId": "p1"},
+        before=photo,
+        after=None,
+    )
+    service = cast("Service", SimpleNamespace(publisher=parts.publisher()))
+    handlers.photo_written(service, deletion)
+
+    assert parts.data("photo.deleted") == {
+        "photo": {"id": "p1", "deletedAt": "2026-05-01T21:30:00.000Z"}
+    }
+
+
+def test_the_messages_of_a_write_are_queued_in_their_order_for_each_url(parts: Parts) -> None:
+    """Whichever of the things that may be done in parallel is done first, in a second run too."""
+    parts.subscribe(URL, OTHER)
+    parts.crowd(499)
+    parts.machine = replace(
+        parts.machine, in_parallel=lambda work, items: [work(one) for one in reversed(list(items))]
+    )
+    photo = parts.photo(status="approved", email="ann@example.com")
+    parts.at("queue.enqueue", fails, skip=2)
+    with suppress(ServiceError):
+        publish(parts, photo)
+    publish(parts, photo)
+    events = {record.id: (record.url, str(record.event_type)) for record in parts.records}
+    queued = [events[str(task.data["deliveryId"])] for task in parts.queued]
+    for url in (URL, OTHER):
+        in_order = [UPLOADED, "photo.approved", MILESTONE, JOINED]
+        assert [event for where, event in queued if where == url] == in_order
 
 
 def test_photos_that_are_deleted_with_their_event_are_not_told(parts: Parts) -> None:
