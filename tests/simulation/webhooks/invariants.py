@@ -14,10 +14,12 @@ from functions.wall.wall_event import EventStatus, WallEvent
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.store import read_delivery
 from tests.in_memory.documents import Firestore
+from tests.simulation.faults import Fault
 from tests.simulation.webhooks.scenario import EVENT, Scenario
-from tests.simulation.webhooks.seen import A_SECOND, URLS_WRITTEN, Post, Seen
+from tests.simulation.webhooks.seen import A_SECOND, UNREADABLE, URLS_WRITTEN, Post, Seen
 
 _MILESTONES: Final = (100, 500)
+_ENDS_AN_INSTANCE: Final = frozenset(set(Fault) - {Fault.RESTART})
 _PHOTOS: Final = Query(collection=f"events/{EVENT}/photos")
 _DELIVERIES: Final = Query(collection=f"events/{EVENT}/deliveries")
 _BEHIND: Final = timedelta(minutes=10)
@@ -50,13 +52,16 @@ def owed_for_event(before: WallEvent | None, after: WallEvent | None) -> Iterato
 
 def at_rest(seen: Seen, scenario: Scenario, firestore: Firestore) -> Iterator[str]:
     """What is wrong once nothing is on its way any more."""
-    stored = firestore.query(_DELIVERIES)
+    stored = [one for one in firestore.query(_DELIVERIES) if one.id != UNREADABLE]
     found = [read_delivery(document) for document in stored]
     yield from _messages(seen, scenario, firestore, found)
     yield from _waits(seen)
     for delivery in found:
         if delivery.outcome.is_open:
             yield f"{delivery.id} ({delivery.event_type}) has not ended"
+        given_up = any("never came to its end" in (one.error or "") for one in delivery.log)
+        if given_up and not _ENDS_AN_INSTANCE & seen.simulation.faults:
+            yield f"{delivery.id} was given up, and every attempt that began has ended"
     for number in _MILESTONES:
         yield from _milestone(number, scenario, firestore, stored)
     records = {delivery.id: delivery for delivery in found}

@@ -38,7 +38,9 @@ def broken_by(before: Delivery | None, after: Delivery) -> Iterator[str]:
         yield "what it says has changed"
     if after.round == before.round:
         begins = after == replace(before, begun=before.begun + 1)
-        moves = after == replace(before, slow=True, next_attempt_at=after.next_attempt_at)
+        moved = replace(before, slow=True, next_attempt_at=after.next_attempt_at)
+        # What has to come later has not begun, though that was recorded.
+        moves = after in (moved, replace(moved, begun=before.begun - 1))
         is_kept = before.outcome.is_open and (begins or moves)
         if after.outcome not in _NEXT[before.outcome] and not is_kept:
             yield f"from {before.outcome} to {after.outcome}"

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
+from functions.webhooks.sender.host_limits import HostLimitError
 from functions.webhooks.sender.ports import Response, SendError, Source
 from tests.in_memory.through import ServiceError
 from tests.simulation.faults import NEVER_RETRIED
-from tests.simulation.simulation import SECOND, Instance, current
+from tests.simulation.simulation import MINUTE, SECOND, Instance, current
 from tests.simulation.webhooks.seen import Post, Seen
 
 _DEADLINE: Final = 5 * SECOND
@@ -15,6 +16,8 @@ _FLAKY: Final = (204, 500, None, 202, 503, 200)
 _FAILS_FIRST: Final = 2
 _DOWN_FOR: Final = 60 * SECOND
 """Longer than the four attempts of a first delivery take."""
+
+_CROWDED_FOR: Final = 20 * MINUTE
 
 _POSSIBLE: Final = NEVER_RETRIED
 """A POST is made once: nobody tries it again but the retry schedule."""
@@ -24,10 +27,18 @@ class Receivers:
     """See `ports.Sender`."""
 
     def __init__(
-        self, seen: Seen, behaviours: Mapping[EndpointUrl, str], instance: Instance
+        self,
+        seen: Seen,
+        behaviours: Mapping[EndpointUrl, str],
+        instance: Instance,
+        crowded: float,
     ) -> None:
-        """`behaviours` says how the receiver at each URL answers."""
+        """Receivers that answer as `behaviours` says, and how often a host has no turn for a POST.
+
+        It has one for each POST after `_CROWDED_FOR`.
+        """
         self._seen = seen
+        self._crowded = crowded
         self._behaviours = behaviours
         self._instance = instance
 
@@ -36,6 +47,12 @@ class Receivers:
     ) -> Response:
         """See `ports.Sender`."""
         actor = current()
+        choices = self._seen.simulation.choices
+        if self._seen.simulation.time < _CROWDED_FOR and choices.happens(
+            f"{actor.name} turn", self._crowded, "the host has no turn"
+        ):
+            raise HostLimitError
+        self._seen.check_signature(headers, body)
         post = Post(
             delivery_id=headers["Wall-Delivery-Id"],
             round=actor.notes.get("round", 0),

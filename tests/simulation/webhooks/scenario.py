@@ -76,6 +76,8 @@ class Scenario:
         outage: Whether no task can be queued in the first two minutes.
         organizer: What the organizer does, and when.
         sent_again: How likely a delivery is sent again when a round of it has ended.
+        crowded: How likely a host has no turn for a POST.
+        unreadable: Whether a record is there that cannot be read.
     """
 
     receivers: Mapping[EndpointUrl, str]
@@ -86,6 +88,8 @@ class Scenario:
     outage: bool
     organizer: tuple[tuple[str, int], ...]
     sent_again: float
+    crowded: float
+    unreadable: bool
 
     @classmethod
     def of(cls, choices: Choices) -> Self:
@@ -116,6 +120,8 @@ class Scenario:
             outage=outage,
             organizer=tuple(_organizer(choices)),
             sent_again=choices.pick("sent again", _SENT_AGAIN),
+            crowded=choices.pick("crowded", (0.0, 0.0, 0.0, 0.2, 0.8)),
+            unreadable=choices.happens("unreadable", 0.2, "a record cannot be read"),
         )
 
     @property
@@ -164,6 +170,8 @@ def _organizer(choices: Choices) -> list[tuple[str, int]]:
         ("test", 0.1, 60 * SECOND),
         ("resend page", 0.15, 30 * MINUTE),
         ("rotate", 0.05, 60 * SECOND),
+        ("announce", 0.2, 60 * SECOND),
+        ("withdraw", 0.2, 90 * SECOND),
     ):
         if choices.happens(act, probability, "done"):
             at = choices.between(f"{act} when", 0, latest)

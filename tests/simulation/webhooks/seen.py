@@ -1,11 +1,14 @@
 """What a schedule of the webhooks has shown so far: POSTs, and every version of every record."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Final
+from datetime import datetime, timedelta
+from typing import Any, Final
 
+from functions.gcp.task_queue import Task
 from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.signing import signature
 from tests.simulation.simulation import START, Actor, Returned, Simulation, current
 from tests.simulation.webhooks import law
 
@@ -14,6 +17,10 @@ A_SECOND: Final = 1
 
 URLS_WRITTEN: Final = START - timedelta(days=5, hours=3)
 """When the webhook settings and all other first records were written."""
+
+
+UNREADABLE: Final = "unreadable"
+"""Id of a record of a later release."""
 
 
 @dataclass(slots=True, eq=False)
@@ -52,6 +59,7 @@ class Seen:
         owed: The messages that the writes so far owe, as (event type, what it is about).
         tests: How many tests were asked for.
         open: Deliveries that are owed an attempt, by id.
+        secrets: Every secret that was recorded as the present one.
     """
 
     def __init__(
@@ -67,6 +75,11 @@ class Seen:
         self.owed: list[tuple[str, str]] = []
         self.tests = 0
         self.open: set[str] = set()
+        self.secrets: list[str] = []
+        self._swept: dict[tuple[str, datetime], list[timedelta]] = {}
+        self._queued: set[str] = set()
+        self._recorded_by: set[tuple[str, str]] = set()
+        self._uploaded_by: dict[tuple[str, str], str] = {}
 
     def posted(self, post: Post) -> None:
         """A POST has left. Where nothing has failed, no other one was made for its attempt."""
@@ -76,10 +89,43 @@ class Seen:
         if is_second and not self.simulation.faults and not self.tasks_are_repeated():
             self.simulation.violation(f"{post.delivery_id}: one attempt was two POSTs")
 
+    def check_signature(self, headers: Mapping[str, str], body: bytes) -> None:
+        """A POST is signed with a secret that was recorded as the present one."""
+        signed = headers[signature.HEADER]
+        at = int(signed.partition(",")[0].removeprefix("t="))
+        if all(signature.sign(secret, body, at=at) != signed for secret in self.secrets):
+            self.simulation.violation("a POST is signed with a secret that is not the event's")
+
+    def secret_recorded(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+        """The secret was written; whoever takes an announced one away has withdrawn it."""
+        self.secrets.append(after["secret"])
+        if before.get("next") and before.get("secret") == after["secret"] and "next" not in after:
+            current().notes["withdrew"] = True
+
+    def queued(self, task: Task) -> None:
+        """A task was queued: messages of one write in their order, and few by the sweep."""
+        delivery_id, late = str(task.data["deliveryId"]), self.simulation.now - task.due
+        if "-sweep" in task.name:
+            series = self._swept.setdefault((task.name.partition("-sweep")[0], task.due), [])
+            series.append(late)
+            if len(series) > 2 and late < 1.9 * series[-3]:
+                self.simulation.violation(f"{task.name} is the third while its lateness doubled")
+        write = current().name.partition(" ")[0]
+        uploaded = self._uploaded_by.get((write, self.history[delivery_id][0][1].url), delivery_id)
+        is_of_write = (write, delivery_id) in self._recorded_by
+        if is_of_write and uploaded not in {*self._queued, delivery_id}:
+            self.simulation.violation(f"{delivery_id} is queued before the upload that it follows")
+        self._queued.add(delivery_id)
+
     def recorded(self, delivery: Delivery) -> None:
         """A delivery was written."""
         versions = self.history.setdefault(delivery.id, [])
         before = versions[-1][1] if versions else None
+        if before is None:
+            write = current().name.partition(" ")[0]
+            self._recorded_by.add((write, delivery.id))
+            if delivery.event_type is EventType.PHOTO_UPLOADED and delivery.outcome.is_open:
+                self._uploaded_by[write, delivery.url] = delivery.id
         versions.append((self.simulation.time, delivery))
         if delivery.outcome.is_open:
             self.open.add(delivery.id)

@@ -46,7 +46,7 @@ from tests.simulation.simulation import (
 from tests.simulation.webhooks import invariants
 from tests.simulation.webhooks.receivers import Receivers
 from tests.simulation.webhooks.scenario import EVENT, OUTAGE, TENANT, Scenario
-from tests.simulation.webhooks.seen import A_SECOND, URLS_WRITTEN, Seen
+from tests.simulation.webhooks.seen import A_SECOND, UNREADABLE, URLS_WRITTEN, Seen
 
 T = TypeVar("T")
 
@@ -108,6 +108,9 @@ class WebhookWorld:
             Create(_SETTINGS, self._scenario.settings),
             *photos,
         )
+        if self._scenario.unreadable:
+            fields = {"event": "photo.printed", "nextAttemptAt": URLS_WRITTEN}
+            self._firestore.commit(Create(f"events/{EVENT}/deliveries/{UNREADABLE}", fields))
 
     def _begin(self) -> None:
         for upload in self._scenario.uploads:
@@ -141,9 +144,12 @@ class WebhookWorld:
                 self._firestore.commit(Update(event, {"status": "archived"}))
             case "publish again":
                 self._firestore.commit(Update(event, {"status": "published"}))
-            case "rotate":
-                wanted = RotateArguments(event_id=EVENT)
+            case "rotate" | "announce":
+                active_in = timedelta(minutes=1 if what == "announce" else 0)
+                wanted = RotateArguments(event_id=EVENT, active_in=active_in)
                 self._act(what, lambda actions: actions.rotate_secret(_CALLER, wanted))
+            case "withdraw":
+                self._act(what, self._withdraw)
             case "test":
                 url = self._scenario.settings["urls"][0]["url"]
                 self._seen.tests += 1
@@ -152,6 +158,12 @@ class WebhookWorld:
             case _:
                 page = ResendArguments(event_id=EVENT, what=Page(since=START - timedelta(days=6)))
                 self._act(what, lambda actions: actions.resend(_CALLER, page))
+
+    def _withdraw(self, actions: Actions) -> None:
+        """The call that withdraws the secret says so."""
+        wanted = RotateArguments(event_id=EVENT, withdraw=True)
+        if not actions.withdraw_secret(_CALLER, wanted) and current().notes.get("withdrew"):
+            self._simulation.violation("the secret was withdrawn, and the call says it was not")
 
     def _act(self, what: str, act: Callable[[Actions], object]) -> None:
         def ended(_: End) -> None:
@@ -181,7 +193,9 @@ class WebhookWorld:
                 self._event_written(_event(before), _event(after))
             case ["events", _, "photos", photo_id]:
                 self._photo_written(_photo(photo_id, before), _photo(photo_id, after))
-            case ["events", _, "deliveries", _] if after:
+            case ["events", _, "secrets", _] if after:
+                self._seen.secret_recorded(before.fields if before else {}, after.fields)
+            case ["events", _, "deliveries", name] if after and name != UNREADABLE:
                 delivery = read_delivery(after)
                 self._seen.recorded(delivery)
                 self._ended(delivery)
@@ -229,6 +243,7 @@ class WebhookWorld:
 
         self._simulation.note("tasks", f"{task.name} in {task.queue}, due {task.due}")
         self._check_place(task)
+        self._seen.queued(task)
         due = (task.due - START) // timedelta(microseconds=1)
         self._cloud_tasks.call(task.name, attempt, due=due, backoff=_BACKOFF[task.queue])
 
@@ -290,7 +305,9 @@ class WebhookWorld:
             self._tasks,
             new_id=lambda: self._name("test"),
             new_secret=lambda: self._name("secret"),
-            sender=Receivers(self._seen, self._scenario.receivers, instance),
+            sender=Receivers(
+                self._seen, self._scenario.receivers, instance, self._scenario.crowded
+            ),
             a_second=A_SECOND,
             page=2,
             sweep_page=2,
