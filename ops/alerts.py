@@ -117,7 +117,7 @@ _ALERTS: Final = {
         "One fault of ours more than three times in ten minutes",
         _watched(
             "sum by (message) (increase("
-            'wall_faults{message!~"deliveries.not-swept|events.not-swept"}[10m])) > 3'
+            'wall_faults{message!~"deliveries.not-swept|events.not-swept|record.unreadable"}[10m])) > 3'
         ),
     ),
     "first-attempt-late": _alert(
@@ -169,6 +169,13 @@ _ALERTS: Final = {
             event_id="eventId",
             recap_id="recapId",
         ),
+    ),
+    "record-unreadable": _alert(
+        _ERROR,
+        "record-unreadable",
+        "A delivery or an endpoint cannot be read",
+        _logged('jsonPayload.message="record.unreadable"', path="path"),
+        minutes_between_mails=60,
     ),
     "requests-failing": _alert(
         _ERROR,

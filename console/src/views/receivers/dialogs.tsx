@@ -84,7 +84,7 @@ export function EndpointDialog({ before, others, onClose, onMoved }: EndpointPro
         {isTried && typesProblem && <p class="field-error" role="alert">{typesProblem}</p>}
       </fieldset>
       <Check isOn={recover} onChange={setRecover}>
-        Send failed ones again by itself <span class="quiet-text">once the receiver acknowledges again: each once, of the last 24 hours</span>
+        Send failed ones again by itself <span class="quiet-text">once the receiver acknowledges again: each once, of the last 24 hours. Switch it on before: where the receiver already works again, what failed is sent again by hand</span>
       </Check>
       {before && !isOld && <Notice>What failed at the old URL can be sent to the new one.</Notice>}
     </Ask>
