@@ -116,8 +116,8 @@ _ALERTS: Final = {
         "faults",
         "One fault of ours more than three times in ten minutes",
         _watched(
-            "sum by (message) (increase("
-            'wall_faults{message!~"deliveries.not-swept|events.not-swept|record.unreadable"}[10m])) > 3'
+            "sum by (message) (increase(wall_faults{message!~"
+            '"deliveries.not-swept|events.not-swept|record.unreadable"}[10m])) > 3'
         ),
     ),
     "first-attempt-late": _alert(
