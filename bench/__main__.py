@@ -9,7 +9,7 @@ import importlib
 import sys
 
 from bench.figures import Row
-from emulator.command_list import BENCHES
+from tools.command_list import BENCHES
 
 _HEADINGS = Row("what", "figure", "aim", "reference")
 

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from typing import Final
 
 from emulator.cloud.program import Program
-from emulator.environment import cached_firestore_jar, firestore_jar, tool_environment
+from tools.installation import tool_environment
+from tools.java import cached_firestore_jar, firestore_jar
 
 _START_SECONDS: Final = 60
 

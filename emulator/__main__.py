@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 
-from emulator.command_list import BENCHES, CHECKS, COMMANDS
+from tools.command_list import BENCHES, CHECKS, COMMANDS
 
 OLDEST = (3, 11)
 NEWEST = (3, 14)
@@ -47,23 +47,24 @@ def main() -> int:
         return _refuse(f"This is Python {found}. Python {supported} is needed, {HOW_TO_GET_ONE}")
 
     # Only from here on: these do not run on every Python.
-    from emulator import environment  # noqa: PLC0415
+    from tools import installation, places  # noqa: PLC0415
+    from tools.steps import SetupError  # noqa: PLC0415
 
-    os.chdir(environment.ROOT)
+    os.chdir(places.ROOT)
     # While installing; a running suite has a way of its own.
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGHUP, _stop)
     try:
-        installed = environment.prepare()
-        in_venv = os.path.realpath(sys.prefix) == os.path.realpath(environment.VENV)
+        installed = installation.prepare()
+        in_venv = os.path.realpath(sys.prefix) == os.path.realpath(places.VENV)
         if installed or not in_venv:
-            python = str(environment.VENV_PYTHON)
+            python = str(places.VENV_PYTHON)
             os.execv(python, [python, "-m", "emulator", *sys.argv[1:]])  # noqa: S606
 
         from emulator import commands  # noqa: PLC0415
 
         return commands.run(command, arguments)
-    except environment.SetupError as error:
+    except SetupError as error:
         return _refuse(str(error))
     except KeyboardInterrupt:
         return SHELL_SIGNAL_BASE + signal.SIGINT

@@ -18,7 +18,7 @@ import trustme
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from emulator.environment import ROOT
+from tools.places import ROOT
 
 FOLDER = ROOT / "emulator" / "certs"
 CA = FOLDER / "ca.pem"

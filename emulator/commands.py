@@ -3,10 +3,12 @@
 import os
 from collections.abc import Sequence
 
-from emulator import checks
 from emulator.cloud.local_cloud import LOG, LocalCloud, NotStartedError
-from emulator.environment import say
-from emulator.processes import ProcessTree
+from emulator.firebase import read_addresses
+from emulator.ports import check_ports
+from tools import checks
+from tools.processes import ProcessTree
+from tools.steps import say
 
 STATUS_FAILED = 1
 
@@ -36,7 +38,7 @@ def _run_in(tree: ProcessTree, command: str, arguments: Sequence[str]) -> int:
         with LocalCloud() as cloud:
             return tree.run(["python", "-m", "bench", *arguments], cloud.environment)
     if command == "test":
-        return checks.run(tree, arguments)
+        return checks.run(tree, arguments, LocalCloud, lambda: check_ports(read_addresses()))
     return _demo() if command == "demo" else _up()
 
 

@@ -5,7 +5,10 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final
 
-from emulator.environment import PAGES, ROOT, STATE, SetupError, firestore_jar, tool_environment
+from tools.installation import tool_environment
+from tools.java import firestore_jar
+from tools.places import PAGES, ROOT, STATE
+from tools.steps import SetupError
 
 PROJECT: Final = "demo-wall"
 EMULATORS: Final = ("auth", "firestore", "functions", "hosting", "hub", "logging")

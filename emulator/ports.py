@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import psutil
 
-from emulator.environment import SetupError
+from tools.steps import SetupError
 
 
 def check_ports(addresses: dict[str, str]) -> None:

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from emulator import people
 from emulator.certificates import SERVER
 from emulator.cloud.local_cloud import LOG, LocalCloud
-from emulator.environment import ROOT, STATE
 from emulator.firebase import ADDRESS_VARIABLES, PROJECT
 from emulator.midsummer import TENANT, Midsummer
 from emulator.receiver import Request, describe
 from emulator.stand_ins import ADDRESSES, StandIns
+from tools.places import ROOT, STATE
 
 # Who can sign in to the console; everybody with the same password.
 STAFF = ("admin", "moderator", "superadmin")

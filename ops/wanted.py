@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from emulator import env_file
 from ops.cloud import OpsError
+from tools import env_file
 
 REGION: Final = "us-central1"
 APIS: Final = tuple(

@@ -9,8 +9,9 @@ import yaml
 
 from emulator.cloud.dispatcher import Queue, Retries
 from emulator.cloud.environment import of_function, parameters
-from emulator.environment import ROOT, VENV_PYTHON, SetupError
 from emulator.firebase import PROJECT
+from tools.places import ROOT, VENV_PYTHON
+from tools.steps import SetupError
 
 _RENDER: Final = (
     "from firebase_functions.private import serving;"

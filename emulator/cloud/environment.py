@@ -5,11 +5,11 @@ import os
 from collections.abc import Mapping
 from typing import Final
 
-from emulator import env_file
 from emulator.cloud.api_server import ADDRESS_VARIABLE
-from emulator.environment import ROOT, STATE, VENV
 from emulator.firebase import PROJECT
-from emulator.processes import MARK
+from tools import env_file
+from tools.places import ROOT, STATE, VENV
+from tools.processes import MARK
 
 REGION: Final = "us-central1"
 

@@ -10,9 +10,9 @@ from emulator.cloud import http
 from emulator.cloud.environment import REGION
 from emulator.cloud.eventarc import PATH, Announced, Eventarc
 from emulator.cloud.functions import Functions
-from emulator.environment import ROOT
 from emulator.firebase import PROJECT
 from emulator.server import HOST
+from tools.places import ROOT
 
 SILENCE: Final = "/eventarc/silenced/"
 """With an event's id: after a PUT no trigger is called for writes to that event, and after a DELETE

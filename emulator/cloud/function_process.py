@@ -16,9 +16,9 @@ from typing import Final, Protocol, Self
 from emulator.cloud.api_server import ADDRESS_VARIABLE, ApiServer
 from emulator.cloud.environment import of_function
 from emulator.cloud.secret_manager import SecretManager
-from emulator.environment import ROOT, VENV
 from emulator.firebase import PROJECT
 from emulator.server import HOST
+from tools.places import ROOT, VENV
 
 ENTRY: Final = "emulator/cloud/entry.py"
 

@@ -24,16 +24,6 @@ from emulator.cloud.function_process import LOG_VARIABLE, PRINTED
 from emulator.cloud.functions import Functions
 from emulator.cloud.program import Program
 from emulator.cloud.secret_manager import SecretManager
-from emulator.environment import (
-    NODE_MODULES,
-    ROOT,
-    STATE,
-    cached_firestore_jar,
-    firestore_jar,
-    local_secrets,
-    log_tail,
-    say,
-)
 from emulator.firebase import (
     LOCAL_CONFIG,
     PAGES_PORT,
@@ -44,6 +34,10 @@ from emulator.firebase import (
     server_environment,
 )
 from emulator.ports import check_ports
+from tools import local_secrets
+from tools.java import cached_firestore_jar, firestore_jar
+from tools.places import NODE_MODULES, ROOT, STATE
+from tools.steps import SetupError, log_tail, say
 
 LOG: Final = STATE / "suite.log"
 
@@ -56,7 +50,7 @@ _JAVA: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Duser.language=
 _TRIGGER_SECONDS: Final = 120.0
 
 
-class NotStartedError(Exception):
+class NotStartedError(SetupError):
     """An emulator did not start; the text says which, and how its output ends."""
 
 
@@ -118,8 +112,9 @@ class LocalCloud:
         self._running.close()
 
     def _start(self) -> None:
-        thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        thread = threading.Thread(target=self._turn, daemon=True)
         thread.start()
+        self._running.callback(thread.join)
         self._running.callback(self._loop.call_soon_threadsafe, self._loop.stop)
         with ThreadPoolExecutor(1) as threads:
             reading = threads.submit(deployment.read)
@@ -234,6 +229,12 @@ class LocalCloud:
         except TimeoutError:
             return http.NO_ANSWER
         return await http.post(port, headers, body, seconds)
+
+    def _turn(self) -> None:
+        """Run the event loop, and at its end what functions began while they were ended."""
+        self._loop.run_forever()
+        self._loop.run_until_complete(_cancel_others())
+        self._loop.close()
 
     def _run(self, what: Coroutine[Any, Any, None]) -> None:
         self._begin(what).result()

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from emulator.environment import ROOT
+from tools.places import ROOT
 
 _END_SECONDS: Final = 10.0
 

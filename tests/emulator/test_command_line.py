@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from emulator.environment import ROOT
+from tools.places import ROOT
 
 _AS_ANOTHER_VERSION = """
 import sys

@@ -1,13 +1,16 @@
 """What a user sees in the terminal."""
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from emulator import checks
-from emulator.command_list import NAMES, Check
-from emulator.processes import ProcessTree
 from emulator.up import readable
+from tools import checks
+from tools.checks import Outcome
+from tools.command_list import NAMES, Check
+from tools.places import ROOT
+from tools.processes import ProcessTree
 
 
 @pytest.mark.parametrize(
@@ -69,6 +72,55 @@ def test_checks_without_emulators_run_beside_those_with(
         for number, (script, ports) in enumerate(zip(scripts, (False, True), strict=True))
     ]
     monkeypatch.setattr(checks, "CHECKS", chosen)
-    monkeypatch.setattr(checks, "check_ports", lambda _: None)
 
-    assert checks.run(ProcessTree(), []) == status
+    assert checks.run(ProcessTree(), [], nullcontext, lambda: None) == status
+
+
+_TESTS = [f"tests/suite/recap/test_look.py::test_{number}" for number in range(9)]
+_AGAIN = "  python3 -m emulator test"
+
+
+@pytest.mark.parametrize(
+    ("failed", "lines"),
+    [
+        ({}, []),
+        ({"lint": []}, [f"{_AGAIN} lint"]),
+        ({"suite": [f"{_TESTS[0]}[a b]"]}, [f"{_AGAIN} suite '{_TESTS[0]}[a b]'"]),
+        (
+            {"types": [], "suite": _TESTS},
+            [
+                f"{_AGAIN} types",
+                *(f"{_AGAIN} suite {test}" for test in _TESTS[:2]),
+                "  … and 7 more, named above",
+            ],
+        ),
+    ],
+)
+def test_the_last_lines_say_what_failed_and_how_to_run_it_again(
+    failed: dict[str, list[str]], lines: list[str]
+) -> None:
+    """At most five lines name the failed checks and tests, each as the command that runs it."""
+    outcomes = [Outcome(check, "FAILED (status 1)", 1.0, tests) for check, tests in failed.items()]
+    passed = Outcome("unit", "passed", 1.0, [])
+
+    told = checks.again([passed, *outcomes])
+
+    assert (told[1:], len(told) <= 5) == (lines, True)
+
+
+def test_a_failed_test_is_found_and_is_run_again_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The command of the last line runs that test and no other."""
+    folder = ROOT / ".emulator" / tmp_path.name
+    folder.mkdir(parents=True)
+    test = "def test_good(): pass\ndef test_bad(): assert not 1\n"
+    (folder / "test_some.py").write_text(test)
+    shown = str(folder.relative_to(ROOT))
+    monkeypatch.setattr(checks, "CHECKS", [Check("unit", "", (("pytest", "-q"),), folder=shown)])
+
+    assert checks.run(ProcessTree(), [], nullcontext, lambda: None) == 1
+    *_, last = capfd.readouterr().err.splitlines()
+    assert last == f"{_AGAIN} unit {shown}/test_some.py::test_bad"
+    assert checks.run(ProcessTree(), last.split()[4:], nullcontext, lambda: None) == 1
+    assert "1 failed in" in capfd.readouterr().out

@@ -16,8 +16,8 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from emulator.environment import PAGES
 from emulator.firebase import local_config, read_addresses
+from tools.places import PAGES
 
 ROOT: Final = Path(__file__).parents[2]
 
@@ -156,7 +156,7 @@ def test_hosting_builds_the_pages_that_are_not_committed(tmp_path: Path) -> None
     committed = subprocess.run(
         [
             *("git", "ls-files", "--cached", "--others", "--exclude-standard"),
-            *("console", "public", "functions", "docs", "emulator"),
+            *("console", "public", "functions", "docs", "tools"),
         ],
         cwd=ROOT,
         check=True,

@@ -7,8 +7,8 @@ from typing import Final
 
 import pytest
 
-from emulator import env_file
-from emulator.environment import ROOT
+from tools import env_file
+from tools.places import ROOT
 
 ENV: Final = ROOT / "emulator/node_modules/firebase-tools/lib/functions/env.js"
 TEXTS: Final = (

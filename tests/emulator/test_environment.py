@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from emulator import environment
-from emulator.environment import ROOT, SetupError, console, local_secrets, python, steps
 from functions.secret_readers import SECRET_READERS
+from tools import local_secrets, pages, python, steps
+from tools.installation import prepare
+from tools.places import ROOT, VENV, VENV_PYTHON
+from tools.steps import SetupError
 
 
 @pytest.mark.parametrize("folder", ["emulator", "console"])
@@ -35,7 +37,7 @@ def test_the_deployed_runtimes_name_leads_to_the_local_python() -> None:
     runtime = json.loads((ROOT / "firebase.json").read_text())["functions"][0]["runtime"]
     name = f"python3.{runtime.removeprefix('python3')}"
 
-    assert (environment.VENV / "bin" / name).samefile(sys.executable)
+    assert (VENV / "bin" / name).samefile(sys.executable)
 
 
 def test_local_secrets_are_readable_by_their_owner_only(
@@ -59,7 +61,7 @@ def test_a_missing_node_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", os.devnull)
 
     with pytest.raises(SetupError, match=r"`node` is not on PATH.*\n.*nodejs\.org"):
-        environment.prepare()
+        prepare()
 
 
 @pytest.mark.parametrize("said", ["v18.20.4", ""])
@@ -73,7 +75,7 @@ def test_an_old_or_broken_node_is_named(
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
 
     with pytest.raises(SetupError, match=rf"Node\.js 20 or newer is needed.*{said or 'broken'}"):
-        environment.prepare()
+        prepare()
 
 
 def test_a_failed_step_shows_the_end_of_its_log(
@@ -96,15 +98,15 @@ def test_pages_are_built_again_once_a_source_changes(
     page = tmp_path / "pages" / "console.html"
     page.parent.mkdir()
     page.write_text("one")
-    monkeypatch.setattr(console, "CONSOLE", tmp_path)
-    monkeypatch.setattr(console, "ROOT", tmp_path)
-    monkeypatch.setattr(console, "_TEXTS", page.parent)
-    before = console.sources()
+    monkeypatch.setattr(pages, "CONSOLE", tmp_path)
+    monkeypatch.setattr(pages, "ROOT", tmp_path)
+    monkeypatch.setattr(pages, "_TEXTS", page.parent)
+    before = pages.sources()
 
     os.utime(page, (1, 1))
-    assert console.sources() == before
+    assert pages.sources() == before
     page.write_text("another")
-    assert console.sources() != before
+    assert pages.sources() != before
 
 
 def test_pip_installs_where_uv_fails(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,5 +121,5 @@ def test_pip_installs_where_uv_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(python, "run_step", run_step)
     python._install_packages("packages", "-r", "some.txt")  # noqa: SLF001 - the step alone
 
-    assert programs[-1][:3] == [str(environment.VENV_PYTHON), "-m", "pip"]
+    assert programs[-1][:3] == [str(VENV_PYTHON), "-m", "pip"]
     assert programs[-1][-2:] == ["-r", "some.txt"]

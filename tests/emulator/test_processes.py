@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from emulator.processes import COMMAND_GRACE
+from tools.processes import COMMAND_GRACE
 
 ROOT = Path(__file__).resolve().parents[2]
 # Seconds.
@@ -17,7 +17,7 @@ LIMIT = 60
 
 RUNNER = """
 import sys
-from emulator.processes import ProcessTree
+from tools.processes import ProcessTree
 
 with ProcessTree() as tree:
     sys.exit(tree.run([sys.executable, "-c", sys.argv[1]]))

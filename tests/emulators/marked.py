@@ -2,7 +2,7 @@
 
 import psutil
 
-from emulator.processes import MARK
+from tools.processes import MARK
 
 
 def marked(mark: str) -> list[psutil.Process]:

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from emulator.processes import MARK
 from tests.emulators.marked import marked
+from tools.processes import MARK
 
 ROOT: Final = Path(__file__).parents[2]
 # Seconds.

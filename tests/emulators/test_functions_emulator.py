@@ -14,10 +14,10 @@ from google.cloud import firestore
 from emulator import certificates
 from emulator.cloud import deployment
 from emulator.cloud.program import Program
-from emulator.environment import NODE_MODULES
 from emulator.firebase import PROJECT, read_addresses, server_environment
 from emulator.ports import check_ports
 from emulator.receiver import Receiver, always
+from tools.places import NODE_MODULES
 
 # Seconds.
 LIMIT: Final = 180

@@ -12,9 +12,9 @@ from typing import Any, Final
 import psutil
 import pytest
 
-from emulator.processes import MARK
 from tests.emulators.marked import marked
 from tests.unit.docs.test_calls import calls
+from tools.processes import MARK
 
 ROOT: Final = Path(__file__).parents[2]
 # Seconds.

@@ -8,12 +8,12 @@ from typing import Any, Final
 
 import pytest
 
-from emulator import env_file
 from ops import braking
 from ops.wanted import APIS, manifest, settings_of
 from tests.rehearsal.app import BesideRun, app_project, at_beside, merge
 from tests.rehearsal.conftest import ROOT, Operator, commands_of
 from tests.rehearsal.fake_google import PROJECT, REGION, FakeGoogle
+from tools import env_file
 
 UPGRADE: Final = '''
 

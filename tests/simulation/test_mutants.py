@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from emulator.command_list import ALL_VARIABLE
 from tests.simulation.mutant import Mutant, schedules_to_catch
 from tests.simulation.mutants import MUTANTS, RARE
+from tools.command_list import ALL_VARIABLE
 
 SCHEDULES = 2000
 

@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from emulator.command_list import ALL_VARIABLE
 from tests.simulation.explore import explore
 from tests.simulation.worlds import WORLDS
+from tools.command_list import ALL_VARIABLE
 
 SCHEDULES = 2000 if ALL_VARIABLE in os.environ else 1000
 

@@ -12,11 +12,11 @@ from typing import Final
 import pytest
 from google.cloud import firestore
 
-from emulator.environment import local_secrets
 from emulator.mailbox import PORT, Mailbox
 from functions.signed_links.token import Scope, TokenKeys
 from tests.suite.browser import CHROMIUM, Driver
 from tests.suite.deliveries import deliveries, receiving, secret_of
+from tools import local_secrets
 
 __all__ = ["deliveries", "receiving", "secret_of"]
 

@@ -13,8 +13,8 @@ import grpc
 from emulator.cloud import cloud_tasks
 from emulator.cloud.api_server import ADDRESS_VARIABLE, ApiServer, Refused
 from emulator.cloud.secret_manager import SecretManager
-from emulator.environment import local_secrets
 from emulator.firebase import PROJECT
+from tools import local_secrets
 
 
 @dataclass(frozen=True, slots=True)

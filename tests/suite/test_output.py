@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from emulator.cloud.function_process import LOG_VARIABLE, PRINTED
-from emulator.environment import local_secrets
+from tools import local_secrets
 
 _SECRETS: Final = local_secrets.read().values()
 

@@ -4,10 +4,10 @@ import uuid
 
 import pytest
 
-from emulator.environment import ROOT
 from tests.suite.rules.cast import Cast, Who, signed_in
 from tests.suite.rules.client import ADMINISTRATOR, Client, load_rules
 from tests.suite.rules.samples import event
+from tools.places import ROOT
 
 
 @pytest.fixture(scope="session", autouse=True)

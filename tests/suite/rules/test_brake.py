@@ -10,12 +10,12 @@ from typing import Final
 import pytest
 from google.cloud import firestore
 
-from emulator.environment import ROOT
 from ops import braking
 from tests.suite.operators import outside
 from tests.suite.process import FunctionProcess
 from tests.suite.rules.client import ADMINISTRATOR, PROJECT, Client, load_rules
 from tests.suite.rules.samples import approval, photo, upload
+from tools.places import ROOT
 
 Brake = Callable[[str], int]
 

@@ -6,11 +6,11 @@ from typing import Any, Final
 import pytest
 from google.cloud import firestore
 
-from emulator.environment import local_secrets
 from emulator.people import Person
 from functions.signed_links.token import TokenKeys
 from tests.suite.actions.conftest import Configure, admin, configure, named, record
 from tests.suite.call import Answer, call
+from tools import local_secrets
 
 __all__ = ["admin", "configure", "named", "record"]
 

@@ -6,11 +6,11 @@ from typing import Any, Final
 
 import pytest
 
-from emulator.environment import local_secrets
 from functions.signed_links.token import Scope, TokenKeys
 from tests.suite.call import call, click
 from tests.suite.shares.conftest import Look, Share
 from tests.unit.contract.hostile_arguments import AFTER
+from tools import local_secrets
 
 MAIL_KEY, LOG_KEY = "EMAIL_PREFS_KEY", "LOG_LINKS_KEY"
 DOORS: Final = {

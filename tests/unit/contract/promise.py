@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from jsonschema import Draft202012Validator, FormatChecker
 
-from emulator import catalogue
+from tools import catalogue
 
 ROOT: Final = Path(__file__).parents[3]
 FILE: Final = catalogue.DESCRIPTION

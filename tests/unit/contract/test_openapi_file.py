@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 import main
-from emulator import catalogue
 from functions.adapters import Parameters
 from functions.call_error import CallError, Code
 from functions.gcp import callables as protocol
@@ -50,6 +49,7 @@ from tests.unit.contract.promise import (
     requests,
     resolved,
 )
+from tools import catalogue
 
 NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 

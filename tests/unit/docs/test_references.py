@@ -8,9 +8,9 @@ from typing import Final
 import pytest
 from firebase_functions.params import PROJECT_ID, Param
 
-from emulator.command_list import BENCHES, COMMANDS, NAMES
 from functions import parameters
 from functions.webhooks.messages.event_type import EventType
+from tools.command_list import BENCHES, COMMANDS, NAMES
 
 ROOT: Final = Path(__file__).parents[3]
 PAGES: Final = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]

@@ -8,8 +8,8 @@ import main
 from bench import flood, scale
 from bench.estimate import ATTEMPT_CPU, ATTEMPT_SECONDS, CPU_TARGET, DISPATCHES, PLACES
 from bench.figures import p50, p99
-from emulator.command_list import ALL_VARIABLE
 from functions.webhooks.attempts.fast_receivers import PLACES_TO_TRY
+from tools.command_list import ALL_VARIABLE
 
 ROOT: Final = Path(__file__).parents[3]
 PAGE: Final = (ROOT / "docs/scale.md").read_text()

@@ -18,10 +18,11 @@ from typing import Final
 import pytest
 import trustme
 
-from emulator import certificates, env_file
-from emulator.environment import ROOT
+from emulator import certificates
 from functions.webhooks.sender.adapter import PinnedAdapter
 from tests.unit.webhooks.tls_receivers import OK, answers, serving
+from tools import env_file
+from tools.places import ROOT
 
 AT_MOST: Final = 5.0
 """The CPU of a POST as a multiple of a POST to an honest receiver."""

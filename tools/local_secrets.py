@@ -3,8 +3,8 @@
 import os
 import secrets
 
-from emulator.environment.places import ROOT
 from functions.secret_readers import SECRET_READERS
+from tools.places import ROOT
 
 FILE = ROOT / ".secret.local"
 

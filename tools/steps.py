@@ -12,10 +12,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from emulator.environment.places import ROOT, STATE
+from tools.places import ROOT, STATE
 
 LOG_TAIL_LINES = 25
 
@@ -29,16 +28,8 @@ def say(text: str, *, end: str = "\n") -> None:
     print(text, end=end, file=sys.stderr, flush=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
-    """How a short-lived program ended, and what it said on either stream."""
-
-    status: int
-    text: str
-
-
-def output_of(command: Sequence[str]) -> Output | None:
-    """Run a short-lived program; None where it cannot be started."""
+def output_of(command: Sequence[str]) -> tuple[int, str]:
+    """Run a short-lived program; its status and what it said, 127 where it cannot be started."""
     try:
         done = subprocess.run(
             command,
@@ -50,8 +41,8 @@ def output_of(command: Sequence[str]) -> Output | None:
             check=False,
         )
     except OSError:
-        return None
-    return Output(done.returncode, done.stdout)
+        return 127, ""
+    return done.returncode, done.stdout.strip()
 
 
 def run_step(

@@ -15,7 +15,7 @@ from typing import Self
 
 import psutil
 
-from emulator.environment import say
+from tools.steps import say
 
 # Who started a process, as `pid@start time`: tells leftovers of a dead command from others.
 MARK = "WALL_SUITE"

@@ -1,8 +1,8 @@
-"""Where everything of the local environment lies."""
+"""Where everything of the checkout lies."""
 
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parent.parent
 # Logs, locks and everything else that may be deleted at any time.
 STATE = ROOT / ".emulator"
 # firebase-tools looks for the functions' environment at this name only.

@@ -3,30 +3,45 @@
 Checks that need the emulators' ports run one after the other, and all others beside them.
 """
 
+import json
 import os
+import shlex
+import shutil
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
-from emulator.cloud.local_cloud import LocalCloud, NotStartedError
-from emulator.command_list import ALL, ALL_VARIABLE, CHECKS, NAMES, Check
-from emulator.environment import ROOT, say, tool_environment
-from emulator.firebase import read_addresses
-from emulator.ports import check_ports
-from emulator.processes import ProcessTree
+from tools.command_list import ALL, ALL_VARIABLE, CHECKS, NAMES, Check
+from tools.installation import tool_environment
+from tools.places import ROOT, STATE
+from tools.processes import ProcessTree
+from tools.steps import SetupError, read, say
 
 PYTEST_FOUND_NOTHING = 5
+LAST_LINES = 5
 
 T = TypeVar("T")
 
 Run: TypeAlias = Callable[[Sequence[str], Mapping[str, str]], int]
 """Runs a command in an environment; its exit status."""
-Outcome: TypeAlias = tuple[str, str, float]
-"""A check's name, how it ended, and its seconds."""
+Cloud: TypeAlias = Callable[[], AbstractContextManager[Any]]
+"""Starts the service; its `environment` is that of a client."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A check, how it ended, its seconds, and the tests of it that failed."""
+
+    check: str
+    told: str
+    seconds: float
+    failed: Sequence[str]
 
 
 def choose(arguments: Sequence[str]) -> tuple[list[Check], list[str]]:
@@ -42,18 +57,20 @@ def choose(arguments: Sequence[str]) -> tuple[list[Check], list[str]]:
     return chosen, rest
 
 
-def run(tree: ProcessTree, arguments: Sequence[str]) -> int:
+def run(tree: ProcessTree, arguments: Sequence[str], cloud: Cloud, look: Callable[[], None]) -> int:
     """Run the checks and print a summary.
 
     Args:
         tree: Owns every process that is started.
         arguments: Names of checks (none means all) and `--all`, then arguments for pytest.
+        cloud: Starts the service for the checks that need it.
+        look: Raises `SetupError` where the service's ports are taken.
 
     Returns:
         0 when all passed, 1 otherwise.
 
     Raises:
-        SetupError: The suite's ports are taken, or a tool is missing.
+        SetupError: The service's ports are taken, or a tool is missing.
     """
     if ALL in arguments:
         os.environ[ALL_VARIABLE] = "true"
@@ -61,18 +78,35 @@ def run(tree: ProcessTree, arguments: Sequence[str]) -> int:
     with_ports = [check for check in checks if check.needs_ports]
     others = [check for check in checks if not check.needs_ports]
     if with_ports:
-        # Said now and not after minutes of other checks.
-        check_ports(read_addresses())
+        look()  # said now and not after minutes of other checks
+    all_of = partial(_run_all, tree, extra=extra, cloud=cloud)
     if with_ports and others:
-        beside = _start(lambda: list(_run_all(tree, others, extra, _run_aside)))
-        outcomes = list(_run_all(tree, with_ports, extra, tree.run))
+        beside = _start(lambda: list(all_of(others, run=_run_aside)))
+        outcomes = list(all_of(with_ports, run=tree.run))
         outcomes = beside() + outcomes
     else:
-        outcomes = list(_run_all(tree, checks, extra, tree.run))
+        outcomes = list(all_of(checks, run=tree.run))
     say("\nSummary")
-    for name, outcome, seconds in outcomes:
-        say(f"  {name:10} {outcome:24} {seconds:6.1f} s")
-    return int(any(outcome.startswith("FAILED") for _, outcome, _ in outcomes))
+    for outcome in outcomes:
+        say(f"  {outcome.check:10} {outcome.told:24} {outcome.seconds:6.1f} s")
+    failed = again(outcomes)
+    say("\n".join(failed))
+    return int(bool(failed))
+
+
+def again(outcomes: Sequence[Outcome]) -> list[str]:
+    """What failed, each with the command that runs it again, in five lines at most."""
+    commands = [
+        shlex.join(["python3", "-m", "emulator", "test", outcome.check, *test])
+        for outcome in outcomes
+        if outcome.told.startswith("FAILED")
+        for test in ([[name] for name in outcome.failed] or [[]])
+    ]
+    if not commands:
+        return []
+    most = LAST_LINES - 1 if len(commands) < LAST_LINES else LAST_LINES - 2
+    more = [f"  … and {len(commands) - most} more, named above"] if len(commands) > most else []
+    return ["Failed; to run it again:", *(f"  {command}" for command in commands[:most]), *more]
 
 
 def _start(work: Callable[[], T]) -> Callable[[], T]:
@@ -93,14 +127,21 @@ def _start(work: Callable[[], T]) -> Callable[[], T]:
 
 
 def _run_all(
-    tree: ProcessTree, checks: Sequence[Check], extra: Sequence[str], run: Run
+    tree: ProcessTree, checks: Sequence[Check], extra: Sequence[str], cloud: Cloud, run: Run
 ) -> Iterator[Outcome]:
     for check in checks:
         if tree.is_ending:
             return
         started = time.monotonic()
-        outcome = _run_check(check, extra, run)
-        yield check.name, outcome, time.monotonic() - started
+        memory = STATE / "pytest" / check.name
+        shutil.rmtree(memory, ignore_errors=True)
+        outcome = _run_check(check, extra, cloud, run)
+        failed = [
+            test
+            for path in sorted(memory.glob("*/v/cache/lastfailed"))
+            for test in json.loads(read(path))
+        ]
+        yield Outcome(check.name, outcome, time.monotonic() - started, failed)
 
 
 def _run_aside(command: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -119,19 +160,16 @@ def _run_aside(command: Sequence[str], environment: Mapping[str, str]) -> int:
     return ran.returncode
 
 
-def _run_check(check: Check, extra: Sequence[str], run: Run) -> str:
-    if check.folder and not any((ROOT / check.folder).rglob("test_*.py")):
-        say(f"\n{check.name}: skipped, {check.folder} holds no tests")
-        return "skipped"
+def _run_check(check: Check, extra: Sequence[str], cloud: Cloud, run: Run) -> str:
     if check.on_cloud:
         try:
-            with LocalCloud() as cloud:
-                return _run_on_cloud(check, cloud.environment, extra, run)
-        except NotStartedError as error:
+            with cloud() as service:
+                return _run_on_cloud(check, service.environment, extra, run)
+        except SetupError as error:
             say(str(error))
             return "FAILED (not started)"
     for command in check.commands:
-        whole = _with_folder(command, check, extra)
+        whole = _of_pytest(check, extra) if check.folder else command
         say(f"\n{check.name}: {' '.join(whole)}")
         outcome = _told(run(whole, tool_environment(os.environ)), extra)
         if outcome.startswith("FAILED"):
@@ -143,19 +181,24 @@ def _run_on_cloud(
     check: Check, environment: Mapping[str, str], extra: Sequence[str], run: Run
 ) -> str:
     """Run the lanes at the same time, and what looks at all of them after that."""
-    command = check.commands[0]
     if extra or not check.lanes:
-        return _told(run(_with_folder(command, check, extra), environment), extra)
-    lanes = [[*command, *(f"{check.folder}/{folder}" for folder in lane)] for lane in check.lanes]
+        return _told(run(_of_pytest(check, extra), environment), extra)
+    lanes = [_of_pytest(check, [f"{check.folder}/{name}" for name in lane]) for lane in check.lanes]
     running = [_start(partial(_run_aside, lane, environment)) for lane in lanes]
     statuses = [status() for status in running]
-    last = [*command, f"{check.folder}/{check.last}"]
+    last = _of_pytest(check, [f"{check.folder}/{check.last}"])
     say(f"\n{check.name}: {' '.join(last)}")
     return _told(max(*statuses, run(last, environment)), extra)
 
 
-def _with_folder(command: Sequence[str], check: Check, extra: Sequence[str]) -> list[str]:
-    return [*command, *([check.folder, *extra] if check.folder else [])]
+def _of_pytest(check: Check, extra: Sequence[str]) -> list[str]:
+    """Pytest with arguments; with the whole folder where they name no part of it."""
+    names = any(argument.startswith(check.folder) for argument in extra)
+    folder = [] if names else [check.folder]
+    # Where it writes down which tests failed; of runs at the same time each has its own.
+    memory = STATE / "pytest" / check.name / (extra[0] if names else "all").replace("/", "-")
+    shown = memory.relative_to(ROOT)
+    return [*check.commands[0], "-o", f"cache_dir={shown}", *folder, *extra]
 
 
 def _told(status: int, extra: Sequence[str]) -> str:

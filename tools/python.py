@@ -4,8 +4,8 @@ import json
 import os
 import sys
 
-from emulator.environment.places import ROOT, VENV, VENV_PYTHON
-from emulator.environment.steps import SetupError, digest, output_of, read, run_step
+from tools.places import ROOT, VENV, VENV_PYTHON
+from tools.steps import SetupError, digest, output_of, read, run_step
 
 # Apart: with hashes in one file, pip wants them for all that it installs in the same run.
 DEPLOYED = ROOT / "requirements.txt"
@@ -59,10 +59,9 @@ def uv() -> list[str]:
 
 def registry() -> list[str]:
     """Return uv's option for the registry that pip is configured to use, if there is one."""
-    asked = output_of([str(VENV_PYTHON), "-m", "pip", "config", "get", "global.index-url"])
-    if asked is None or asked.status:
-        return []
-    return ["--default-index", asked.text.strip().splitlines()[-1]]
+    pip = [str(VENV_PYTHON), "-m", "pip"]
+    status, text = output_of([*pip, "config", "get", "global.index-url"])
+    return [] if status else ["--default-index", text.splitlines()[-1]]
 
 
 def _install_packages(what: str, *requirements: str) -> None:
