@@ -45,10 +45,10 @@ COSTS: Final = {
     "a check of an endpoint that fails": Cost(rpcs=6, reads=5, writes=1),
     # The records, settings; of each its last success, and when to check again.
     "a sweep over 20 endpoints of an event": Cost(rpcs=42, reads=41, writes=20),
-    # The call is counted by a write that answers with the count; the record.
-    "a look-up of preferences": Cost(rpcs=2, reads=1, writes=1),
-    # And the flags.
-    "an update of preferences": Cost(rpcs=3, reads=1, writes=2),
+    # The call is counted by a write that answers with the count; account and mailbox, one call.
+    "a look-up of preferences": Cost(rpcs=2, reads=2, writes=1),
+    # And the flags of both, which are read before and after.
+    "an update of preferences": Cost(rpcs=4, reads=4, writes=3),
     # A call of staff is counted, for its limit; event, settings, the share.
     "a link to a log": Cost(rpcs=4, reads=2, writes=2),
     # The call is counted; event and share; the deliveries, and nothing that is not shown.
@@ -68,8 +68,8 @@ COSTS: Final = {
     "news of 500 of its mails, one request": Cost(rpcs=2, reads=6, writes=2),
     # Nothing is new in it.
     "the same told again": Cost(rpcs=1, reads=6),
-    # And the preferences of the guest's mailbox, and the recap.
-    "news of one mail, a complaint": Cost(rpcs=4, reads=3, writes=3),
+    # And the preferences of the guest's mailbox, read and written, and the recap.
+    "news of one mail, a complaint": Cost(rpcs=5, reads=4, writes=3),
     # The same reads but for the transaction, and no write but that of the call.
     "a preview of a recap of 5 guests": Cost(rpcs=6, reads=14, writes=1),
     "a preview of a recap of 5,000 guests": Cost(rpcs=182, reads=10_170, writes=1),

@@ -19,7 +19,7 @@ from functions.preferences.links import confirmation_link
 from functions.preferences.preferences import Flag, on_wire, read_choices
 from functions.signed_links.admission import admitted, client_of
 from functions.signed_links.limiter import TooManyCallsError
-from functions.signed_links.link import IN_A_MAIL, TOO_MANY_CALLS
+from functions.signed_links.link import IN_A_MAIL, too_many_calls
 from functions.signed_links.token import InvalidTokenError, Scope, TokenKeys
 
 if TYPE_CHECKING:
@@ -100,8 +100,8 @@ def _one_click(service: "Service", request: flask.Request, token: str) -> flask.
     except InvalidTokenError:
         try:
             service.limiter.pass_or_raise("unsubscribe", client_of(service, request), values[0])
-        except TooManyCallsError:
-            return _text(HTTPStatus.TOO_MANY_REQUESTS, TOO_MANY_CALLS)
+        except TooManyCallsError as error:
+            return _text(HTTPStatus.TOO_MANY_REQUESTS, too_many_calls(error.until))
         return _text(HTTPStatus.FORBIDDEN, IN_A_MAIL.not_valid.message)
     users = service.users
     found = users.find(*ids)

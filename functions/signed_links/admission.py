@@ -10,7 +10,7 @@ import flask
 from functions.call_error import CallError, Code
 from functions.signed_links.client_address import client_address
 from functions.signed_links.limiter import TooManyCallsError
-from functions.signed_links.link import TOO_MANY_CALLS, Link
+from functions.signed_links.link import Link, too_many_calls
 from functions.signed_links.token import InvalidTokenError, TokenKeys
 from functions.timestamps import wire_time
 
@@ -39,7 +39,9 @@ def admitted(
         return TokenKeys(keys).verify(token, service.clock.now(), link.scope)
     except TooManyCallsError as error:
         raise CallError(
-            Code.RESOURCE_EXHAUSTED, TOO_MANY_CALLS, {"possibleFrom": wire_time(error.until)}
+            Code.RESOURCE_EXHAUSTED,
+            too_many_calls(error.until),
+            {"possibleFrom": wire_time(error.until)},
         ) from None
     except InvalidTokenError:
         raise link.not_valid from None

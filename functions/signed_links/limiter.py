@@ -4,7 +4,7 @@ import hashlib
 import hmac
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -57,6 +57,15 @@ def window_of(
     return key, datetime.fromtimestamp((number + 1) * period.total_seconds(), UTC)
 
 
+@dataclass(slots=True)
+class _Calls:
+    """A client's calls of a window in this process: `asking` are being counted in Firestore."""
+
+    counted: int = 0
+    asking: int = 0
+    failed: int = 0
+
+
 @dataclass(eq=False)
 class Limiter:
     """Limits the calls of clients; one instance serves all threads.
@@ -68,8 +77,8 @@ class Limiter:
     documents: Documents
     now: Callable[[], datetime]
     """The time, aware and in UTC."""
-    _own: OrderedDict[str, int] = field(default_factory=OrderedDict, init=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _own: OrderedDict[str, _Calls] = field(default_factory=OrderedDict, init=False)
+    _changed: threading.Condition = field(default_factory=threading.Condition, init=False)
 
     def pass_or_raise(
         self,
@@ -88,27 +97,50 @@ class Limiter:
             Exception: the call could not be counted, and spec 8 does not let it pass.
         """
         key, end = window_of(function, client, secret=secret, now=self.now(), period=period)
-        if self._counted_here(key) > at_most:
-            raise TooManyCallsError(end)
+        passes_uncounted = function in _LET_THROUGH
+        with self._changed:
+            calls = self._calls(key)
+            if calls.counted + calls.asking >= at_most:
+                if not passes_uncounted or self._are_counted(calls):
+                    raise TooManyCallsError(end)
+                return
+            calls.asking += 1
         # Firestore deletes the record some time after `expireAt`. There is no retry, because the
         # call may have been counted all the same.
         count = Merge(f"rateLimits/{key}", {"expireAt": end}, add={"count": 1})
-        seconds = SOON if function in _LET_THROUGH else PATIENTLY
+        sums: Sequence[int] = ()
         try:
-            [written] = self.documents.commit(count, seconds=seconds)
+            [written] = self.documents.commit(
+                count, seconds=SOON if passes_uncounted else PATIENTLY
+            )
+            sums = written.sums
         except Exception as error:
             log.warning("limiter.failed", function=function, exception=type(error).__name__)
-            if function in _LET_THROUGH:
+            if passes_uncounted:
                 return
             raise
-        if written.sums[0] > at_most:
-            with self._lock:
-                self._own[key] = at_most  # refuses further calls without a write
+        finally:
+            with self._changed:
+                calls.asking -= 1
+                if sums:
+                    # Over the limit, further calls are refused without a write.
+                    calls.counted = at_most if sums[0] > at_most else calls.counted + 1
+                else:
+                    calls.failed += 1
+                self._changed.notify_all()
+        if sums[0] > at_most:
             raise TooManyCallsError(end)
 
-    def _counted_here(self, key: str) -> int:
-        with self._lock:
-            calls = self._own[key] = self._own.pop(key, 0) + 1
-            if len(self._own) > _REMEMBERED_AT_MOST:
-                self._own.popitem(last=False)
+    def _calls(self, key: str) -> _Calls:
+        calls = self._own[key] = self._own.pop(key, _Calls())
+        if len(self._own) > _REMEMBERED_AT_MOST:
+            self._own.popitem(last=False)
         return calls
+
+    def _are_counted(self, calls: _Calls) -> bool:
+        """Wait for the calls that are being counted; whether all of them were."""
+        before = calls.failed
+        ended = self._changed.wait_for(
+            lambda: calls.failed > before or not calls.asking, timeout=SOON
+        )
+        return ended and calls.failed == before

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from functions.call_error import CallError, Code
@@ -10,7 +11,10 @@ from functions.signed_links.token import MAX_LENGTH, Scope
 MAX_CALLS: Final = 20
 """Calls of a function an hour from one address (spec 8), where a link has no other number."""
 
-TOO_MANY_CALLS: Final = "There were too many calls from this address; try again in an hour."
+
+def too_many_calls(until: datetime) -> str:
+    """The message of a refusal over the limit on calls, which ends at `until`."""
+    return f"There were too many calls from this address; try again from {until:%H:%M} UTC on."
 
 
 @dataclass(frozen=True, slots=True)

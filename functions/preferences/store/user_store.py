@@ -39,14 +39,14 @@ class UserStore:
             box = address_record_id(found.get(uid)) if is_account else uid
             if box is None:
                 return AddressRecords(named=uid, accounts={uid: found.get(uid, {})})
-            found |= self._read({box} - found.keys())
+            found |= self._read([box])
         address = box
         if not is_account:
             address = uid
         elif address_record_id(found.get(uid)) == box:
             address = guest_uid(address_hash(account_address(found[uid]) or ""))
         listed = account_ids(found.get(box))
-        found |= self._read({address, *listed} - found.keys())
+        found |= self._read({address, *listed} - {uid, box})
         own = {box: found.get(box, {})} | {key: found[key] for key in found if key == address}
         others = {key: record for key, record in found.items() if key not in own}
         return AddressRecords.of(box, address, own, others, named=uid)

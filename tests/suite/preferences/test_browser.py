@@ -64,7 +64,7 @@ def test_the_page_keeps_the_token_and_the_visit_to_itself(
     browse: Browse, record: firestore.DocumentReference, token: str
 ) -> None:
     """The token is in no address bar and no request; no other site hears of the visit."""
-    record.set({"email": "guest@example.com"})
+    record.set({"email": f"{record.id}@example.com"})
 
     (visit,) = browse({"link": page_link(SITE, token), "turn": RECAP})
 
@@ -110,7 +110,7 @@ def test_the_page_shows_what_holds(
     browse: Browse, record: firestore.DocumentReference, token: str
 ) -> None:
     """Spec 4.1, rule 3: without tips and reminders there are no recaps; undone, there are."""
-    record.set({"email": "guest@example.com"})
+    record.set({"email": f"{record.id}@example.com"})
     link = page_link(SITE, token)
 
     off, none, undone = browse(
@@ -148,7 +148,7 @@ def test_the_page_speaks_the_browsers_language(
     heading: str,
 ) -> None:
     """The page is in English without a catalogue; every picture is as wide as its window."""
-    record.set({"email": "guest@example.com", "emailPreferences": {"lifecycle": False}})
+    record.set({"email": f"{record.id}@example.com", "emailPreferences": {"lifecycle": False}})
     looks = [
         {
             "link": page_link(SITE, token),

@@ -15,6 +15,8 @@ from functions.gcp import secret_manager
 from functions.machine import CLOCK
 from functions.preferences import handlers
 from functions.service import Service
+from functions.signed_links.token import Scope, TokenKeys
+from functions.wall.address import address_hash, guest_uid
 from tests.in_memory.adapters import service_on
 from tests.suite.operations import Operations, counting_documents
 from tests.suite.preferences.here import request
@@ -33,39 +35,47 @@ def service(counted: Operations) -> Service:
     return service_on(counting_documents(counted), clock=CLOCK, secrets=secrets)
 
 
+@pytest.fixture
+def ids(record: firestore.DocumentReference) -> tuple[str, str]:
+    """The ids in a link of a recap to an account that the trigger has listed."""
+    email = f"{record.id}@example.com"
+    box = record.parent.document(guest_uid(address_hash(email)))
+    box.set({"accounts": {record.id: True}})
+    record.set({"email": email})
+    return record.id, box.id
+
+
 def test_a_look_up(
-    record: firestore.DocumentReference,
-    token: str,
-    client: str,
-    counted: Operations,
-    service: Service,
+    ids: tuple[str, str], keys: TokenKeys, client: str, counted: Operations, service: Service
 ) -> None:
-    """A look-up is one write that counts the call, and one read of the record."""
-    record.set({"email": "ann@example.com"})
+    """A look-up is one write that counts the call, and one read of account and mailbox."""
+    token = keys.issue(ids[0], CLOCK.now(), box=ids[1])
     answer = handlers.get_email_preferences(service, request(client, token=token))
-    assert answer["email"] == "ann@example.com"
-    assert counted.calls == Counter({"Commit": 1, "GetDocument": 1})
+    assert answer["email"] == f"{ids[0]}@example.com"
+    assert counted.calls == Counter({"Commit": 1, "BatchGetDocuments": 1})
     assert counted.cost() == COSTS["a look-up of preferences"]
 
 
-def test_an_update(token: str, client: str, counted: Operations, service: Service) -> None:
-    """An update is one write that counts the call, one of the flags, and one read."""
+def test_an_update(
+    ids: tuple[str, str], keys: TokenKeys, client: str, counted: Operations, service: Service
+) -> None:
+    """An update is a write that counts the call, one of the flags, and a read on either side."""
+    token = keys.issue(ids[0], CLOCK.now(), box=ids[1])
     wanted = request(client, token=token, preferences={"recap": False})
     handlers.update_email_preferences(service, wanted)
-    assert counted.calls == Counter({"Commit": 2, "GetDocument": 1})
+    assert counted.calls == Counter({"Commit": 2, "BatchGetDocuments": 2})
     assert counted.cost() == COSTS["an update of preferences"]
 
 
 def test_a_click_that_is_repeated(
-    one_click_token: str, counted: Operations, service: Service
+    ids: tuple[str, str], keys: TokenKeys, counted: Operations, service: Service
 ) -> None:
-    """Only the first click writes: each further click costs the owner a read."""
+    """Only the first click writes: each further click costs two reads."""
+    token = keys.issue(ids[0], CLOCK.now(), Scope.UNSUBSCRIBE, box=ids[1])
     builder = EnvironBuilder(
-        method="POST",
-        query_string={"token": one_click_token},
-        data={"List-Unsubscribe": "One-Click"},
+        method="POST", query_string={"token": token}, data={"List-Unsubscribe": "One-Click"}
     )
-    for reads, writes in ((1, 1), (1, 0)):
+    for reads, writes in ((2, 2), (2, 0)):
         answer = handlers.unsubscribe(service, flask.Request(builder.get_environ()))
         assert (answer.status_code, counted.reads, counted.writes) == (200, reads, writes)
         counted.clear()

@@ -28,10 +28,10 @@ def call(function: str, parameters: object, *credentials: str) -> dict[str, Any]
 
 def test_look_up(record: firestore.DocumentReference, token: str) -> None:
     """The SDK hands over the value of `result`."""
-    record.set({"email": "guest@example.com", "emailPreferences": {"marketing": False}})
+    record.set({"email": f"{record.id}@example.com", "emailPreferences": {"marketing": False}})
     assert call("getEmailPreferences", {"token": token}) == {
         "result": {
-            "email": "guest@example.com",
+            "email": f"{record.id}@example.com",
             "preferences": {
                 "lifecycle": True,
                 "transactional": True,
