@@ -32,9 +32,14 @@ IDLE_SECONDS: Final = 60.0
 ANSWER_BYTES: Final = 32_768
 """Bytes that are read of an answer, interim answers included."""
 
+HEAD_LINES: Final = 256
+"""Lines of an answer's head, interim answers included."""
+
 _PLACES: Final = 80  # idle connections to one receiver: what one tenant may have at work
 _ADDRESSES_TRIED: Final = 8  # of thousands each would get no time to answer
 _LET_GO_SECONDS: Final = 0.5  # before its end an idle connection serves no more
+_INTERIM: Final = {100, *range(102, 200)}  # 101 is a final answer
+_FRAMING: Final = (b"connection", b"content-length", b"transfer-encoding")
 _FAILURES: Final = (OSError, ValueError, http.client.HTTPException)
 
 # A body is read so that its connection can serve the next delivery. A longer or slower one costs
@@ -49,9 +54,6 @@ calculating for a second. `openssl.cnf` beside this file does the same for TLS 1
 # urllib3 logs paths, which may hold keys.
 logging.getLogger("urllib3").setLevel(logging.CRITICAL)
 
-# `http.client` fails an answer with more than a hundred lines in its head. It has no other setting.
-http.client._MAXHEADERS = ANSWER_BYTES  # type: ignore[attr-defined] # noqa: SLF001
-
 
 class NoAnswerError(Exception):
     """No status came; the cause says why. urllib3 and `requests` pass the error on as it is."""
@@ -62,7 +64,7 @@ class NotConnectedError(NoAnswerError):
 
 
 class PinnedAdapter(HTTPAdapter):
-    """Pools connections by name, port and checked addresses; serves all threads of a process."""
+    """Pools connections by tenant, name, port and addresses; serves all threads of a process."""
 
     def __init__(self, tls: ssl.SSLContext, monotonic: Callable[[], float]) -> None:
         """Trust what `tls` trusts; `monotonic` gives seconds that only grow."""
@@ -71,11 +73,16 @@ class PinnedAdapter(HTTPAdapter):
         tls.set_ciphers(SUITES)
         self.watch: Watch[PinnedConnection] = Watch(monotonic)
         shared: dict[str, Any] = {"ssl_context": tls, "watch": self.watch, "idle": OrderedDict()}
-        self._pool_of = lru_cache(OPEN_AT_MOST)(partial(_Pool, maxsize=_PLACES, **shared))
+        self._pool_of = lru_cache(OPEN_AT_MOST)(partial(_pool, maxsize=_PLACES, **shared))
         self._finding_pool = threading.Lock()  # the first POSTs to a receiver share its pool
 
     def prepared(
-        self, to: EndpointUrl, headers: Mapping[str, str], body: bytes, found: frozenset[str]
+        self,
+        to: EndpointUrl,
+        headers: Mapping[str, str],
+        body: bytes,
+        found: frozenset[str],
+        tenant_id: str,
     ) -> Any:
         """A POST of `body` to one of the addresses `found`, for `send`, which returns an `Answer`.
 
@@ -86,7 +93,7 @@ class PinnedAdapter(HTTPAdapter):
         # A plain dict: one that folds case costs 30 µs.
         request.headers = {"Host": to.authority, "Content-Length": str(len(body)), **headers}
         with self._finding_pool:
-            request.pool = self._pool_of(to.host, to.port, addresses=found)
+            request.pool = self._pool_of(tenant_id, to.host, to.port, addresses=found)
         return request
 
     def get_connection_with_tls_context(self, request: Any, *_: Any, **__: Any) -> Any:
@@ -190,6 +197,7 @@ class PinnedConnection(HTTPSConnection):
 
     def close(self) -> None:
         """Close the connection."""
+        self._idle.pop(self, None)
         self._watch.watched.discard(self)
         super().close()
 
@@ -201,22 +209,52 @@ class _Pool(HTTPSConnectionPool):
     ConnectionCls = PinnedConnection  # type: ignore[assignment]
 
 
+def _pool(_tenant_id: str, host: str, port: int, **how: Any) -> _Pool:
+    return _Pool(host, port, **how)
+
+
 class Answer(http.client.HTTPResponse):
     """An answer whose status counts once its head has come; doubtful fields decide nothing."""
 
     version_string, length_remaining = "HTTP/1", None  # the pool of urllib3 asks for them, …
     _connection: Any  # … and sets these
     _pool: Any
+    _lines = 0
 
     def __init__(self, sock: ssl.SSLSocket) -> None:
         super().__init__(_Received(sock, "r"), method="POST")  # type: ignore[arg-type]
 
+    def begin(self) -> None:
+        """Wait for the head of the final answer."""
+        received = self.fp
+        super().begin()
+        self.fp = received
+
     def _read_status(self) -> tuple[str, int, str]:
-        # http.client itself passes over 100 only (RFC 9110, 15.2: there may be others).
-        version, status, reason = super()._read_status()  # type: ignore[misc]
-        if http.client.SWITCHING_PROTOCOLS < status < http.client.OK:
-            status = http.client.CONTINUE
-        return version, status, reason
+        # http.client itself passes over 100 only (RFC 9110, 15.2: there may be others), and fails
+        # a head of more than a hundred lines.
+        while True:
+            status_line: tuple[str, int, str] = super()._read_status()  # type: ignore[misc]
+            framing = self._framing()
+            if status_line[1] not in _INTERIM:
+                self.fp = io.BufferedReader(io.BytesIO(framing))
+                return status_line
+
+    def _framing(self) -> bytes:
+        """The fields of a head that say where its body ends."""
+        fields, is_kept = [], False
+        while (line := self._line()) not in (b"\r\n", b"\n"):
+            if line[:1] not in b" \t":  # else it continues the field above it
+                is_kept = line.partition(b":")[0].lower() in _FRAMING
+            if is_kept:
+                fields.append(line)
+        return b"".join(fields)
+
+    def _line(self) -> bytes:
+        self._lines += 1
+        if self._lines > HEAD_LINES:
+            raise http.client.LineTooLong("head")
+        return self.fp.readline()
 
     def finish(self, *, is_wanted: bool) -> bytes:
         """The body, as far as it comes soon; the connection rests where it has ended."""

@@ -14,13 +14,14 @@ from functions.webhooks.deliveries.delivery import ACKNOWLEDGING
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 from functions.webhooks.deliveries.excerpt import excerpt
 from functions.webhooks.sender import addresses
-from functions.webhooks.sender.adapter import ANSWER_BYTES, NoAnswerError, PinnedAdapter
+from functions.webhooks.sender.adapter import ANSWER_BYTES, HEAD_LINES, NoAnswerError, PinnedAdapter
 from functions.webhooks.sender.host_limits import OF_A_TENANT, OF_AN_EVENT, HostLimits
 from functions.webhooks.sender.ports import Response, SendError, Source
 
 TIMEOUT_SECONDS: Final = 5.0
 """From the look-up of the name to the last header of the answer (spec 8)."""
 
+_HEAD: Final = f"{ANSWER_BYTES // 1024} KB or {HEAD_LINES} lines"
 _REASONS: Final[Sequence[tuple[type[BaseException], str]]] = (
     (TimeoutError, "no answer within {seconds:g} s"),
     (socket.gaierror, "the host name does not resolve"),
@@ -29,7 +30,7 @@ _REASONS: Final[Sequence[tuple[type[BaseException], str]]] = (
     (ConnectionRefusedError, "the connection was refused"),
     (ConnectionError, "the connection was closed before the answer"),
     (OSError, "the host cannot be reached"),
-    (http.client.LineTooLong, f"the answer's head is longer than {ANSWER_BYTES // 1024} KB"),
+    (http.client.LineTooLong, f"the answer's head is longer than {_HEAD}"),
     (BaseException, "the answer is not HTTP"),
 )
 """Why no answer came, in words that hold nothing of the request or the answer."""
@@ -72,7 +73,7 @@ class HttpSender:
                     raise SendError("the host's address is not a public one")
                 # Each address of the name counts: which one answers, only a connection shows.
                 with self.of_tenants.under_way(*((source.tenant_id, each) for each in found)):
-                    request = self.adapter.prepared(to, headers, body, found)
+                    request = self.adapter.prepared(to, headers, body, found, source.tenant_id)
                     timeout: Any = Timeout(total=ends - self.monotonic())
                     answer: Any = self.adapter.send(request, timeout=timeout)
                     acknowledges = answer.status in ACKNOWLEDGING

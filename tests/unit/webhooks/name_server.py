@@ -5,8 +5,10 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 
+import dns.exception
 import dns.flags
 import dns.message
 import dns.rcode
@@ -47,17 +49,24 @@ def answering(records: Mapping[str, str]) -> Iterator[NameServer]:
 
     A name's records of one type are separated by newlines, those of several types by semicolons.
     """
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        sock.bind(("127.0.0.1", 0))
+    with (
+        socket.create_server(("127.0.0.1", 0)) as tcp,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock,
+    ):
+        sock.bind(tcp.getsockname())
         settings = dns.resolver.Resolver(configure=False)
         settings.nameservers = ["127.0.0.1"]
         settings.port = sock.getsockname()[1]
         server = NameServer(settings, sock)
         thread = threading.Thread(target=_serve, args=(sock, server, records))
         thread.start()
+        by_tcp = threading.Thread(target=_serve_tcp, args=(tcp, server, records))
+        by_tcp.start()
         try:
             yield server
         finally:
+            tcp.shutdown(socket.SHUT_RDWR)
+            by_tcp.join()
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stop:
                 stop.sendto(b"", sock.getsockname())
             thread.join()
@@ -78,7 +87,34 @@ def _serve(sock: socket.socket, server: NameServer, records: Mapping[str, str]) 
                 server.silent.append((query, client))
                 continue
         with suppress(OSError):
-            sock.sendto(_answer(query, records).to_wire(), client)
+            sock.sendto(_datagram(query, records), client)
+
+
+_rrset = lru_cache(dns.rrset.from_text)  # of thousands of records in a second
+
+
+def _datagram(query: dns.message.Message, records: Mapping[str, str]) -> bytes:
+    """As much of the answer as the question has room for."""
+    answer = _answer(query, records)
+    try:
+        return answer.to_wire(max_size=max(512, query.payload))
+    except dns.exception.TooBig:
+        answer.flags |= dns.flags.TC
+        answer.answer.clear()
+        return answer.to_wire()
+
+
+def _serve_tcp(tcp: socket.socket, server: NameServer, records: Mapping[str, str]) -> None:
+    with suppress(OSError):
+        while True:
+            connection, _ = tcp.accept()
+            with connection, connection.makefile("rb") as received:
+                wire = received.read(int.from_bytes(received.read(2), "big"))
+                query = dns.message.from_wire(wire)
+                server.questions.append((str(query.question[0].name)[:-1], "TCP"))
+                connection.sendall(
+                    _answer(query, records).to_wire(max_size=65535, prepend_length=True)
+                )
 
 
 def _answer(query: dns.message.Message, records: Mapping[str, str]) -> dns.message.Message:
@@ -96,7 +132,7 @@ def _answer(query: dns.message.Message, records: Mapping[str, str]) -> dns.messa
             if kind not in (question.rdtype.name, "CNAME"):
                 continue
             values = [line.split()[3] for line in record.strip().split("\n")]
-            answer.answer.append(dns.rrset.from_text(name, int(ttl), "IN", kind, *values))
+            answer.answer.append(_rrset(name, int(ttl), "IN", kind, *values))
             alias = values[0] if kind == "CNAME" else None
         if alias is None:
             break

@@ -1,5 +1,6 @@
 """Spec 8: receivers that answer more than anybody asked for, each a real TLS server."""
 
+import gc
 import select
 import ssl
 import threading
@@ -131,6 +132,21 @@ def test_idle_connections_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
         clock.ahead = 61
         assert ended.acquire(timeout=10)
         assert ended.acquire(timeout=10)
+
+
+def test_closed_connections_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Connections to more receivers than may stay open take no memory."""
+    monkeypatch.setattr(adapter, "OPEN_AT_MOST", 4)
+    names = [f"{number}.example.com" for number in range(40)]
+    with (
+        serving(answers(OK), names=names) as server,
+        sending(resolve=lambda *_: ["127.0.0.1"]) as sender,
+    ):
+        assert [post(sender, server.port, name) for name in names] == [200] * 40
+        gc.collect()
+        kept = [each for each in gc.get_objects() if isinstance(each, adapter.PinnedConnection)]
+        assert set(kept) == sender.adapter.watch.watched
+        assert len(kept) <= 4
 
 
 def test_a_connection_that_is_about_to_be_let_go_serves_no_more() -> None:

@@ -71,6 +71,13 @@ def test_a_connection_is_kept_for_the_next_delivery(status: int) -> None:
         assert (server.connections, len(server.requests)) == (1, 5)
 
 
+def test_a_connection_serves_one_tenant() -> None:
+    """What one tenant makes of a connection is no other tenant's trouble."""
+    with serving(answers(OK)) as server, sending() as sender:
+        assert [post(sender, server.port, tenant_id=tenant) for tenant in ("t1", "t2")] == [200] * 2
+        assert server.connections == 2
+
+
 @pytest.mark.parametrize(
     "answer",
     [
@@ -321,7 +328,8 @@ def test_first_deliveries_at_once_share_their_connections(monkeypatch: pytest.Mo
     with sending() as sender, ThreadPoolExecutor(8) as threads:
         prepared = sender.adapter.prepared
         asking = [
-            threads.submit(prepared, to, {}, b"", frozenset({"127.0.0.1"})) for _ in "12345678"
+            threads.submit(prepared, to, {}, b"", frozenset({"127.0.0.1"}), "t1")
+            for _ in "12345678"
         ]
         assert len({id(asked.result(10).pool) for asked in asking}) == 1
 

@@ -1,6 +1,7 @@
 """Design 3.18: how a receiver's name becomes addresses, against a name server on loopback."""
 
 import socket
+import time
 from collections.abc import Mapping, Sequence
 
 import dns.name
@@ -121,3 +122,36 @@ def test_a_failure_is_not_kept() -> None:
             asks("a.example.com", SECONDS)
         records["a.example.com"] = "60 IN A 192.0.2.1"
         assert ips(asks, "a.example.com") == ["192.0.2.1"]
+
+
+def addresses(count: int) -> str:
+    """Records of a name with so many addresses."""
+    return "\n".join(f"60 IN A 192.0.{number // 256}.{number % 256}" for number in range(count))
+
+
+@pytest.mark.parametrize(
+    ("count", "found", "questions"),
+    [(60, 60, ["A"]), (100, 64, ["A", "TCP"]), (4000, 64, ["A", "TCP"])],
+)
+def test_a_name_with_many_addresses(count: int, found: int, questions: list[str]) -> None:
+    """What does not fit into a datagram comes by TCP; 64 addresses of it are looked at."""
+    with answering({"many.example.com": addresses(count)}) as server:
+        assert len(ips(resolver(server), "many.example.com")) == found
+    assert [kind for _, kind in server.questions] == questions
+
+
+def test_thousands_of_addresses_cost_no_more_than_a_hundred() -> None:
+    """Each further address would be parsed for nothing."""
+    clock, seconds = Clock(), {}
+    for count in (100, 4000):
+        with answering({"many.example.com": addresses(count)}) as server:
+            asks = resolver(server, clock)
+            seconds[count] = min(_cpu(asks, clock) for _ in range(5))
+    assert seconds[4000] < 5 * seconds[100]
+
+
+def _cpu(asks: SystemResolver, clock: Clock) -> float:
+    clock.now += 61
+    began = time.thread_time()
+    ips(asks, "many.example.com")
+    return time.thread_time() - began
