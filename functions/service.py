@@ -210,11 +210,13 @@ class Service:
     @made_once
     def recap_sender(self) -> "RecapSender":
         """The use case of `sendEventRecap`."""
+        from functions.recap.ledger.status_store import StatusStore
         from functions.recap.sending.dispatch import REQUESTS_AT_ONCE, SMALL_REQUESTS_AT_ONCE
         from functions.recap.sending.send_recap import RecapSender
 
         return RecapSender(
             planner=self._planner,
+            statuses=StatusStore(self.documents),
             places=self._places,
             mailer=self.mailer,
             links=self._links,

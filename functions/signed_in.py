@@ -58,6 +58,6 @@ def staff_call(
             Code.RESOURCE_EXHAUSTED,
             f"You have made your {at_most} calls of {function} this hour; call again from"
             f" {error.until:%H:%M} UTC on.",
-            {"possibleFrom": wire_time(error.until)},
+            {"reason": "calls", "possibleFrom": wire_time(error.until)},
         ) from None
     return caller, arguments

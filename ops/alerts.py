@@ -158,6 +158,16 @@ _ALERTS: Final = {
             minutes=5,
         ),
     ),
+    "recap-unconfirmed": _alert(
+        _ERROR,
+        "recap-unfinished",
+        "Nobody knows whether the mail service accepted a batch of mails",
+        _logged(
+            'jsonPayload.message="recap.batch" AND jsonPayload.state="unknown"',
+            event_id="eventId",
+            recap_id="recapId",
+        ),
+    ),
     "recap-unfinished": _alert(
         _ERROR,
         "recap-unfinished",

@@ -261,7 +261,7 @@ class GuestData:
     def _batch(self, batch: Document) -> Iterator[Found]:
         fields = {
             name: raw([guest for guest in batch.fields[name] if guest not in self._hashes])
-            for name in ("recipients", "refused")
+            for name in ("recipients", "refused", "resent")
             if self._hashes & set(batch.fields.get(name) or ())
         }
         if fields:

@@ -12,7 +12,7 @@ import { verdict } from "../src/domain/verdict.ts";
 import { decisionOf, decisions } from "../src/domain/photo.ts";
 import { imageSources, mayShow, readHosts } from "../src/domain/hosts.ts";
 import { suggestedId } from "../src/domain/event.ts";
-import { recapWords } from "../src/domain/recap.ts";
+import { recapWords, sentWords } from "../src/domain/recap.ts";
 import { timeline } from "../src/domain/timeline.ts";
 import { COUNTED, attemptWords, attemptsWords, lastWords, leftAloneWords } from "../src/domain/words.ts";
 import { NOW, attempt, delivery } from "./samples.ts";
@@ -195,4 +195,6 @@ test("what a recap came to is told in words", () => {
     "8 arrived, of which 1 was marked as spam, 1 address does not exist or refused it, of 1 nothing is known yet.",
   );
   assert.equal(recapWords({ state: "sent", sent: 2, left: 0, told: null }), "2 mails sent.");
+  assert.equal(sentWords({ sent: 2, skipped: 1, notes: ["3 guests are left."] }), "2 mails were sent, 1 guest was skipped. 3 guests are left.");
+  assert.equal(sentWords({ sent: 0, message: "Nobody." }), "0 mails were sent. Nobody.");
 });

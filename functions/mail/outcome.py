@@ -64,7 +64,7 @@ class BadAddresses:
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """The provider asks for a pause of `seconds`; None where it names no time."""
+    """The provider is busy or in trouble, and may name a pause of `seconds`."""
 
     reason: str
     seconds: float | None

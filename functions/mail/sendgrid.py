@@ -3,15 +3,16 @@
 https://www.twilio.com/docs/sendgrid/api-reference/mail-send/mail-send
 
 SendGrid has no idempotency key, so a request that may have been accepted must never be repeated.
-An answer proves that nothing was accepted where SendGrid documents it as an error in the request
-and it has the documented body: SendGrid sends such answers before it does anything. An answer of
-500 or above means that the request was valid and something failed later. An answer without the
-documented body may come from a gateway, which does not know what SendGrid did.
+An answer with the documented body of errors proves that nothing was accepted, whatever its status:
+SendGrid itself says so. An answer without that body may come from a gateway, which does not know
+what SendGrid did.
+https://www.twilio.com/docs/sendgrid/api-reference/how-to-use-the-sendgrid-v3-api/errors
 """
 
 import json
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from email.utils import parseaddr
 from socket import gaierror
@@ -49,8 +50,7 @@ REQUEST_SECONDS: Final = 60.0
 _ACCEPTED: Final = 202
 _TOO_MANY_REQUESTS: Final = 429
 
-_REFUSALS: Final = frozenset({400, 401, 403, 404, 405, 406, 413, _TOO_MANY_REQUESTS, 451})
-"""Errors in the request: https://www.twilio.com/docs/sendgrid/api-reference/how-to-use-the-sendgrid-v3-api/errors"""
+_SERVER_ERROR: Final = 500
 
 _NOT_ALLOWED: Final = frozenset({401, 403})
 """The key is unknown, or has no right to send mail."""
@@ -147,11 +147,12 @@ def _personalization(copy: Copy) -> dict[str, Any]:
 def refusal(status: int, headers: Mapping[str, str], body: bytes, *, now: datetime) -> SendOutcome:
     """The outcome of an answer other than 202; the module's docstring gives the rule."""
     errors = _errors(body)
-    if status not in _REFUSALS or errors is None:
+    if errors is None:
         return Unknown(f"HTTP {status}")
     cause = _cause(status, errors)
-    if status == _TOO_MANY_REQUESTS and cause is not Cause.CREDITS:
-        return Later(f"HTTP {status}", _reset_seconds(headers, now))
+    is_busy = status == _TOO_MANY_REQUESTS or status >= _SERVER_ERROR
+    if is_busy and cause is not Cause.CREDITS:
+        return Later(f"HTTP {status}", _pause_seconds(headers, now))
     bad = _bad_addresses(errors)
     return BadAddresses(bad) if bad else Refused(f"HTTP {status}", cause)
 
@@ -177,12 +178,12 @@ def _errors(body: bytes) -> list[Mapping[str, Any]] | None:
     return errors if known else None
 
 
-def _reset_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Seconds from `now` until the rate limit resets; None where the header is missing."""
-    try:
-        return max(float(headers["X-RateLimit-Reset"]) - now.timestamp(), 0.0)
-    except (KeyError, TypeError, ValueError):
-        return None
+def _pause_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
+    """Seconds from `now` until another request makes sense; None where the answer does not say."""
+    for name, since in (("Retry-After", 0.0), ("X-RateLimit-Reset", now.timestamp())):
+        with suppress(TypeError, ValueError):
+            return max(0.0, float(headers.get(name, "")) - since)  # 0 for NaN
+    return None
 
 
 def _bad_addresses(errors: list[Mapping[str, Any]]) -> frozenset[int]:

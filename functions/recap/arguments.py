@@ -1,6 +1,7 @@
 """Arguments of `sendEventRecap` and `previewEventRecap` (spec 4.1, 4.9)."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final, Self
 
@@ -11,6 +12,9 @@ SUBJECT_CHARACTERS: Final = 200
 MESSAGE_CHARACTERS: Final = 4000
 GUEST_CHARACTERS: Final = 320
 """No address is longer."""
+
+
+_OF_THE_MAIL: Final = ("mode", "subject", "message")
 
 
 class Mode(StrEnum):
@@ -25,13 +29,18 @@ class RecapArguments(EventArguments):
     """The valid arguments of a request.
 
     `subject` is one line, `message` may have several; both are None where the field is missing or
-    blank. With `only_new` guests who had a recap of the event get no second one.
+    blank. With `only_new` guests who had a recap of the event get no second one. With
+    `resend_unconfirmed` the last recap's unconfirmed mails are sent again, once `again` is the id
+    of that recap; `given` names the other fields of the mail that the request has.
     """
 
     mode: Mode = Mode.PERSONAL
     subject: str | None = None
     message: str | None = None
     only_new: bool = False
+    resend_unconfirmed: bool = False
+    given: frozenset[str] = frozenset()
+    again: str | None = None
 
     @classmethod
     def read(cls, data: Any) -> Self:
@@ -40,7 +49,33 @@ class RecapArguments(EventArguments):
         Raises:
             CallError: `invalid-argument`, with a message that names the field and its rule.
         """
-        return cls(**_recap(data))
+        fields = _recap(data, "resendUnconfirmed")
+        again = flag_argument("resendUnconfirmed", data.get("resendUnconfirmed"))
+        if again and fields["only_new"]:
+            refuse("onlyNew and resendUnconfirmed are two calls: leave one of them out.")
+        given = frozenset(name for name in _OF_THE_MAIL if data.get(name) and fields[name])
+        return cls(**fields, resend_unconfirmed=again, given=given)
+
+    def as_recorded(self, recap_id: str, recap: Mapping[str, Any]) -> Self:
+        """These arguments for the `recap` that was sent, with its mode, subject and message.
+
+        Raises:
+            CallError: `invalid-argument`, where the request has another one.
+        """
+        recorded = replace(
+            self,
+            again=recap_id,
+            mode=Mode(recap["mode"]),
+            subject=recap.get("subject"),
+            message=recap.get("message"),
+        )
+        for name in sorted(self.given):
+            if getattr(self, name) != getattr(recorded, name):
+                refuse(
+                    f"{name} is another one than that of the recap whose unconfirmed mails "
+                    f"resendUnconfirmed sends again; leave {name} out."
+                )
+        return recorded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,8 +23,13 @@ def send_event_recap(service: "Service", request: CallableRequest[Any]) -> dict[
     """
     caller, wanted = staff_call(service, "sendEventRecap", request, RecapArguments.read)
     result = service.recap_sender.send(caller, wanted)
-    answer: dict[str, Any] = {"sent": result.sent, "skipped": result.skipped}
-    return answer | ({"message": result.message} if result.message else {})
+    optional = {
+        "message": result.message,
+        "notes": result.notes,
+        "skippedBy": result.skipped_by,
+    }
+    given = {name: value for name, value in optional.items() if value}
+    return {"sent": result.sent, "skipped": result.skipped} | given
 
 
 def preview_event_recap(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
@@ -40,7 +45,7 @@ def preview_event_recap(service: "Service", request: CallableRequest[Any]) -> di
     optional = {
         "skipped": preview.skipped,
         "blocked": blocked and _refusal(blocked),
-        "message": preview.message,
+        "notes": preview.notes or None,
         "mailed": preview.mailed,
         "unreached": unreached if unreached is None else [asdict(guest) for guest in unreached],
     }

@@ -76,6 +76,7 @@ class RecapUseCases:
         """The use case of `sendEventRecap`."""
         return RecapSender(
             planner=self.planner,
+            statuses=self.watch("outcomes", StatusStore(self.documents)),
             places=self.places,
             mailer=self.mailer,
             links=lambda: self.links,

@@ -127,7 +127,7 @@ def test_calls_are_checked_in_order(name: str, claims: dict[str, Any], counts: C
             f"You have made your {times * AT_MOST} calls of {name} this hour;"
             " call again from 19:00 UTC on."
         ),
-        "details": {"possibleFrom": "2026-05-01T19:00:00.000Z"},
+        "details": {"reason": "calls", "possibleFrom": "2026-05-01T19:00:00.000Z"},
     }
 
 

@@ -59,7 +59,7 @@ export interface Preview {
   readonly hidden: number;
   /** What sending would be refused with by now. */
   readonly blocked?: { readonly code: string; readonly message: string; readonly possibleFrom?: string };
-  readonly message?: string;
+  readonly notes?: readonly string[];
   readonly mailed?: boolean;
   /** Whom the recap did not reach that was named, and who marked it as spam. */
   readonly unreached?: readonly Unreached[];
@@ -76,7 +76,9 @@ export interface Unreached {
 export interface Sent {
   readonly sent: number;
   readonly skipped?: number;
+  /** Why nobody was sent to. */
   readonly message?: string;
+  readonly notes?: readonly string[];
 }
 
 /** What a recovery would do: deliveries that would be sent again, and why others would not. */
@@ -145,6 +147,11 @@ export class Calls {
 
   send(text: RecapText): Promise<Sent> {
     return this.#call("sendEventRecap", text, "the recaps below", RECAP_MS);
+  }
+
+  /** Sends the last recap's mail again to guests of whom the mail service has neither confirmed nor reported anything. */
+  resendUnconfirmed(): Promise<Sent> {
+    return this.#call("sendEventRecap", { resendUnconfirmed: true }, "the recaps below", RECAP_MS);
   }
 
   async #call<Result>(name: string, data: object, lookAt: string | null, limitMs = CALL_MS): Promise<Result> {

@@ -27,6 +27,19 @@ export function recapWords({ state, sent, left, told }: RecapCounts): string {
   return `${parts.join(", ")}.`;
 }
 
+/** What a call of `sendEventRecap` came to. */
+export function sentWords({ sent, skipped = 0, message = "", notes = [] }: Answered): string {
+  const counts = `${count(sent, "mail was", "mails were")} sent${skipped ? `, ${count(skipped, "guest was", "guests were")} skipped` : ""}.`;
+  return [counts, message, ...notes].filter(Boolean).join(" ");
+}
+
+interface Answered {
+  readonly sent: number;
+  readonly skipped?: number;
+  readonly message?: string;
+  readonly notes?: readonly string[];
+}
+
 /** The language that a mail says it is in; empty where it says nothing. */
 export function languageOf(html: string): string {
   return /<html[^>]* lang="([A-Za-z0-9-]+)"/.exec(html)?.[1] ?? "";

@@ -1,5 +1,6 @@
 """The guests of an event: the unique addresses on its approved photos (spec 4.1, rule 1)."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ from functions.recap.audience.photos import (
     MAX_REEL,
     Newest,
     Picture,
-    has_address,
+    hosts,
     picture_of,
 )
 from functions.wall.address import address_hash, guest_uid, mailbox, normalised
@@ -93,7 +94,7 @@ class Audience:
         shows: Whether the photo at an address may be shown.
         at_most: Guests whose pictures are kept.
         room: Bytes for one guest's pictures, on average.
-        hidden: Number of photos at addresses that may not be shown.
+        hidden_hosts: Numbers of the photos that may not be shown, by host.
         pictures_dropped: Whether there were more guests than `at_most`.
     """
 
@@ -103,7 +104,7 @@ class Audience:
     at_most: int
     room: int
     photo_count: int = 0
-    hidden: int = 0
+    hidden_hosts: Counter[str] = field(default_factory=Counter)
     pictures_dropped: bool = False
     reel: Newest = field(default_factory=lambda: Newest(MAIL_BYTES, MAX_REEL))
     by_id: dict[str, Guest] = field(default_factory=dict)
@@ -119,7 +120,8 @@ class Audience:
         """Count the photo, its guest and its picture."""
         self.photo_count += 1
         picture = picture_of(photo, self.shows)
-        self.hidden += picture is None and has_address(photo)
+        if picture is None:
+            self.hidden_hosts.update(hosts(photo)[:1])
         if picture and self.mode is Mode.ALL:
             rank = (photo.featured, photo.approved_at or photo.created_at)
             self.reel.add(photo.id, rank, picture)

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Final, Self
 from urllib.parse import unquote, urlsplit
 
+from functions.recap.audience.photos import host_of
+
 ANY: Final = "*"
 PROJECT: Final = "project"
 
@@ -43,7 +45,7 @@ class PhotoHosts:
         paths: dict[str, list[str]] = defaultdict(list)
         for prefix in (entries | buckets) - {"", ANY, PROJECT}:
             host, slash, path = prefix.partition("/")
-            paths[host.lower()].append(slash + path)
+            paths[host.lower().removesuffix(":443")].append(slash + path)
         return cls(paths, ANY in entries)
 
     def allow(self, url: str) -> bool:
@@ -51,7 +53,7 @@ class PhotoHosts:
         if self.any_host:
             return True
         parts = urlsplit(url)
-        paths = self.paths.get(parts.netloc.lower(), ())  # with a port it is another server
+        paths = self.paths.get(host_of(url), ())  # with another port it is another server
         # A browser resolves `..` before it sends the request, even as `%2e%2e`.
         is_direct = {".", ".."}.isdisjoint(unquote(parts.path).split("/"))
         return parts.scheme == "https" and is_direct and parts.path.startswith(tuple(paths))

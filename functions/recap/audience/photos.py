@@ -59,9 +59,14 @@ def picture_of(photo: Photo, shows: Callable[[str], bool]) -> Picture | None:
     return Picture(shown, leads_to, small=thumb is not None or is_resized(shown))
 
 
-def has_address(photo: Photo) -> bool:
-    """Whether the photo has a picture on any host."""
-    return any(_addresses(photo))
+def hosts(photo: Photo) -> list[str]:
+    """The hosts of the photo's picture and of its small one."""
+    return [host_of(link) for link in _addresses(photo) if link]
+
+
+def host_of(url: str) -> str:
+    """The host of a web address, with the port if it is another than that of https."""
+    return urlsplit(url).netloc.lower().removesuffix(":443")
 
 
 def _addresses(photo: Photo) -> tuple[str | None, str | None]:

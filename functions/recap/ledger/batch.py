@@ -8,7 +8,9 @@ step is a conditional write that fails where another call wrote first:
        └─────────┘   the last request was refused: another request may follow
 
 Only the call that started a batch, and knows that its mails were refused, moves it back to
-`planned`. The recap's counts and its state follow from its batches.
+`planned`. A call with `resendUnconfirmed` moves recipients of an unknown batch of whom no mail
+event was heard into a new batch; the batch is accepted then, because the others have the mail.
+The recap's counts and its state follow from its batches.
 """
 
 import operator
@@ -84,6 +86,7 @@ class Batch:
         recipients: Ids of the guests who get the mail or have it.
         refused: Ids of former recipients whose address the mail service refused.
         opted_out: Number of former recipients who opted out since the plan.
+        resent: Ids of former recipients who may have the mail, and are in a later batch again.
         holder: The last call that changed the batch; empty until the first change.
         started_at: When the last request was about to be sent.
         note: The mail service's id of the request, or the problem.
@@ -95,6 +98,7 @@ class Batch:
     recipients: tuple[str, ...]
     refused: tuple[str, ...] = ()
     opted_out: int = 0
+    resent: tuple[str, ...] = ()
     holder: str = ""
     started_at: datetime | None = None
     note: str | None = None
@@ -110,6 +114,17 @@ class Batch:
             skipped=len(self.refused) + self.opted_out,
             left=0 if sent else count,
         )
+
+    @property
+    def mailed(self) -> tuple[str, ...]:
+        """Who may have the mail, once a request was sent."""
+        return self.recipients + self.resent
+
+    def confirmed(self, heard: Collection[str]) -> "Batch":
+        """This unknown batch with the recipients of whom a mail event was `heard`."""
+        kept = tuple(guest for guest in self.recipients if guest in heard)
+        gone = tuple(guest for guest in self.recipients if guest not in heard)
+        return replace(self, state=BatchState.ACCEPTED, recipients=kept, resent=gone)
 
     def started(self, holder: str, at: datetime) -> "Batch":
         """This batch, started by the call `holder`."""
@@ -147,6 +162,12 @@ def open_batches(batches: Iterable[Batch]) -> list[Batch]:
     return [batch for batch in batches if batch.state is BatchState.PLANNED]
 
 
+def sent_again(batches: Collection[Batch]) -> list[Batch]:
+    """The batches still to be sent whose recipients all may have the mail."""
+    resent = {guest for batch in batches for guest in batch.resent}
+    return [batch for batch in open_batches(batches) if resent.issuperset(batch.recipients)]
+
+
 def total(batches: Iterable[Batch]) -> Counts:
     """The sum of the numbers of all batches."""
     return sum((batch.counts for batch in batches), start=Counts())
@@ -154,7 +175,7 @@ def total(batches: Iterable[Batch]) -> Counts:
 
 def recap_state(batches: Iterable[Batch]) -> RecapState:
     """State of a recap with these batches, while no call works on it."""
-    states = {batch.state for batch in batches if batch.recipients}
+    states = {batch.state for batch in batches if batch.mailed}
     if BatchState.STARTED in states:
         return RecapState.INTERRUPTED  # it may have been sent
     something_sent = any(state.counts_as_sent for state in states)
@@ -169,7 +190,7 @@ def last_mail(batches: Iterable[Batch]) -> datetime | None:
         (
             batch.started_at
             for batch in batches
-            if batch.recipients and batch.started_at and batch.state is not BatchState.PLANNED
+            if batch.mailed and batch.started_at and batch.state is not BatchState.PLANNED
         ),
         default=None,
     )

@@ -5,19 +5,22 @@ lease. The older call cannot start another batch, because each start is written 
 lock. Its started batches count as sent, and no call repeats them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
+from functions import log
 from functions.documents.refusals import ChangedMeanwhileError
 from functions.recap.ledger.batch import (
+    RECIPIENTS_PER_CALL,
     Batch,
     BatchState,
     Counts,
     RecapState,
     last_mail,
+    plan,
     recap_state,
 )
 from functions.recap.ledger.lock import COOLDOWN, Lock, RecapKey
@@ -82,7 +85,16 @@ class Claim:
     def _settle_crashed(self, number: int) -> None:
         while self.ledger[number].state is BatchState.STARTED:
             try:
-                self.settle(self.ledger[number], BatchState.UNKNOWN, _CRASHED)
+                batch = self.settle(self.ledger[number], BatchState.UNKNOWN, _CRASHED)
+                log.error(
+                    "recap.batch",
+                    eventId=self.event_id,
+                    recapId=self.key.recap_id,
+                    batch=number,
+                    recipients=len(batch.recipients),
+                    state=batch.state,
+                    problem=_CRASHED,
+                )
             except ChangedMeanwhileError:
                 # That call is alive after all, and has just settled the batch itself.
                 found = self.recaps.batch(self.key, number)
@@ -100,6 +112,26 @@ class Claim:
             self.key, self.ledger.values(), batches, counts, self.lock
         )
         self.ledger = {batch.number: batch for batch in planned}
+
+    def resend(self, heard: Collection[str]) -> None:
+        """Plan the unknown batches anew, without recipients of whom a mail event was `heard`.
+
+        Raises:
+            ChangedMeanwhileError: another call has taken over the recap.
+        """
+        older = [
+            batch.confirmed(heard)
+            for batch in self.ledger.values()
+            if batch.state is BatchState.UNKNOWN
+        ]
+        batches = plan(
+            (batch.resent for batch in older),
+            per_batch=RECIPIENTS_PER_CALL,
+            first=max(self.ledger, default=-1) + 1,
+        )
+        if older:
+            changed, self.lock = self.recaps.resend(self.key, older, batches, self.lock)
+            self.ledger |= {batch.number: batch for batch in changed}
 
     def start(self, batch: Batch) -> Batch:
         """Record that a request of `batch` is about to be sent; called before every request.

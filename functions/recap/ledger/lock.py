@@ -50,8 +50,10 @@ class Lock:
     version: Version | None = field(default=None, compare=False)
 
 
-def resumable(lock: Lock | None, now: datetime) -> str | None:
+def resumable(lock: Lock | None, now: datetime, again: str | None = None) -> str | None:
     """Id of the recap that a call made `now` continues; None where it starts a new recap.
+
+    `again` is the recap of a call that sends unconfirmed mails again, for which no cooldown counts.
 
     Raises:
         CallError: `aborted` while another call holds the lock, `resource-exhausted` during the
@@ -63,6 +65,10 @@ def resumable(lock: Lock | None, now: datetime) -> str | None:
         raise CallError(
             Code.ABORTED, "A recap of this event is being sent right now; wait until it is done."
         )
+    if again is not None:
+        if lock.recap_id != again:
+            raise CallError(Code.ABORTED, "Another recap of this event was begun just now.")
+        return again
     if lock.cooldown_until is None or now >= lock.cooldown_until:
         return None
     if lock.unfinished:
@@ -71,11 +77,13 @@ def resumable(lock: Lock | None, now: datetime) -> str | None:
         Code.RESOURCE_EXHAUSTED,
         "A recap of this event was sent within the last 24 hours; "
         f"the next one is possible from {wire_time(lock.cooldown_until)} on.",
-        {"possibleFrom": wire_time(lock.cooldown_until)},
+        {"reason": "cooldown", "possibleFrom": wire_time(lock.cooldown_until)},
     )
 
 
-def taken(before: Lock | None, *, holder: str, recap_id: str, at: datetime) -> Lock:
+def taken(
+    before: Lock | None, *, holder: str, recap_id: str, at: datetime, again: str | None = None
+) -> Lock:
     """The lock after the call `holder` took it, from `before`; `recap_id` is for a new recap.
 
     Raises:
@@ -83,7 +91,7 @@ def taken(before: Lock | None, *, holder: str, recap_id: str, at: datetime) -> L
     """
     # The lock of this very call: only the answer to its commit was lost.
     is_own = before is not None and before.holder == holder
-    resumed = before.recap_id if before and is_own else resumable(before, at)
+    resumed = before.recap_id if before and is_own else resumable(before, at, again)
     return Lock(
         recap_id=resumed or recap_id,
         holder=holder,

@@ -19,7 +19,7 @@ from functions.documents.refusals import ChangedMeanwhileError
 from functions.documents.write import Create, Delete, Merge, Put, Update, Write
 from functions.mail.tracking import Tally
 from functions.recap.arguments import RecapArguments
-from functions.recap.ledger.batch import Batch, BatchState, Counts, RecapState
+from functions.recap.ledger.batch import Batch, BatchState, Counts, RecapState, total
 from functions.recap.ledger.lock import Lock, RecapKey, taken
 
 
@@ -27,9 +27,9 @@ from functions.recap.ledger.lock import Lock, RecapKey, taken
 class RecapStore:
     """The locks, the recaps and their ledgers. Every write is one atomic commit.
 
-    Every method except `take` and `sent_at` is one round trip. Every other write raises
-    `ChangedMeanwhileError` where the lock or a batch was written since it was read, and returns
-    the lock and the batches with the versions that it wrote.
+    Every method except `take`, `last_recap` and `sent_at` is one round trip. Every write except
+    `take` raises `ChangedMeanwhileError` where the lock or a batch was written since it was read,
+    and returns the lock and the batches with the versions that it wrote.
     """
 
     documents: Documents
@@ -69,7 +69,7 @@ class RecapStore:
 
         def writes(found: Document | None) -> Sequence[Write]:
             before, at = lock_of(found) if found else None, now()
-            lock = taken(before, holder=holder, recap_id=new_id(), at=at)
+            lock = taken(before, holder=holder, recap_id=new_id(), at=at, again=wanted.again)
             locks.append((before, lock))
             is_new = before is None or before.recap_id != lock.recap_id
             fresh = {"startedAt": at, **asdict(Counts()), **asdict(Tally())} if is_new else {}
@@ -89,6 +89,12 @@ class RecapStore:
                 lock_written, *_ = self.documents.transact(_lock_path(wanted.event_id), writes)
                 before, lock = locks[-1]
                 return before, replace(lock, version=lock_written.version)
+
+    def last_recap(self, event_id: str) -> tuple[str, Mapping[str, Any]] | None:
+        """Id and fields of the event's last recap; None before the first. Two round trips."""
+        lock = self.lock(event_id)
+        found = self.documents.get(RecapKey(event_id, lock.recap_id).path) if lock else None
+        return (found.id, found.fields) if found else None
 
     def batches(self, key: RecapKey) -> list[Batch]:
         """The batches of the ledger, in order."""
@@ -135,6 +141,31 @@ class RecapStore:
             replace(lock, version=lock_written.version),
         )
 
+    def resend(
+        self, key: RecapKey, older: Sequence[Batch], batches: Sequence[Batch], lock: Lock
+    ) -> tuple[list[Batch], Lock]:
+        """Write the `older` batches, and create `batches` for recipients who left them.
+
+        The lock is written in the same commit.
+        """
+        # A recipient counts as sent, and as unknown, in neither until the new batch is settled.
+        moved = total(batches).left
+        confirmed = sum(len(batch.recipients) for batch in older)
+        lock_written, *written = self.documents.commit(
+            _held(key, lock),
+            *(
+                Update(_batch_path(key, batch.number), _batch_fields(batch), version=batch.version)
+                for batch in older
+            ),
+            *(Create(_batch_path(key, batch.number), _batch_fields(batch)) for batch in batches),
+            Merge(key.path, add={"sent": -moved, "unknown": -moved - confirmed, "left": moved}),
+        )
+        changed = [
+            replace(batch, version=result.version)
+            for batch, result in zip([*older, *batches], written, strict=False)
+        ]
+        return changed, replace(lock, version=lock_written.version)
+
     def settle(self, key: RecapKey, batch: Batch, change: Counts) -> Batch:
         """Record the result of a started batch; adds `change` to the recap's counts."""
         written, *_ = self.documents.commit(*_changed(key, batch, change))
@@ -156,7 +187,7 @@ class RecapStore:
             for batch in self.batches(RecapKey(event_id, recap.id)):
                 if batch.state is BatchState.PLANNED or batch.started_at is None:
                     continue
-                for guest in batch.recipients + batch.refused:
+                for guest in batch.mailed + batch.refused:
                     latest[guest] = max(batch.started_at, latest.get(guest, batch.started_at))
         return latest
 
@@ -224,6 +255,7 @@ def batch_of(found: Document) -> Batch:
         recipients=tuple(fields["recipients"]),
         refused=tuple(fields.get("refused") or ()),
         opted_out=fields.get("optedOut") or 0,
+        resent=tuple(fields.get("resent") or ()),
         holder=fields.get("holder") or "",
         started_at=fields.get("startedAt"),
         note=fields.get("note"),
@@ -238,6 +270,7 @@ def _batch_fields(batch: Batch) -> dict[str, Any]:
         "recipients": list(batch.recipients),
         "refused": list(batch.refused),
         "optedOut": batch.opted_out,
+        "resent": list(batch.resent),
         "holder": batch.holder,
         "startedAt": batch.started_at,
         "note": batch.note,

@@ -41,7 +41,7 @@ class StatusStore:
         found, *ledger = self.documents.get_all([_statuses(key), *paths])
         return StoredStatuses(
             {
-                number: frozenset(batch.fields["recipients"])
+                number: {*batch.fields["recipients"], *batch.fields.get("resent", ())}
                 for number, batch in zip(numbers, ledger, strict=True)
                 if batch
             },

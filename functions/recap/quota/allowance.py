@@ -1,6 +1,5 @@
 """The limits of a call, a mailbox and a tenant: the guests to whom a recap may go (spec 8)."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,7 +15,8 @@ class RecapLimits:
 
     Attributes:
         per_call: Recipients of one call.
-        per_address: Recaps of a tenant to one mailbox in 24 hours.
+        per_address: Recaps of a tenant to one mailbox in 24 hours, however many of its addresses
+            a recap has.
         per_tenant: Mails of a tenant in 24 hours.
     """
 
@@ -26,15 +26,9 @@ class RecapLimits:
 
     def mails(self, others: Counted) -> int:
         """The number of mails for a call; `others` are the mails of the tenant's other recaps."""
-        of_tenant = min(self.per_tenant, mailings.MAX_MAILS_PER_DAY) - others.total()
+        of_tenant = min(self.per_tenant, mailings.MAX_MAILS_PER_DAY) - others.mails
         return min(self.per_call, max(of_tenant, 0))
 
     def eligible(self, guests: Sequence[Guest], others: Counted) -> Sequence[Guest]:
-        """The guests, in order, whose mailbox has not had its maximum."""
-        of_mailbox: Counter[str] = Counter()
-        eligible = []
-        for guest in guests:
-            of_mailbox[guest.mailbox] += 1
-            if others.of(guest.mailbox) + of_mailbox[guest.mailbox] <= self.per_address:
-                eligible.append(guest)
-        return eligible
+        """The guests, in order, whose mailbox has not had its maximum of other recaps."""
+        return [guest for guest in guests if others.recaps_of(guest.mailbox) < self.per_address]

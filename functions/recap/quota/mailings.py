@@ -12,6 +12,7 @@ import struct
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -25,12 +26,16 @@ _MAILBOX_DIGITS: Final = 16
 """Digits of a mailbox's hash; two of a million share them once in 10,000,000 cases."""
 
 
-class Counted(Counter[bytes]):
-    """Mails that other recaps planned in the last 24 hours, by the start of a mailbox's hash."""
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What other recaps planned in the last 24 hours: their mails, and recaps by mailbox."""
 
-    def of(self, mailbox: str) -> int:
-        """Number of mails to the mailbox."""
-        return self[_start(mailbox)]
+    mails: int
+    recaps: Counter[bytes]
+
+    def recaps_of(self, mailbox: str) -> int:
+        """Number of recaps to any address of the mailbox."""
+        return self.recaps[_start(mailbox)]
 
 
 def tenant_key(tenant_id: str) -> str:
@@ -40,7 +45,8 @@ def tenant_key(tenant_id: str) -> str:
 
 def counted(entries: bytes, recap_id: str, now: datetime) -> Counted:
     """Count the entries of other recaps than `recap_id`."""
-    return Counted(mailbox for _, _, mailbox in _others(entries, recap_id, now))
+    others = [(recap, mailbox) for recap, _, mailbox in _others(entries, recap_id, now)]
+    return Counted(len(others), Counter(mailbox for _, mailbox in set(others)))
 
 
 def without_mailbox(entries: bytes, mailbox: str) -> bytes:

@@ -32,8 +32,14 @@ SMALL_REQUESTS_AT_ONCE: Final = 12
 FEW_MAILS: Final = 50
 """In a small request."""
 
-BACKOFF_SECONDS: Final = (0.5, 1.0, 2.0, 4.0)
-"""Seconds before each further request of a batch, where a busy mail service names no reset time."""
+PAUSES: Final = (1.0, 2.0, 4.0, 8.0, 16.0)
+"""Seconds before each further request of a batch, where a busy mail service names no time."""
+
+LONGEST_PAUSE: Final = 30.0
+"""Seconds."""
+
+PATIENCE: Final = 45.0
+"""Seconds since the last accepted batch after which a call does not wait; SDKs give up after 70."""
 
 MAX_BAD_ADDRESS_ROUNDS: Final = 50
 """How often a batch is sent again without its refused addresses."""
@@ -50,7 +56,7 @@ class Dispatch:
         batches: The planned batches, with the recipients who still get the mail.
         recipients: The recipients of all batches, by guest id.
         small_in_parallel: Sends the batches of few recipients, `in_parallel` all others.
-        give_up_at: End of all waiting, on `clock.monotonic`.
+        give_up_at: End of all waiting, on `clock.monotonic`; also `PATIENCE` ends it.
     """
 
     claim: Claim
@@ -62,7 +68,8 @@ class Dispatch:
     small_in_parallel: InParallel
     clock: Clock
     give_up_at: float
-    _in_doubt: bool = False
+    _stopped: bool = False
+    _accepted_at: float = field(init=False)
     _causes: set[Cause] = field(default_factory=set)
 
     @property
@@ -77,14 +84,15 @@ class Dispatch:
 
     def send(self) -> None:
         """Send all batches; a failure of a batch does not affect the others."""
+        self._accepted_at = self.clock.monotonic()
         small = [batch for batch in self.batches if len(batch.recipients) <= FEW_MAILS]
         large = [batch for batch in self.batches if len(batch.recipients) > FEW_MAILS]
         self.in_parallel(self._send, large)
         self.small_in_parallel(self._send, small)
 
     def _send(self, batch: Batch) -> None:
-        # After one unknown outcome no further batch is risked.
-        if self._in_doubt or self.clock.monotonic() > self.give_up_at:
+        # After an unknown outcome no further batch is risked; nor after the end of the patience.
+        if self._stopped or self.clock.monotonic() > self.give_up_at:
             return
         try:
             self._post(self.claim.start(batch))
@@ -103,10 +111,12 @@ class Dispatch:
                 case BadAddresses(indices) if rounds < MAX_BAD_ADDRESS_ROUNDS:
                     rounds += 1
                     batch = batch.without_refused(indices)
-                case Later(_, seconds) if tries < len(BACKOFF_SECONDS):
-                    pause = BACKOFF_SECONDS[tries] if seconds is None else seconds
+                case Later(_, seconds) if tries < len(PAUSES):
+                    pause = min(PAUSES[tries] if seconds is None else seconds, LONGEST_PAUSE)
                     tries += 1
-                    if self.clock.monotonic() + pause > self.give_up_at:
+                    patient_until = min(self.give_up_at, self._accepted_at + PATIENCE)
+                    if self.clock.monotonic() + pause > patient_until:
+                        self._stopped = True
                         break
                     self.clock.sleep(pause)
                 case _:
@@ -128,7 +138,9 @@ class Dispatch:
             return _LATE
         outcome = self.mailer.send(message)
         if isinstance(outcome, Unknown):
-            self._in_doubt = True
+            self._stopped = True
+        elif isinstance(outcome, Accepted):
+            self._accepted_at = self.clock.monotonic()
         return outcome
 
     def _settle(self, batch: Batch, outcome: SendOutcome) -> None:
@@ -151,6 +163,8 @@ class Dispatch:
 
     def _log(self, batch: Batch, problem: str | None, cause: Cause | None = None) -> None:
         write = log.warning if problem else log.info
+        if batch.state is BatchState.UNKNOWN:
+            write = log.error
         write(
             "recap.batch",
             eventId=self.claim.key.event_id,

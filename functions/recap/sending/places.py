@@ -86,4 +86,6 @@ class Places:
 
 
 def _busy(problem: str) -> CallError:
-    return CallError(Code.RESOURCE_EXHAUSTED, f"{problem} right now; call again in a minute.")
+    return CallError(
+        Code.RESOURCE_EXHAUSTED, f"{problem} right now; call again in a minute.", {"reason": "busy"}
+    )

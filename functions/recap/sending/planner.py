@@ -3,6 +3,7 @@
 Sending and preview use the same planner, so that they cannot disagree. It only reads.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -16,7 +17,7 @@ from functions.recap.arguments import Mode, RecapArguments
 from functions.recap.audience.guest_store import GuestStore
 from functions.recap.audience.guests import Audience, Guest
 from functions.recap.audience.recipients import in_turn, standing
-from functions.recap.ledger.batch import Batch, Counts, open_batches, total
+from functions.recap.ledger.batch import Batch, Counts, open_batches, sent_again, total
 from functions.recap.ledger.lock import Lock
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.mail.composer import Composer
@@ -62,6 +63,7 @@ class Gathered:
         A recipient who is on no approved photo any more is left out without being counted.
         """
         left_out = self.skip_reasons.keys() | self._not_new(batch)
+        opted_out = self._skipped(batch, SkipReason.OPTED_OUT)
         return replace(
             batch,
             recipients=tuple(
@@ -69,25 +71,42 @@ class Gathered:
                 for guest in batch.recipients
                 if guest in self.audience.by_id and guest not in left_out
             ),
-            opted_out=batch.opted_out + sum(map(self.skip_reasons.__contains__, batch.recipients)),
+            opted_out=batch.opted_out + opted_out,
         )
+
+    def _skipped(self, batch: Batch, reason: SkipReason) -> int:
+        return sum(self.skip_reasons.get(guest) is reason for guest in batch.recipients)
 
     def _not_new(self, batch: Batch) -> set[str]:
         return self.sent_at.keys() & batch.recipients if self.only_new else set()
 
     def continued(self, ledger: Collection[Batch]) -> Choice | None:
         """The recipients of a call that continues a recap; None where the recap sent nothing."""
-        before, planned = total(ledger), open_batches(ledger)
-        if not before.sent:
-            return None
+        return self._rest(ledger, open_batches(ledger)) if total(ledger).sent else None
+
+    def again(self, ledger: Collection[Batch]) -> Choice:
+        """The recipients of a call that sends unconfirmed mails again."""
+        planned = sent_again(ledger)
+        choice = self._rest(ledger, planned)
+        report = replace(
+            choice.report,
+            again=True,
+            waiting=total(open_batches(ledger)).left - total(planned).left,
+            why_nobody=None if planned else "No mail of the last recap is unconfirmed.",
+        )
+        return choice._replace(report=report)
+
+    def _rest(self, ledger: Collection[Batch], planned: Collection[Batch]) -> Choice:
+        before = total(ledger)
         remaining = [self.remaining(batch) for batch in planned]
         skipped = total(remaining).skipped - total(planned).skipped
         report = Report(
             # The batches will count the guests who are skipped now; the report does already.
             before=before + Counts(skipped=skipped),
             skipped=skipped,
+            bounced=sum(self._skipped(batch, SkipReason.UNREACHABLE) for batch in planned),
             not_new=sum(len(self._not_new(batch)) for batch in planned),
-            hidden=self.audience.hidden,
+            hidden_hosts=self.audience.hidden_hosts,
         )
         return Choice([guest for batch in remaining for guest in batch.recipients], report)
 
@@ -153,16 +172,21 @@ class Planner:
         audience, candidates = gathered.audience, gathered.candidates
         guests = in_turn(candidates, gathered.sent_at, only_new=gathered.only_new)
         eligible, mails = self.limits.eligible(guests, others), self.limits.mails(others)
-        skipped = audience.invalid + len(gathered.skip_reasons)
+        reasons = Counter(gathered.skip_reasons.values())
+        skipped, bounced = (
+            audience.invalid + reasons[SkipReason.OPTED_OUT],
+            reasons[SkipReason.UNREACHABLE],
+        )
         not_new, over_limit = len(candidates) - len(guests), len(guests) - len(eligible)
         report = Report(
-            skipped=skipped + over_limit,
+            skipped=skipped,
+            bounced=bounced,
             left=max(len(eligible) - mails, 0),
             over_limit=over_limit,
             tenant_limited=mails < min(self.limits.per_call, len(eligible)),
             not_new=not_new,
-            hidden=audience.hidden,
-            why_nobody=None if guests else _why_nobody(audience, skipped, not_new),
+            hidden_hosts=audience.hidden_hosts,
+            why_nobody=None if guests else _why_nobody(audience, skipped + bounced, not_new),
         )
         return Choice([guest.id for guest in eligible[:mails]], report)
 
@@ -203,4 +227,4 @@ def _why_nobody(audience: Audience, skipped: int, not_new: int) -> str:
         return "There are no approved photos, so there is nobody to send to."
     if not skipped:
         return "No guest has left an e-mail address with an approved photo."
-    return "Every guest has opted out of recap mails or left an invalid address."
+    return "Every guest has opted out, or has left an address that is invalid or has bounced."

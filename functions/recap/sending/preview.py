@@ -46,8 +46,7 @@ class Preview:
     `mail` is written out; its parts are empty without a guest to show the mail of. `skipped` is
     None for an event of few guests, `mailed` where no mail was asked for, `unreached` where no
     recap was named. `hidden` counts photos on hosts that may not stand in mails. `blocked` is the
-    error with which `sendEventRecap` would refuse the call now, `message` the note that it would
-    give.
+    error with which `sendEventRecap` would refuse the call now, `notes` what it would say.
     """
 
     mail: EmailMessage
@@ -57,7 +56,7 @@ class Preview:
     left: int
     hidden: int
     blocked: CallError | None
-    message: str | None
+    notes: Sequence[str]
     mailed: bool | None
     unreached: "Sequence[Unreached] | None"
 
@@ -136,9 +135,9 @@ class RecapPreview:
                 skipped=choice.report.skipped if is_told else None,
                 had_recap=sum(guest in gathered.sent_at for guest in choice.ids),
                 left=choice.report.left,
-                hidden=gathered.audience.hidden,
+                hidden=gathered.audience.hidden_hosts.total(),
                 blocked=blocked,
-                message=outlook(choice.report, len(choice.ids)),
+                notes=outlook(choice.report, len(choice.ids)),
                 mailed=bool(message.copies) if to else None,
                 unreached=unreached,
             )
@@ -173,6 +172,7 @@ class RecapPreview:
                 Code.RESOURCE_EXHAUSTED,
                 f"You have had {PREVIEWS_PER_HOUR} previews mailed within this hour; wait for the "
                 "next one, or leave sendToMe out.",
+                {"reason": "calls"},
             ) from None
         return own_address
 

@@ -1,10 +1,14 @@
 """The result of a call, and the answer to its caller (spec 4.1, 7.1)."""
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from functions.call_error import CallError, Code
 from functions.recap.ledger.batch import Batch, BatchState, Counts, RecapState, total
+
+HOSTS_NAMED: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +18,8 @@ class RecapResult:
     sent: int
     skipped: int
     message: str | None = None
+    notes: Sequence[str] = field(default_factory=list)
+    skipped_by: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,12 +29,15 @@ class Report:
     Attributes:
         before: Counts of the recap's batches before this call; `batches` are those now.
         under_way: Recipients of batches whose result is not recorded.
-        skipped: Guests who were skipped before the batches were planned.
+        again: Whether the call sends unconfirmed mails again.
+        waiting: Recipients of open batches that this call leaves to the next one.
+        skipped: Guests who had opted out before the batches were planned, or have no valid address.
+        bounced: Guests whose address has sent a mail back for good.
         left: Guests who are in no batch, and the first of the next recap.
-        over_limit: Skipped guests whose mailbox had the tenant's maximum of recaps today.
+        over_limit: Guests whose mailbox had the tenant's maximum of recaps today.
         tenant_limited: Whether the tenant's maximum of mails today is below the number of guests.
         not_new: Guests who had a recap of this event and get no second one now.
-        hidden: Photos on hosts that are not allowed in mails.
+        hidden_hosts: Numbers of photos on hosts that are not allowed in mails.
         why_nobody: Why there are no recipients.
         advice: Who can fix that the mail service refuses mails; empty where that is unknown.
     """
@@ -36,12 +45,15 @@ class Report:
     before: Counts = field(default_factory=Counts)
     batches: Counts = field(default_factory=Counts)
     under_way: int = 0
+    again: bool = False
+    waiting: int = 0
     skipped: int = 0
+    bounced: int = 0
     left: int = 0
     over_limit: int = 0
     tenant_limited: bool = False
     not_new: int = 0
-    hidden: int = 0
+    hidden_hosts: Counter[str] = field(default_factory=Counter)
     why_nobody: str | None = None
     advice: str = ""
 
@@ -52,14 +64,20 @@ class Report:
 
     @property
     def call(self) -> Counts:
-        """The counts of this call alone; `left` is that of the whole recap."""
+        """The counts of this call alone; `left` is what it had to send and did not."""
         done = self.batches - self.before
         return Counts(
             sent=done.sent,
             unknown=done.unknown,
             skipped=self.skipped + done.skipped,
-            left=self.batches.left,
+            left=self.batches.left - self.waiting,
         )
+
+    @property
+    def skipped_by(self) -> Mapping[str, int]:
+        """Who else got no mail, without zeros."""
+        others = {"bounced": self.bounced, "dayLimit": self.over_limit, "left": self.left}
+        return {reason: guests for reason, guests in others.items() if guests}
 
 
 def answer(report: Report, state: RecapState | None) -> RecapResult:
@@ -68,82 +86,99 @@ def answer(report: Report, state: RecapState | None) -> RecapResult:
     Raises:
         CallError: `internal`, where a mail was not sent or its result is unknown.
     """
-    call = report.call
+    call, unconfirmed = report.call, report.batches.unknown
+    details = {"unconfirmed": unconfirmed} if unconfirmed else None
     if state is None or report.under_way:
         raise CallError(
             Code.INTERNAL,
             f"{call.sent} mails were sent, but not all of it could be recorded; "
             "call again in ten minutes to send the rest.",
+            details,
         )
-    if state is RecapState.FAILED:
+    if call.left and state is RecapState.FAILED:
         raise CallError(
             Code.INTERNAL,
             f"Nothing was sent. {report.advice}"
             if report.advice
             else "The mail service took none of the mails; nothing was sent, try again.",
         )
-    unconfirmed = (
-        f"The mail service did not confirm {call.unknown} of the mails; "
-        "they count as sent, so that nobody gets two."
-    )
-    if state is RecapState.INTERRUPTED:
+    confirmed = call.sent - call.unknown
+    doubt = f"{_unconfirmed(call.unknown)} {_WAY_OUT}"
+    if call.left:
         sentences = [
-            f"{call.sent} mails were sent and {call.left} were not; call again to send those.",
-            unconfirmed if call.unknown else "",
+            f"{confirmed} mails were sent and {call.left} were not; call again to send those.",
+            doubt if call.unknown else "",
             report.advice,
         ]
-        raise CallError(Code.INTERNAL, " ".join(filter(None, sentences)))
+        raise CallError(Code.INTERNAL, " ".join(filter(None, sentences)), details)
     if call.unknown:
-        raise CallError(Code.INTERNAL, f"{unconfirmed} All others were sent.")
-    return RecapResult(call.sent, call.skipped, " ".join(_notes(report)) or None)
+        sent = "The other mail was" if confirmed == 1 else f"All other {confirmed} mails were"
+        others = f" {sent} sent." if confirmed else ""
+        raise CallError(Code.INTERNAL, f"{doubt}{others}", details)
+    notes = _notes(report)
+    if not call.sent:
+        message, *notes = notes or ["Nobody is left to send to."]
+        return RecapResult(0, call.skipped, message, notes, report.skipped_by)
+    return RecapResult(call.sent, call.skipped, None, notes, report.skipped_by)
 
 
-def outlook(report: Report, recipients: int) -> str | None:
-    """The notes that `answer` would give if a call sent to all these `recipients` now."""
+def _unconfirmed(mails: int) -> str:
+    return (
+        f"The mail service did not confirm {mails} of the mails; "
+        "they count as sent, so that nobody gets two."
+    )
+
+
+_WAY_OUT: Final = (
+    "A call with resendUnconfirmed: true mails those again of which the mail service has reported "
+    "nothing by then."
+)
+
+
+def outlook(report: Report, recipients: int) -> Sequence[str]:
+    """The notes of a call that sends to all these `recipients` now."""
     ahead = replace(report, batches=Counts(sent=report.before.sent + recipients))
-    return " ".join(_notes(ahead, ahead=True)) or None
+    return _notes(ahead, ahead=True)
 
 
 def _notes(report: Report, *, ahead: bool = False) -> list[str]:
-    notes = [report.why_nobody] if report.why_nobody else []
-    if report.before.sent:
-        continues = "would continue" if ahead else "continued"
-        has = "would then have" if ahead else "has now"
-        notes.append(
-            f"This {continues} an interrupted recap, which {has} {report.batches.sent} "
-            "mails in all."
-        )
-    if report.before.unknown:
-        notes.append(
-            f"The mail service has not confirmed {report.before.unknown} of them; "
-            "they count as sent, so that nobody gets two."
-        )
-    if report.batches.skipped and not report.batches.sent:
-        notes.append("The mail service takes none of the guests' addresses.")
-    if report.over_limit:
-        notes.append(
-            f"{report.over_limit} guests were left out, as they have had as many recaps of your "
-            "events in 24 hours as one address gets (RECAPS_PER_ADDRESS_A_DAY)."
-        )
-    if report.tenant_limited:
-        notes.append(
-            "Your events have sent as many recap mails as they may in 24 hours "
-            "(RECAP_MAILS_PER_DAY)."
-        )
-    if report.not_new and not report.why_nobody:
-        notes.append(
-            f"{report.not_new} guests have had a recap of this event before: this one "
-            f"{'would go' if ahead else 'went'} to guests without one alone."
-        )
-    if report.left:
-        notes.append(
-            f"{report.left} guests are left; the next recap, possible "
-            f"{'in' if report.batches.sent else 'within'} 24 hours, goes to them first "
-            "(with onlyNew, only to guests without one)."
-        )
-    if report.hidden and report.batches.sent:
-        notes.append(
-            f"{report.hidden} photos are not shown, as they are on none of the hosts of "
-            "PHOTO_HOSTS, to which the operator of the service can add theirs."
-        )
-    return notes
+    continues, has, goes = (
+        ("would continue", "would then have", "would go")
+        if ahead
+        else ("continued", "has now", "went")
+    )
+    when = "in" if report.batches.sent else "within"
+    notes = {
+        report.why_nobody or "": True,
+        f"This {continues} an interrupted recap, which {has} {report.batches.sent} mails in all.": (
+            report.before.sent and not report.again
+        ),
+        f"{_unconfirmed(report.before.unknown)} {_WAY_OUT}": report.before.unknown,
+        f"{report.waiting} mails of that recap were never sent; call without resendUnconfirmed to "
+        "send those.": report.waiting,
+        "The mail service takes none of the guests' addresses.": (
+            report.batches.skipped and not report.batches.sent
+        ),
+        f"{report.bounced} guests were left out, as their addresses have sent a mail back for good "
+        "within a year.": report.bounced,
+        f"{report.over_limit} guests were left out, as they have had as many recaps of your events "
+        "in 24 hours as one address gets (RECAPS_PER_ADDRESS_A_DAY).": report.over_limit,
+        "Your events have sent as many recap mails as they may in 24 hours "
+        "(RECAP_MAILS_PER_DAY).": report.tenant_limited,
+        f"{report.not_new} guests have had a recap of this event before: this one {goes} to guests "
+        "without one alone.": report.not_new and not report.why_nobody,
+        f"{report.left} guests are left; the next recap, possible {when} 24 hours, goes to them "
+        "first (with onlyNew, only to guests without one).": report.left,
+        _hidden(report.hidden_hosts): report.batches.sent,
+    }
+    return [note for note, applies in notes.items() if note and applies]
+
+
+def _hidden(hosts: Counter[str]) -> str:
+    named = [f"{host} ({photos})" for host, photos in hosts.most_common(HOSTS_NAMED)]
+    more = ["others"] if len(hosts) > HOSTS_NAMED else []
+    says = (
+        f"{hosts.total()} photos are not shown, as their hosts are none of PHOTO_HOSTS: "
+        f"{', '.join(named + more)}. The operator of the service can add them."
+    )
+    return says if hosts else ""

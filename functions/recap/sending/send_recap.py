@@ -17,9 +17,17 @@ from functions.parallel import InParallel
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import RecapArguments
 from functions.recap.audience.guests import Guest
-from functions.recap.ledger.batch import Batch, RecapState, open_batches, plan, total
+from functions.recap.ledger.batch import (
+    Batch,
+    RecapState,
+    open_batches,
+    plan,
+    sent_again,
+    total,
+)
 from functions.recap.ledger.claim import Claim
 from functions.recap.ledger.lock import TIMEOUT, RecapKey, resumable
+from functions.recap.ledger.status_store import StatusStore
 from functions.recap.mail.composer import Composer, Recipient
 from functions.recap.mail.labels import MailLabels
 from functions.recap.quota.mailings import counted, with_recap
@@ -49,6 +57,7 @@ class RecapSender:
     """
 
     planner: Planner
+    statuses: StatusStore
     places: Places
     mailer: Callable[[], BulkMailer]
     links: Callable[[], Callable[[str, str], PreferencesLinks]]
@@ -65,9 +74,31 @@ class RecapSender:
         """
         give_up_at = self.clock.monotonic() + _LAST_WAIT_SECONDS
         event, lock = self.planner.event(caller, wanted)
-        resumable(lock, self.clock.now())  # a call that is refused waits for no place
-        with self.places.place(event.tenant_id):
-            return self._send(caller, wanted, event, give_up_at)
+        if wanted.resend_unconfirmed:
+            last = self.planner.recaps.last_recap(wanted.event_id)
+            if last is None:
+                return RecapResult(0, 0, "No recap of this event was sent.")
+            wanted = wanted.as_recorded(*last)
+        try:
+            # A call that is refused waits for no place.
+            resumable(lock, self.clock.now(), wanted.again)
+            with self.places.place(event.tenant_id):
+                return self._send(caller, wanted, event, give_up_at)
+        except CallError as refused:
+            if refused.code not in (Code.ABORTED, Code.RESOURCE_EXHAUSTED):
+                raise
+            raise self._with_last_recap(refused, wanted.event_id) from None
+
+    def _with_last_recap(self, refused: CallError, event_id: str) -> CallError:
+        """The refusal, with the counts of the last recap, whose own answer may have been lost."""
+        _, last = self.planner.recaps.last_recap(event_id) or ("", {})
+        counts = {
+            "sent": last.get("sent", 0),
+            "skipped": last.get("skipped", 0),
+            "unconfirmed": last.get("unknown", 0),
+        }
+        details = {**(refused.details or {}), **({"lastRecap": counts} if last else {})}
+        return CallError(refused.code, refused.message, details)
 
     def _send(
         self, caller: Caller, wanted: RecapArguments, event: WallEvent, give_up_at: float
@@ -114,12 +145,17 @@ class RecapSender:
         )
         audience = gathered.audience
         composer = self.planner.composer(event, wanted, audience, mailer.bytes_per_recipient)
-        continued = gathered.continued(claim.ledger.values())
+        if wanted.again:
+            claim.resend(self.statuses.load(claim.key, []).statuses.keys())
+            continued: Choice | None = gathered.again(claim.ledger.values())
+        else:
+            continued = gathered.continued(claim.ledger.values())
         choice = continued or self._reserve(claim, event, gathered)
         guests = self.planner.with_pictures(wanted, audience, choice.ids)
         if not continued:
             _plan(claim, choice, guests, composer, mailer.recipients_per_request)
-        batches = [gathered.remaining(batch) for batch in open_batches(claim.ledger.values())]
+        still_open = sent_again if wanted.again else open_batches
+        batches = [gathered.remaining(batch) for batch in still_open(claim.ledger.values())]
         make_links = self.links()
 
         def links(guest: Guest) -> PreferencesLinks:

@@ -342,15 +342,17 @@ class RecapWorld:
         """Whether the tenant's record has the mail; after a day the record may forget it."""
         began = self._recap(recap_id)["startedAt"]
         planned = self._simulation.now - began < mailings.PERIOD - _SLACK
-        return not planned or self._mailed_of(recap_id).of(address_hash(address)) > 0
+        return not planned or self._mailed_of(recap_id).recaps_of(address_hash(address)) > 0
 
     def _mailed_of(self, recap_id: str) -> mailings.Counted:
         """What the tenant's record has of one recap."""
         found = self._firestore.get(f"recapMails/{tenant_key(TENANT)}")
         entries: bytes = found.fields["entries"] if found else b""
         now = self._simulation.now
-        everything, others = (mailings.counted(entries, of, now) for of in ("", recap_id))
-        return mailings.Counted(everything - others)
+        all_of_them, others = (mailings.counted(entries, of, now) for of in ("", recap_id))
+        return mailings.Counted(
+            all_of_them.mails - others.mails, all_of_them.recaps - others.recaps
+        )
 
     def _recap(self, recap_id: str) -> Mapping[str, Any]:
         found = self._firestore.get(RecapKey(EVENT, recap_id).path)
@@ -450,7 +452,7 @@ class RecapWorld:
                 self._recap_of[call] = recap_id
                 self._holder_of.setdefault(call, self._holder)
                 ended_without = after.fields["state"] in (RecapState.FAILED, RecapState.EMPTY)
-                if ended_without and self._mailed_of(recap_id).total():
+                if ended_without and self._mailed_of(recap_id).mails:
                     self._simulation.violation("a recap that sent nothing counts as one")
             case _:
                 pass

@@ -56,14 +56,14 @@ export default async function recap({ site, admin, moderator, eventId, guest, vi
     if (route.request().method() !== "POST") return route.continue();
     const response = await route.fetch();
     const { result } = await response.json();
-    return route.fulfill({ response, json: { result: { ...result, hidden: 2 } } });
+    return route.fulfill({ response, json: { result: { ...result, hidden: 2, notes: ["2 photos are not shown."] } } });
   });
   const compose = page.getByRole("region", { name: "Next recap" });
   found.to = [];
   for (const choice of [/^everybody/, /^only guests/]) {
     await compose.getByLabel(choice).check();
     await compose.getByRole("button", { name: "Preview" }).click();
-    await compose.getByText("2 approved photos show in no mail").waitFor();
+    await compose.getByText("2 photos are not shown.").waitFor();
     found.to.push(await compose.innerText());
   }
   return found;

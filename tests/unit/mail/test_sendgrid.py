@@ -81,13 +81,13 @@ def test_202_is_accepted(mailbox: Mailbox) -> None:
         (wrong_key(), Refused("HTTP 401", Cause.KEY), 0),
         (unverified_sender(), Refused("HTTP 403", Cause.SENDER), 0),
         (credits_exceeded(), Refused("HTTP 401", Cause.CREDITS), 0),
-        (status(408), Unknown("HTTP 408"), 0),
-        (status(422), Unknown("HTTP 422"), 0),
-        (status(500), Unknown("HTTP 500"), 0),
-        (status(502), Unknown("HTTP 502"), 0),
-        (status(504), Unknown("HTTP 504"), 0),
+        (status(408), Refused("HTTP 408"), 0),
+        (status(422), Refused("HTTP 422"), 0),
+        (status(500), Later("HTTP 500", None), 0),
+        (status(502), Later("HTTP 502", None), 0),
+        (status(504), Later("HTTP 504", None), 0),
         (status(200), Unknown("HTTP 200"), 0),
-        (status(503), Unknown("HTTP 503"), 0),
+        (status(503), Later("HTTP 503", None), 0),
         (too_many_requests(0), Later("HTTP 429", 0), 0),
         (drop(), Unknown("RemoteDisconnected"), 2),
         (bad_address("b@example.com"), BadAddresses(frozenset({1})), 0),
@@ -140,6 +140,7 @@ def test_a_key_that_can_stand_in_no_header_is_found_before_anything_leaves(key: 
     assert not key or key not in str(wrong.value)
 
 
+@pytest.mark.parametrize("status", ["400 Bad Request", "429 Too Many Requests", "503 No"])
 @pytest.mark.parametrize(
     "body",
     [
@@ -152,12 +153,12 @@ def test_a_key_that_can_stand_in_no_header_is_found_before_anything_leaves(key: 
         b'{"errors": ["no"]}',
     ],
 )
-def test_an_error_that_is_not_in_the_words_of_the_documentation_is_unknown(body: bytes) -> None:
+def test_an_error_that_is_not_in_the_words_of_the_documentation_is_unknown(
+    status: str, body: bytes
+) -> None:
     """The answer may be a gateway's, which knows nothing of the server behind it."""
-    with _answering(
-        f"HTTP/1.1 400 Bad Request\r\nContent-Length: {len(body)}\r\n\r\n", body
-    ) as url:
-        assert mailer(url).send(_message("a@example.com")) == Unknown("HTTP 400")
+    with _answering(f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n", body) as url:
+        assert mailer(url).send(_message("a@example.com")) == Unknown(f"HTTP {status[:3]}")
 
 
 def test_a_connection_that_breaks_under_a_request_is_unknown() -> None:
@@ -194,6 +195,25 @@ def test_a_refused_connection_is_certain() -> None:
         url = gone.url
     outcome = mailer(url).send(_message("a@example.com"))
     assert outcome == Later("not connected: ConnectionRefusedError", None)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"Retry-After": "7", "X-RateLimit-Reset": "0"}, 7.0),
+        ({"Retry-After": "soon", "X-RateLimit-Reset": str(NOW.timestamp() + 3)}, 3.0),
+        ({"Retry-After": "-1"}, 0.0),
+        ({"Retry-After": "nan"}, 0.0),
+        ({"X-RateLimit-Reset": "0"}, 0.0),
+        ({}, None),
+    ],
+)
+def test_the_pause_is_the_one_that_the_answer_names(
+    headers: dict[str, str], seconds: float | None
+) -> None:
+    """`Retry-After` counts before `X-RateLimit-Reset`; a number that is none counts for nothing."""
+    body = b'{"errors": [{"message": "no", "field": null}]}'
+    assert refusal(503, headers, body, now=NOW) == Later("HTTP 503", seconds)
 
 
 def test_the_end_of_the_rate_limit_is_told(mailbox: Mailbox) -> None:

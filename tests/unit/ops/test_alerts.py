@@ -14,7 +14,7 @@ from google.cloud.monitoring_v3.types import AlertPolicy
 from google.protobuf import json_format
 
 import main
-from functions.recap.ledger.batch import RecapState
+from functions.recap.ledger.batch import BatchState, RecapState
 from functions.webhooks.deliveries.delivery import Outcome
 from ops import alerts as alerting
 from ops import applying, dashboard, metrics
@@ -111,6 +111,7 @@ def test_the_values_in_filters_are_those_of_the_code() -> None:
     assert set(re.findall(r'jsonPayload\.state="(\w+)"', text)) == {
         RecapState.SENT,
         RecapState.EMPTY,
+        BatchState.UNKNOWN,
     }
 
 

@@ -151,7 +151,7 @@ def test_the_cooldown_counts_from_the_last_mail_whenever_the_end_is_recorded(
     possible_from = f"2026-05-02T12:{minutes:02}:00.000Z"
     with pytest.raises(CallError, match=f"the next one is possible from {possible_from}") as told:
         house.send()
-    assert told.value.details == {"possibleFrom": possible_from}
+    assert (told.value.details or {})["possibleFrom"] == possible_from
     house.later(seconds=1)
     assert house.send().sent == GUESTS
 

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
-from itertools import count
+from itertools import count, islice
 
 import pytest
 
@@ -88,6 +88,24 @@ def test_a_large_event_does_not_take_the_last_place(places: Places) -> None:
     assert refused.value.code is Code.RESOURCE_EXHAUSTED
     with places.place("t1") as place:
         assert sum(1 for _ in places.admitted(place, range(LARGE_EVENT + 1))) == LARGE_EVENT + 1
+
+
+def test_a_preview_of_a_large_event_leaves_the_last_place_to_small_ones(places: Places) -> None:
+    """Spec 7.4: the preview reads its photos through its place."""
+    house = House(places=places)
+    for _ in range(LARGE_EVENT + 1):
+        house.photo("ann@example.com")
+    with ExitStack() as stack:
+        for number in range(PLACES - 1):
+            large = places.admitted(stack.enter_context(places.place(f"t{number}")), count())
+            next(islice(large, LARGE_EVENT, None))
+        with pytest.raises(CallError) as refused:
+            house.preview()
+    assert (refused.value.code, refused.value.details) == (
+        Code.RESOURCE_EXHAUSTED,
+        {"reason": "busy"},
+    )
+    assert house.preview().recipients == 1
 
 
 def test_without_a_place_nothing_is_read_or_counted(

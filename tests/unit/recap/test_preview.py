@@ -109,7 +109,7 @@ def test_with_nobody_to_show_there_is_a_word_why(house: House) -> None:
     preview = house.preview(sendToMe=True, address=ME)
     assert (preview.mail.html, preview.mail.text, preview.mailed) == ("", "", False)
     assert preview.mail.subject == "Your photos from Summer Party"
-    assert preview.message == house.send().message
+    assert preview.notes == [house.send().message]
     assert house.requests == 0
 
 
@@ -151,7 +151,7 @@ def _mailed_enough(house: House) -> None:
 
 
 def _refused(house: House) -> None:
-    house.answers = [(503, {}, ERRORS)]
+    house.answers = [(503, {}, b"")]
     with pytest.raises(CallError):
         house.send(limits=LIMITS)
     house.opt_out(guest(4))
@@ -218,14 +218,14 @@ def test_what_is_shown_is_what_a_call_would_do(
     assert len(house.mails) - mails == preview.recipients == result.sent
     assert house.requests > requests
     assert preview.skipped == result.skipped
-    happened = result.message or ""
+    happened = " ".join(filter(None, [result.message, *result.notes]))
     for tense in (
         ("This continued", "This would continue"),
         ("has now", "would then have"),
         ("this one went", "this one would go"),
     ):
         happened = happened.replace(*tense)
-    assert (preview.message or "") == happened
+    assert " ".join(preview.notes) == happened
     assert preview.left == int((re.findall(r"(\d+) guests are left", happened) or ["0"])[0])
 
 
@@ -361,7 +361,8 @@ def test_ten_are_mailed_in_an_hour(house: House) -> None:
         ((401, {}, ERRORS), Code.INTERNAL, Cause.KEY.who_can_fix(KEY_NAME)),
         ((429, {}, ERRORS), Code.INTERNAL, Cause.BUSY.who_can_fix(KEY_NAME)),
         ((413, {}, ERRORS), Code.INTERNAL, "did not take it"),
-        ((500, {}, ERRORS), Code.INTERNAL, "may arrive all the same"),
+        ((500, {}, ERRORS), Code.INTERNAL, Cause.BUSY.who_can_fix(KEY_NAME)),
+        ((500, {}, b"<html>"), Code.INTERNAL, "may arrive all the same"),
         (
             (400, {}, b'{"errors": [{"message": "no", "field": "personalizations.0.to"}]}'),
             Code.FAILED_PRECONDITION,

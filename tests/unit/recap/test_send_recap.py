@@ -111,7 +111,9 @@ def test_a_bounce_is_of_the_address_alone(house: House) -> None:
         house.documents.commit(Put(f"users/guest-{address_hash(bounced)}", back))
     for address in ("ann@example.com", "ann+x@example.com", "bob@example.com"):
         house.photo(address)
-    assert house.send() == RecapResult(sent=2, skipped=1)
+    result = house.send()
+    assert (result.sent, result.skipped, result.skipped_by) == (2, 0, {"bounced": 1})
+    assert result.notes[0].startswith("1 guests were left out, as their addresses have sent")
     assert sorted(house.addresses) == ["ann+x@example.com", "bob@example.com"]
 
 
@@ -143,7 +145,9 @@ def test_at_most_5000_recipients_a_call_and_the_rest_with_the_next(house: House)
     limits = RecapLimits(per_call=3)
     first = house.send(limits=limits)
     assert first.sent == 3
-    assert first.message == (
+    assert (first.message, first.skipped, first.skipped_by) == (None, 0, {"left": 2})
+    (note,) = first.notes
+    assert note == (
         "2 guests are left; the next recap, possible in 24 hours, goes to them first (with "
         "onlyNew, only to guests without one)."
     )
@@ -203,9 +207,10 @@ def test_only_new_sends_nobody_a_second_recap_when_it_continues(
     result = house.send(onlyNew=True)
     assert house.addresses[before:] == [guest(9)]
     assert (preview.recipients, preview.had_recap, result.sent) == (1, 0, 1)
-    assert result.message == (
-        "This continued an interrupted recap, which has now 3 mails in all. 4 guests have had a "
-        "recap of this event before: this one went to guests without one alone."
+    continued, newcomers = result.notes
+    assert continued == "This continued an interrupted recap, which has now 3 mails in all."
+    assert newcomers == (
+        "4 guests have had a recap of this event before: this one went to guests without one alone."
     )
 
 
@@ -217,7 +222,7 @@ def test_only_new_never_sends_a_second_recap(house: House) -> None:
     assert house.send(onlyNew=True).sent == 1
     house.later(hours=24)
     nobody = "Every guest has had a recap of this event; leave onlyNew out to send another one."
-    assert house.preview(onlyNew=True).message == nobody
+    assert house.preview(onlyNew=True).notes == [nobody]
     assert house.send(onlyNew=True) == RecapResult(0, 0, nobody)
     assert house.send(onlyNew=False).sent == 2
 
@@ -262,7 +267,9 @@ def test_nobody_to_send_to_starts_no_cooldown(house: House) -> None:
     assert house.send().message == "No guest has left an e-mail address with an approved photo."
     house.photo("nobody")
     assert house.send() == RecapResult(
-        0, 1, "Every guest has opted out of recap mails or left an invalid address."
+        0,
+        1,
+        "Every guest has opted out, or has left an address that is invalid or has bounced.",
     )
     house.guests(1)
     assert house.send().sent == 1
@@ -334,7 +341,7 @@ def test_where_it_takes_some_a_retry_sends_the_rest_only(house: House) -> None:
     house.later(hours=1)
     again = house.send()
     assert (again.sent, again.skipped) == (2, 1)
-    assert again.message == "This continued an interrupted recap, which has now 4 mails in all."
+    assert again.notes == ["This continued an interrupted recap, which has now 4 mails in all."]
     assert sorted(house.addresses) == [guest(number) for number in range(4)]
     assert (house.recap()["state"], house.recap()["sent"], house.recap()["left"]) == ("sent", 4, 0)
     assert refusal(house).code is Code.RESOURCE_EXHAUSTED
@@ -351,7 +358,7 @@ _USED_UP = b'{"errors": [{"message": "Maximum credits exceeded", "field": null}]
         ([(401, {}, _UNKNOWN_KEY)], "The operator has to set SENDGRID_API_KEY", "key"),
         ([(403, {}, _UNVERIFIED)], "has to verify the address in MAIL_FROM", "sender"),
         ([(401, {}, _USED_UP)], "has to enlarge the plan, or wait until it is renewed", "credits"),
-        ([(429, {}, ERRORS)] * 5, "try again in a few minutes", "busy"),
+        ([(503, {}, ERRORS)] * 6, "try again in a few minutes", "busy"),
     ],
 )
 def test_a_mail_service_that_takes_nothing_says_who_can_fix_it(
@@ -423,11 +430,30 @@ def test_requests_with_few_mails_are_sent_apart_from_large_ones(
 
 
 def test_a_busy_mail_service_is_asked_again(house: House) -> None:
-    """A batch has five tries, with growing pauses where the service names no time."""
+    """An answer in SendGrid's error format was not accepted: five more requests, growing pauses."""
     house.guests(1)
-    house.answers = [(429, {}, ERRORS)] * 4
+    house.answers = [(status, {}, ERRORS) for status in (429, 500, 502, 503, 504)]
     assert house.send().sent == 1
-    assert house.slept == [0.5, 1.0, 2.0, 4.0]
+    assert house.slept == [1.0, 2.0, 4.0, 8.0, 16.0]
+
+
+def test_a_busy_mail_service_is_waited_for_45_seconds_after_the_last_accepted_batch(
+    house: House,
+) -> None:
+    """A pause has 30 seconds at most; then no further batch is tried, and nothing is unknown."""
+    house.guests(5)
+    wait = (503, {"Retry-After": "20", "X-RateLimit-Reset": "0"}, ERRORS)
+    house.answers = [wait, (202, {}, b""), wait, wait, wait, (202, {}, b"")]
+    refused = refusal(house)
+    assert refused.message.startswith("2 mails were sent and 3 were not; call again to send those.")
+    assert (refused.details, house.slept) == (None, [20.0] * 3)
+    assert house.send().sent == 3
+    house.later(hours=24)
+    house.answers = [(503, {"Retry-After": "3600"}, ERRORS)] * 2
+    assert refusal(house).message.startswith("Nothing was sent.")
+    assert house.slept[3:] == [30.0]
+    house.answers = []
+    assert house.send().sent == 5
 
 
 def test_an_address_that_the_mail_service_refuses_is_skipped(house: House) -> None:
@@ -442,14 +468,15 @@ def test_an_address_that_the_mail_service_refuses_is_skipped(house: House) -> No
     assert (house.recap()["sent"], house.recap()["skipped"], house.recap()["left"]) == (1, 1, 0)
 
 
-@pytest.mark.parametrize("status", [500, 502, 503, 504])
+@pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
 def test_an_unknown_batch_counts_as_sent_and_no_further_batch_leaves(
     house: House, status: int
 ) -> None:
     """Nobody gets two mails; and a mail service in trouble is not given further batches."""
     house.guests(5)
-    house.answers = [(status, {}, ERRORS)]
+    house.answers = [(status, {}, b"<html>")]
     refused = refusal(house)
+    assert refused.details == {"unconfirmed": 2}
     assert "did not confirm 2 of the mails; they count as sent" in refused.message
     assert [batch.state for batch in house.batches()] == [
         BatchState.UNKNOWN,
@@ -458,8 +485,8 @@ def test_an_unknown_batch_counts_as_sent_and_no_further_batch_leaves(
     ]
     again = house.send()
     assert again.sent == 3
-    assert again.message
-    assert "has not confirmed 2 of them" in again.message
+    assert again.message is None
+    assert any("did not confirm 2 of the mails" in note for note in again.notes)
     assert house.addresses == [guest(number) for number in (2, 3, 4)]
 
 

@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Preview, RecapText } from "../../data/calls.ts";
 import { type Draft, EMPTY_DRAFT, keepDraft, readDraft } from "../../data/draft.ts";
 import { guestsOf } from "../../data/photos.ts";
+import { sentWords } from "../../domain/recap.ts";
 import { count } from "../../domain/words.ts";
 import { LANGUAGE } from "../../domain/time.ts";
 import { Act } from "../../ui/busy.tsx";
@@ -95,9 +96,9 @@ export function Compose({ hasRecap }: { readonly hasRecap: boolean }) {
           title="Send the recap?"
           action={preview.skipped === undefined ? "Send the recap" : `Send ${count(preview.recipients, "mail", "mails")}`}
           run={async () => {
-            const { sent, skipped = 0, message = "" } = await calls.send(text);
+            const answer = await calls.send(text);
             change(EMPTY_DRAFT);
-            setTold(`${count(sent, "mail was", "mails were")} sent${skipped ? `, ${count(skipped, "guest was", "guests were")} skipped` : ""}. ${message}`);
+            setTold(sentWords(answer));
           }}
           onClose={() => setAsking(false)}
           slow="Being sent; it goes on without this page."
@@ -120,32 +121,27 @@ function recipientWords({ recipients, skipped }: Preview): string {
 
 /** Whom the recap would reach, and what no mail would show. */
 function Numbers({ preview }: { readonly preview: Preview }) {
-  const { hadRecap, skipped = 0, left, hidden } = preview;
+  const { hadRecap, skipped = 0, left, hidden, notes = [] } = preview;
   return (
     <>
       <p>
         <strong>{recipientWords(preview)}</strong>{" "}
         {[
           hadRecap > 0 && `${hadRecap.toLocaleString(LANGUAGE)} of them had one before.`,
-          skipped > 0 && `${count(skipped, "guest is", "guests are")} skipped: opted out, or not reachable.`,
+          skipped > 0 && `${count(skipped, "guest is", "guests are")} skipped: opted out, or without a valid address.`,
           left > 0 && `${count(left, "guest is", "guests are")} left for the next recap.`,
         ].filter(Boolean).join(" ")}
       </p>
-      {hidden > 0 && (
-        <Notice kind="warning">
-          {count(hidden, "approved photo shows", "approved photos show")} in no mail: it lies on a host that the operator of this service has not allowed (PHOTO_HOSTS).
-        </Notice>
-      )}
+      {notes.map((note) => <Notice key={note} kind={hidden > 0 ? "warning" : "info"}><bdi>{note}</bdi></Notice>)}
     </>
   );
 }
 
 function Found({ preview, onSend }: { readonly preview: Preview; readonly onSend: () => void }) {
-  const { recipients, blocked, message, html } = preview;
+  const { recipients, blocked, html } = preview;
   return (
     <div class="stack">
       <Numbers preview={preview} />
-      {message && <Notice><bdi>{message}</bdi></Notice>}
       {blocked && (
         <Notice kind="warning">
           {blocked.possibleFrom ? nextRecapWords(new Date(blocked.possibleFrom)) : <bdi>{blocked.message}</bdi>}

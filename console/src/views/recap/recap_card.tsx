@@ -2,10 +2,11 @@ import { useState } from "preact/hooks";
 
 import type { Preview, RecapText, Unreached } from "../../data/calls.ts";
 import type { Recap, RecapLock } from "../../data/recaps.ts";
-import { TROUBLE_WORDS, recapWords } from "../../domain/recap.ts";
+import { TROUBLE_WORDS, recapWords, sentWords } from "../../domain/recap.ts";
 import { duration } from "../../domain/time.ts";
 import { count } from "../../domain/words.ts";
 import { Act } from "../../ui/busy.tsx";
+import { Ask } from "../../ui/form.tsx";
 import { CrossIcon, OutcomeIcon, TickIcon, WarningIcon } from "../../ui/icons.tsx";
 import { Foreign } from "../../ui/text.tsx";
 import { Mail } from "../../ui/mail.tsx";
@@ -35,8 +36,8 @@ const STATES: Readonly<Record<string, State>> = {
   empty: { words: "Nobody to send to", looks: "skipped", icon: <OutcomeIcon outcome="skipped" /> },
 };
 
-/** One recap, moving as its batches complete. */
-export function RecapCard({ recap }: { readonly recap: Recap }) {
+/** One recap, moving as its batches complete. Of the `isLast` one unconfirmed mails can be sent again. */
+export function RecapCard({ recap, isLast }: { readonly recap: Recap; readonly isLast: boolean }) {
   const { mode, state, startedAt, finishedAt, recipients, sent, unknown, skipped, left, subject, message, sender } = recap;
   const shown = STATES[state] ?? { words: state, looks: "skipped", icon: <OutcomeIcon outcome="skipped" /> };
   return (
@@ -63,12 +64,39 @@ export function RecapCard({ recap }: { readonly recap: Recap }) {
           {message && <div><dt>Paragraph</dt><dd class="lines"><Foreign>{message}</Foreign></dd></div>}
         </dl>
       )}
+      {isLast && unknown > 0 && state !== "sending" && <SendAgain unconfirmed={unknown} />}
       {sent > 0 && <Look recap={recap} />}
       <p class="quiet-text">
         {sender && <>Sent by <Foreign>{sender}</Foreign>. </>}
         {startedAt && finishedAt && <>Took {duration(finishedAt.getTime() - startedAt.getTime())}.</>}
       </p>
     </section>
+  );
+}
+
+/** A question before mails of which nobody knows whether they arrived are sent once more. */
+function SendAgain({ unconfirmed }: { readonly unconfirmed: number }) {
+  const { calls } = usePlace();
+  const [isAsking, setAsking] = useState(false);
+  return (
+    <div class="actions">
+      <button type="button" onClick={() => setAsking(true)}>Send unconfirmed mails again…</button>
+      {isAsking && (
+        <Ask
+          title="Send the unconfirmed mails again?"
+          action="Send them again"
+          run={async () => <p><bdi>{sentWords(await calls.resendUnconfirmed())}</bdi></p>}
+          onClose={() => setAsking(false)}
+          slow="Being sent; it goes on without this page."
+        >
+          <p>
+            The mail service did not confirm {count(unconfirmed, "mail", "mails")}. Guests of whom it has reported something since
+            get no second one. Others may have the mail already, and get the same mail once more.
+          </p>
+          <p class="quiet-text">Reports take some minutes: wait a while before you send again.</p>
+        </Ask>
+      )}
+    </div>
   );
 }
 

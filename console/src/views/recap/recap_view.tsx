@@ -25,7 +25,7 @@ export function RecapView() {
       <Compose hasRecap={hasRecap} />
       <ShownList list={recaps} rows={3} label="Loading recaps…">
         {({ items }) => items.length
-          ? items.map((recap) => <RecapCard key={recap.id} recap={recap} />)
+          ? items.map((recap, index) => <RecapCard key={recap.id} recap={recap} isLast={index === 0} />)
           : <Empty title="No recap yet"><p>A preview sends nothing, and says how many guests the recap would go to.</p></Empty>}
       </ShownList>
     </div>

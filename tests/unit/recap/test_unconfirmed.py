@@ -1,0 +1,205 @@
+"""Mails that the mail service did not confirm, and how an organizer sends them again (spec 4.1)."""
+
+import json
+from typing import Any
+
+import pytest
+
+from functions.call_error import CallError, Code
+from functions.mail.tracking import DeliveryStatus
+from functions.recap.ledger.batch import BatchState
+from functions.recap.ledger.lock import LEASE
+from functions.recap.sending.report import RecapResult
+from tests.in_memory.through import Crash
+from tests.unit.recap.parts import ERRORS, EVENT, Answer, At, House, guest
+
+LOST: Answer = (502, {}, b"<html>")
+"""The answer of a gateway, which does not know what the mail service did."""
+NOTHING = "No mail of the last recap is unconfirmed."
+
+
+def refusal(house: House, through: At | None = None, **arguments: Any) -> CallError:
+    """What a call is refused with."""
+    with pytest.raises(CallError) as refused:
+        house.send(through, **arguments) if through else house.send(**arguments)
+    return refused.value
+
+
+@pytest.fixture
+def house() -> House:
+    """A recap to two guests, who may have the mail."""
+    made = House()
+    made.guests(2)
+    made.answers, made.takes = [LOST], True
+    refused = refusal(made, mode="all", subject="Thank you", message="All of you.")
+    assert (refused.code, refused.details) == (Code.INTERNAL, {"unconfirmed": 2})
+    assert "A call with resendUnconfirmed: true" in refused.message
+    return made
+
+
+def test_the_unheard_get_the_recorded_mail_again_within_the_cooldown(house: House) -> None:
+    """Whom a mail event was heard of has the mail; the others get the same mail once more."""
+    assert refusal(house).code is Code.RESOURCE_EXHAUSTED
+    house.mail_events().record([house.told(guest(0), DeliveryStatus.DELIVERED)])
+    house.later(hours=1)
+    assert house.send(resendUnconfirmed=True) == RecapResult(sent=1, skipped=0)
+    assert house.addresses == [guest(0), guest(1), guest(1)]
+    (_, first), *_, (_, again) = house.mails
+    assert (again.subject, "All of you." in again.text) == ("Thank you", True)
+    assert first.subject == again.subject
+    recap = house.recap()
+    counts = {name: recap[name] for name in ("state", "sent", "unknown", "left", "mode")}
+    assert counts == {"state": "sent", "sent": 2, "unknown": 0, "left": 0, "mode": "all"}
+    assert house.send(resendUnconfirmed=True) == RecapResult(0, 0, NOTHING)
+    refused = refusal(house)
+    assert refused.details == {
+        "reason": "cooldown",
+        "possibleFrom": "2026-05-02T13:00:00.000Z",  # a day from the last mail
+        "lastRecap": {"sent": 2, "skipped": 0, "unconfirmed": 0},
+    }
+
+
+def test_reports_of_either_mail_are_recorded(house: House) -> None:
+    """The first mail may be reported late: a complaint about that mail counts as well."""
+    late = house.told(guest(0), DeliveryStatus.COMPLAINED | DeliveryStatus.UNWELCOME)
+    assert house.send(resendUnconfirmed=True).sent == 2
+    assert house.mail_events().record([late, house.told(guest(1), DeliveryStatus.DELIVERED)]) == 2
+    assert (house.recap()["complained"], house.recap()["delivered"]) == (1, 1)
+    house.later(hours=25)
+    assert house.send().skipped == 1
+
+
+def test_opt_outs_since_are_honoured(house: House) -> None:
+    """Spec 4.1, rule 3."""
+    house.opt_out(guest(0))
+    result = house.send(resendUnconfirmed=True)
+    assert (result.sent, result.skipped) == (1, 1)
+    assert house.addresses[2:] == [guest(1)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"mode": "personal"}, "mode"),
+        ({"subject": "Another"}, "subject"),
+        ({"message": "Another"}, "message"),
+        ({"onlyNew": True}, "onlyNew"),
+    ],
+)
+def test_another_mail_is_an_invalid_argument(
+    house: House, arguments: dict[str, Any], named: str
+) -> None:
+    """What is sent again is the recorded mail; the same texts may be given."""
+    refused = refusal(house, resendUnconfirmed=True, **arguments)
+    assert refused.code is Code.INVALID_ARGUMENT
+    assert refused.message.startswith(f"{named} ")
+    same: dict[str, Any] = {"mode": "all", "subject": "Thank you", "message": "All of you."}
+    assert house.send(resendUnconfirmed=True, **same).sent == 2
+
+
+def test_without_a_recap_nothing_is_sent_again() -> None:
+    """An event that had no recap, and one whose recap was confirmed."""
+    house = House()
+    house.guests(1)
+    assert house.send(resendUnconfirmed=True) == RecapResult(
+        0, 0, "No recap of this event was sent."
+    )
+    assert house.recaps() == {}
+    house.send()
+    assert house.send(resendUnconfirmed=True) == RecapResult(0, 0, NOTHING)
+    assert house.requests == 1
+
+
+def test_mails_that_were_never_sent_are_left_to_a_plain_call() -> None:
+    """A call sends exactly the unconfirmed mails again, and its notes name the others."""
+    house = House()
+    house.guests(3)
+    house.answers = [LOST]
+    refusal(house)
+    result = house.send(resendUnconfirmed=True)
+    assert (result.sent, house.addresses) == (2, [guest(0), guest(1)])
+    assert result.notes == [
+        "1 mails of that recap were never sent; call without resendUnconfirmed to send those."
+    ]
+    assert house.send().sent == 1
+    assert house.addresses == [guest(0), guest(1), guest(2)]
+
+
+def test_what_the_mail_service_refuses_again_can_be_sent_again(house: House) -> None:
+    """The first mails may have arrived, so that the cooldown stays; and no mail gets lost."""
+    house.takes = False
+    house.answers = [(401, {}, ERRORS)]
+    assert refusal(house, resendUnconfirmed=True).code is Code.INTERNAL
+    assert house.send(resendUnconfirmed=True).sent == 2
+    assert refusal(house).code is Code.RESOURCE_EXHAUSTED
+
+
+@pytest.mark.parametrize(
+    ("port", "before"),
+    [
+        *((port, True) for port in ("recaps.resend", "recaps.start", "mailer.send")),
+        *((port, False) for port in ("recaps.take", "recaps.resend", "recaps.settle")),
+    ],
+)
+def test_a_crash_of_such_a_call_is_continued(house: House, port: str, *, before: bool) -> None:
+    """Nobody gets more than the one mail more, and nobody is forgotten."""
+
+    def crash() -> None:
+        raise Crash
+
+    with pytest.raises(Crash):
+        house.send(At(port, crash, before=before), resendUnconfirmed=True)
+    assert refusal(house).code is Code.ABORTED
+    house.now += LEASE
+    house.send(resendUnconfirmed=True)
+    assert sorted(house.addresses) == [person for n in range(2) for person in [guest(n)] * 2]
+
+
+def test_another_recap_that_has_begun_meanwhile_stays_as_it_is(house: House) -> None:
+    """The call was for the recap before, whose texts are not those of the new one."""
+    house.later(hours=24)
+
+    def begin_another() -> None:
+        house.send(subject="Another")
+
+    refused = refusal(house, At("recaps.last_recap", begin_another), resendUnconfirmed=True)
+    assert refused.code is Code.ABORTED
+    assert house.addresses == [guest(0), guest(1)] * 2
+
+
+@pytest.mark.parametrize("crashed", [False, True])
+def test_an_unconfirmed_batch_alerts_the_operator(
+    capfd: pytest.CaptureFixture[str], *, crashed: bool
+) -> None:
+    """No answer, or a process that ended before its record: the line is ERROR."""
+
+    def crash() -> None:
+        raise Crash
+
+    house = House()
+    house.guests(2)
+    if crashed:
+        with pytest.raises(Crash):
+            house.send(At("mailer.send", crash))
+        house.now += LEASE
+        result = house.send(resendUnconfirmed=True)
+        assert result.sent == 2
+    else:
+        house.answers = [LOST]
+        refusal(house)
+    lines = map(json.loads, capfd.readouterr().out.splitlines())
+    (line, *_) = [line for line in lines if line.get("state") == "unknown"]
+    assert (line["severity"], line["message"]) == ("ERROR", "recap.batch")
+    assert (line["eventId"], line["recipients"]) == (EVENT, 2)
+    assert crashed or [batch.state for batch in house.batches()] == [BatchState.UNKNOWN]
+
+
+def test_a_lost_answer_can_be_read_from_the_next_one() -> None:
+    """Spec 7.1: `aborted` and `resource-exhausted` say what the last recap has sent so far."""
+    house = House()
+    house.guests(3)
+    refusals = []
+    house.send(At("recaps.settle", lambda: refusals.append(refusal(house))))
+    assert refusals[0].details == {"lastRecap": {"sent": 2, "skipped": 0, "unconfirmed": 0}}
+    details = refusal(house).details or {}
+    assert details["lastRecap"] == {"sent": 3, "skipped": 0, "unconfirmed": 0}
