@@ -72,7 +72,7 @@ MUTANTS: Final = (
     ),
     _recap(
         "later-by-hope",
-        "an answer that is wrong: that no 503 says that nothing was taken",
+        "an answer that is wrong: that a 503 of a gateway does not say what was accepted",
         mailer,
         "refusal",
         _refusal_by_hope,

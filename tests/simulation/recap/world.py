@@ -79,18 +79,22 @@ _OPT_OUTS_AT: Final = (0, 3 * SECOND, 5 * MINUTE, 11 * MINUTE, 30 * MINUTE)
 
 _ERRORS: Final = b'{"errors": [{"message": "no", "field": null}]}'
 _BAD_ADDRESS: Final = b'{"errors": [{"message": "no", "field": "personalizations.0.to.0.email"}]}'
+NO_ANSWER: Final = 0
 _ANSWERS: Final[tuple[tuple[int, bytes, bool], ...]] = (
     (202, b"", True),
     (429, _ERRORS, False),
     (400, _BAD_ADDRESS, False),
     (401, _ERRORS, False),
-    (503, _ERRORS, True),
     (503, _ERRORS, False),
-    (500, _ERRORS, True),
+    (500, _ERRORS, False),
     (502, b"", True),
+    (502, b"", False),
+    (503, b"", True),
     (429, b"", True),
+    (NO_ANSWER, b"", True),
+    (NO_ANSWER, b"", False),
 )
-"""Status and body of an answer, and whether the mail service has taken the mails all the same."""
+"""Status and body of an answer, and whether the mail service has accepted the mails."""
 
 _STORIES: Final[tuple[tuple[DeliveryStatus, ...], ...]] = (
     (DeliveryStatus.DELIVERED,),
@@ -311,6 +315,8 @@ class RecapWorld:
         if taken:
             for copy in message.copies:
                 self._take(message.subject, copy.address, copy.labels)
+        if status == NO_ANSWER:
+            raise ServiceError(name)
         return status, {}, body
 
     def _take(self, call: str, address: str, labels: Mapping[str, str]) -> None:
