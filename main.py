@@ -17,7 +17,7 @@ from functions.gcp import request_fields
 from functions.gcp.callables import anonymous
 from functions.gcp.document_events import trigger
 from functions.gcp.manifest import called_by
-from functions.gcp.request_body import limit_reading
+from functions.gcp.request_body import read_no_more
 from functions.process import service
 from functions.recap.ledger.lock import TIMEOUT as RECAP_TIMEOUT
 from functions.signed_in import signed_in
@@ -25,7 +25,7 @@ from functions.webhooks.deliveries.pace import SLOW_PLACES
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SWEEP_PERIOD
 
 log.describe_requests_with(request_fields.of_request)
-limit_reading()
+read_no_more()
 
 # spec 6.3.3: deliveries come from this region's addresses. A whole CPU, because less of one also
 # means one request at a time (the SDK's silent default is a sixth).
@@ -103,7 +103,7 @@ _RECAP_PLACES: Final[dict[str, Any]] = {
     # Of 100,000 photos a recap takes 154 MiB, of 12,000 it takes 37, an idle instance 78
     # (docs/benchmarks.md): five of the largest fit, and `recap/sending/places.py` lets in no more.
     "memory": options.MemoryOption.GB_1,
-    "concurrency": 80,  # a body that drips holds one of them for a second
+    "concurrency": 80,  # a body that drips holds one of them for six seconds
 }
 
 

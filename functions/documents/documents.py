@@ -52,7 +52,9 @@ class Documents(ABC):
 
     @abstractmethod
     def commit(self, *writes: Write, seconds: float = CALL_SECONDS) -> Sequence[Written]:
-        """Make all writes, or none; there is no retry where it could add a number twice.
+        """Make all writes, or none.
+
+        A commit that could add a number twice is repeated only where the connection was lost.
 
         Raises:
             AlreadyRecordedError: a document of a `Create` exists.

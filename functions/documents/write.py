@@ -79,7 +79,7 @@ def write_as_read(
 
 
 def may_repeat(writes: Sequence[Write]) -> bool:
-    """Whether a commit of `writes` may be made again when its answer was lost.
+    """Whether a commit of `writes` may be made again without adding a number twice.
 
     A sum may not be added twice, unless a new document or a version makes the second commit fail.
     """

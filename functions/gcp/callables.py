@@ -19,11 +19,11 @@ import flask
 from firebase_admin import auth
 from firebase_functions.https_fn import AuthData, CallableRequest
 from flask_cors import cross_origin
-from werkzeug.exceptions import BadRequest, RequestTimeout
+from werkzeug.exceptions import BadRequest
 
 from functions import log, parameters
 from functions.call_error import CallError, Code
-from functions.gcp.request_body import bounded_body, stop_reading
+from functions.gcp.request_body import bounded_body
 from functions.once import once
 
 MAX_BODY_BYTES: Final = 100_000
@@ -31,8 +31,10 @@ MAX_BODY_BYTES: Final = 100_000
 memory, and an instance serves 80 bodies at a time."""
 
 MAX_ANONYMOUS_BYTES: Final = 6_000
-"""The longest token (spec 8) and some more: of an anonymous caller. A longer body has more time to
-arrive, and holds its place meanwhile."""
+"""The longest token (spec 8) and some more: of an anonymous caller."""
+
+CLOCK_SKEW_SECONDS: Final = 10
+"""How far the clocks of Google's sign-in and of this instance may be apart."""
 
 _STATUS: Final[Mapping[Code, HTTPStatus]] = {
     Code.INVALID_ARGUMENT: HTTPStatus.BAD_REQUEST,
@@ -80,19 +82,13 @@ def _served(
     @functools.wraps(handler)
     def serve(request: flask.Request) -> flask.Response:
         try:
-            try:
-                caller = identify(request)
-            except Exception:
-                stop_reading(request)  # the body of a refused caller is not awaited
-                raise
+            caller = identify(request)  # first: the body of a refused caller is not awaited
             call = CallableRequest(data=_data(request, max_bytes), raw_request=request, auth=caller)
             answer = flask.jsonify(result=handler(call))
         except CallError as refused:
             answer = _error(refused)
-        except RequestTimeout:
-            raise  # the client is too slow for any answer of the protocol
-        except BadRequest:
-            answer = _error(CallError(Code.INVALID_ARGUMENT, "Send a whole body, well framed."))
+        except BadRequest as malformed:
+            answer = _error(CallError(Code.INVALID_ARGUMENT, str(malformed.description)))
         except Exception as error:  # noqa: BLE001 - the text may hold data: see `log.fault`
             log.fault("callable.failed", error, function=handler.__name__)
             answer = _error(CallError(Code.INTERNAL, _FAULT))
@@ -174,7 +170,9 @@ def _verified(request: flask.Request) -> AuthData:
         _unauthenticated("Send the ID token in the header Authorization: Bearer <ID token>.")
     app = _app()
     try:
-        claims: dict[str, Any] = auth.verify_id_token(token.strip(), app=app)
+        claims: dict[str, Any] = auth.verify_id_token(
+            token.strip(), app=app, clock_skew_seconds=CLOCK_SKEW_SECONDS
+        )
     # The last two errors come from an empty token and from a deeply nested one.
     except (auth.InvalidIdTokenError, ValueError, RecursionError):
         _unauthenticated("The ID token is not valid (any more); sign in again.")

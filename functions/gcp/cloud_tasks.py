@@ -15,7 +15,7 @@ from google.cloud import tasks_v2
 from google.cloud.tasks_v2.services.cloud_tasks.transports import CloudTasksGrpcTransport
 from google.protobuf import duration_pb2
 
-from functions.gcp.project import project_id
+from functions.gcp.project import CHANNEL_OPTIONS, project_id
 from functions.gcp.task_queue import CALL_SECONDS, DISPATCH_SECONDS, LOCATION, Task
 from functions.parameters import api_stand_ins
 
@@ -48,15 +48,24 @@ class CloudTasks:
         if account == "default":  # the metadata server sends it with the first token
             credentials.refresh(google.auth.transport.requests.Request())
             account = credentials.service_account_email
-        client = tasks_v2.CloudTasksClient(credentials=credentials)
-        return cls(client, project_id() or project or "", account)
+        channel = CloudTasksGrpcTransport.create_channel(
+            tasks_v2.CloudTasksClient.DEFAULT_ENDPOINT,
+            credentials=credentials,
+            options=CHANNEL_OPTIONS,
+        )
+        return cls.through(channel, project_id() or project or "", account)
 
     @classmethod
     def at_stand_in(cls, address: str, project: str) -> Self:
         """A stand-in for the service at `host:port`, which needs no credentials."""
-        transport = CloudTasksGrpcTransport(channel=grpc.insecure_channel(address))
-        client = tasks_v2.CloudTasksClient(transport=transport)
-        return cls(client, project, f"local@{project}.iam.gserviceaccount.com")
+        channel = grpc.insecure_channel(address, options=CHANNEL_OPTIONS)
+        return cls.through(channel, project, f"local@{project}.iam.gserviceaccount.com")
+
+    @classmethod
+    def through(cls, channel: grpc.Channel, project: str, account: str) -> Self:
+        """The service at the other end of `channel`."""
+        transport = CloudTasksGrpcTransport(channel=channel)
+        return cls(tasks_v2.CloudTasksClient(transport=transport), project, account)
 
     def enqueue(self, task: Task) -> None:
         """Queue `task`; succeeds without effect where a task of that name was queued before."""

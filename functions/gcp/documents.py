@@ -1,23 +1,27 @@
-"""Firestore behind `functions.documents`: queries and commits through its API.
+"""Firestore behind `functions.documents`: queries and commits through its generated client.
 
-The codec is our own. The client library reads a document as a stream with a thread of its own and
-wraps every value several times, which takes twice the CPU, and five times with group commit.
+Design 5 says why the client library's hand-written layer stays out.
 """
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from time import monotonic
+from typing import Any, Final, Self
 
+import grpc
 from google.api_core import exceptions
 from google.api_core.retry import Retry, StreamingRetry, if_exception_type
 from google.cloud.firestore_v1 import types
+from google.cloud.firestore_v1.services.firestore import FirestoreClient
+from google.cloud.firestore_v1.services.firestore.transports import FirestoreGrpcTransport
 
 from functions.documents.document import Document, Written
 from functions.documents.documents import CALL_SECONDS, TRANSACTIONS, Documents
 from functions.documents.query import Query
 from functions.documents.refusals import AlreadyRecordedError, ChangedMeanwhileError
 from functions.documents.write import Write, may_repeat
-from functions.gcp.firestore_api import FirestoreApi, of_this_process
+from functions.gcp.project import CHANNEL_OPTIONS, credentials, project_id
 from functions.gcp.queries import encode_query
 from functions.gcp.values import document
 from functions.gcp.writes import encode_write
@@ -32,12 +36,15 @@ _TRANSIENT: Final = (
 
 _MAY_PASS: Final = if_exception_type(*_TRANSIENT, exceptions.Aborted)
 
-RETRY: Final = Retry(_MAY_PASS, initial=0.1, maximum=2.0, timeout=CALL_SECONDS)
+_RETRY: Final = Retry(_MAY_PASS, initial=0.1, maximum=2.0)
 """Only for calls that may be repeated: reads and conditional writes."""
+
+_RETRY_SUM: Final = _RETRY.with_predicate(if_exception_type(exceptions.ServiceUnavailable))
+"""For a commit that could add a number twice: as the client library repeats every commit."""
 
 _RETRY_STREAM: Final = StreamingRetry(_MAY_PASS, initial=0.1, maximum=2.0, timeout=CALL_SECONDS)
 
-_IN_TRANSACTION: Final = RETRY.with_predicate(if_exception_type(*_TRANSIENT))
+_IN_TRANSACTION: Final = _RETRY.with_predicate(if_exception_type(*_TRANSIENT))
 """Without `Aborted`, after which the whole transaction has to be repeated."""
 
 _REFUSALS: Final[Mapping[type[Exception], type[ChangedMeanwhileError]]] = {
@@ -47,32 +54,46 @@ _REFUSALS: Final[Mapping[type[Exception], type[ChangedMeanwhileError]]] = {
 }
 """The answers to a write whose condition does not hold."""
 
-_GetDocument: Final = types.GetDocumentRequest.pb()
-_BatchGetDocuments: Final = types.BatchGetDocumentsRequest.pb()
-_RunQuery: Final = types.RunQueryRequest.pb()
-_RunAggregationQuery: Final = types.RunAggregationQueryRequest.pb()
-_BeginTransaction: Final = types.BeginTransactionRequest.pb()
-_Commit: Final = types.CommitRequest.pb()
-_BatchWrite: Final = types.BatchWriteRequest.pb()
-_Rollback: Final = types.RollbackRequest.pb()
-
 
 class FirestoreDocuments(Documents):
     """The documents of the default database of a project."""
 
-    def __init__(self, api: FirestoreApi, project: str) -> None:
-        """Use the default database of `project`."""
-        self._api = api
+    def __init__(
+        self, client: FirestoreClient, project: str, metadata: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        """Use the default database of `project`; every call sends the headers `metadata`."""
+        self._client = client
+        self._metadata = metadata
         self._database = f"projects/{project}/databases/(default)"
         self._root = f"{self._database}/documents/"
+
+    @classmethod
+    def of_environment(cls) -> Self:
+        """Firestore with the credentials of this function, or the emulator where there is one."""
+        if emulator := os.environ.get("FIRESTORE_EMULATOR_HOST"):
+            channel = grpc.insecure_channel(emulator, options=CHANNEL_OPTIONS)
+            return cls.through(channel, project_id() or "")
+        given, project = credentials()
+        endpoint = FirestoreClient.DEFAULT_ENDPOINT
+        channel = FirestoreGrpcTransport.create_channel(
+            endpoint, credentials=given, options=CHANNEL_OPTIONS
+        )
+        transport = FirestoreGrpcTransport(host=endpoint, channel=channel)
+        return cls(FirestoreClient(transport=transport), project_id() or project)
+
+    @classmethod
+    def through(cls, channel: grpc.Channel, project: str) -> Self:
+        """The emulator at the other end of `channel`, with an administrator's rights."""
+        client = FirestoreClient(transport=FirestoreGrpcTransport(channel=channel))
+        return cls(client, project, [("authorization", "Bearer owner")])
 
     def get(
         self, path: str, fields: Sequence[str] = (), *, seconds: float = CALL_SECONDS
     ) -> Document | None:
         """See `Documents`."""
-        request = _GetDocument(name=self._root + path)
+        request = types.GetDocumentRequest(name=self._root + path)
         if fields:  # an empty mask would return no fields
-            request.mask.field_paths.extend(fields)
+            request.mask = types.DocumentMask(field_paths=fields)
         return self._read(request, seconds)
 
     def get_all(
@@ -85,27 +106,37 @@ class FirestoreDocuments(Documents):
             # Cheaper than a stream; not `self.get`, which may gather reads for this very method.
             return [FirestoreDocuments.get(self, paths[0], fields, seconds=seconds)]
         names = [self._root + path for path in paths]
-        request = _BatchGetDocuments(database=self._database, documents=dict.fromkeys(names))
+        request = types.BatchGetDocumentsRequest(
+            database=self._database, documents=dict.fromkeys(names)
+        )
         if fields:
-            request.mask.field_paths.extend(fields)
-        answers = _whole(self._api.batch_get_documents, request, seconds)
-        documents = [answer.found for answer in answers if answer.HasField("found")]
-        found = {document.name: self._document(document) for document in documents}
+            request.mask = types.DocumentMask(field_paths=fields)
+        answers = self._call(self._client.batch_get_documents, request, seconds, read=_all)
+        found = {
+            answer.found.name: self._document(answer.found)
+            for answer in answers
+            if answer.HasField("found")
+        }
         return [found.get(name) for name in names]
 
     def stream(self, query: Query) -> Iterator[Document]:
         """See `Documents`."""
         last: Document | None = None
         read = 0
+        ends = monotonic() + CALL_SECONDS
 
         def rest() -> Iterator[Document]:
             nonlocal last, read
             left = query.behind(last.path, last.fields, read) if last else query
             if left.limit == 0:
                 return
-            request = _RunQuery(parent=self._parent(left))
-            encode_query(left, self._root, request.structured_query)
-            for answer in self._api.run_query(request, CALL_SECONDS):
+            request = types.RunQueryRequest(parent=self._parent(left))
+            encode_query(left, self._root, types.RunQueryRequest.pb(request).structured_query)
+            answers = self._client.run_query(
+                request, retry=None, timeout=ends - monotonic(), metadata=self._metadata
+            )
+            for found in answers:
+                answer = types.RunQueryResponse.pb(found)
                 if answer.HasField("document"):
                     last, read = self._document(answer.document), read + 1
                     yield last
@@ -114,35 +145,38 @@ class FirestoreDocuments(Documents):
 
     def count(self, query: Query) -> int:
         """See `Documents`."""
-        request = _RunAggregationQuery(parent=self._parent(query))
-        asked = request.structured_aggregation_query
+        request = types.RunAggregationQueryRequest(parent=self._parent(query))
+        asked = types.RunAggregationQueryRequest.pb(request).structured_aggregation_query
         encode_query(query, self._root, asked.structured_query)
         asked.aggregations.add(alias="count").count.SetInParent()
-        [answer] = _whole(self._api.run_aggregation_query, request, CALL_SECONDS)
+        [answer] = self._call(self._client.run_aggregation_query, request, CALL_SECONDS, read=_all)
         return int(answer.result.aggregate_fields["count"].integer_value)
 
     def commit(self, *writes: Write, seconds: float = CALL_SECONDS) -> Sequence[Written]:
         """See `Documents`."""
-        return self._commit(writes, RETRY if may_repeat(writes) else None, seconds)
+        return self._commit(writes, _RETRY if may_repeat(writes) else _RETRY_SUM, seconds)
 
     def transact(
         self, path: str, decide: Callable[[Document | None], Sequence[Write]]
     ) -> Sequence[Written]:
         """See `Documents`."""
-        earlier = b""  # keeps the transaction's place among others
+        earlier = b""  # a repeated transaction keeps the priority of its first try
         for _ in range(TRANSACTIONS):
-            begin = _BeginTransaction(
-                database=self._database, options={"read_write": {"retry_transaction": earlier}}
+            options = types.TransactionOptions.ReadWrite(retry_transaction=earlier)
+            begin = types.BeginTransactionRequest(
+                database=self._database, options=types.TransactionOptions(read_write=options)
             )
-            begun = self._api.begin_transaction(begin, CALL_SECONDS, _IN_TRANSACTION)
-            request = _GetDocument(name=self._root + path, transaction=begun.transaction)
+            begun = self._call(
+                self._client.begin_transaction, begin, CALL_SECONDS, _IN_TRANSACTION
+            ).transaction
+            request = types.GetDocumentRequest(name=self._root + path, transaction=begun)
             try:
                 writes = decide(self._read(request, CALL_SECONDS, _IN_TRANSACTION))
-                return self._commit(writes, _IN_TRANSACTION, CALL_SECONDS, begun.transaction)
+                return self._commit(writes, _IN_TRANSACTION, CALL_SECONDS, begun)
             except exceptions.Aborted:
-                earlier = begun.transaction
+                earlier = begun
             except BaseException:
-                self._roll_back(begun.transaction)
+                self._roll_back(begun)
                 raise
         raise ChangedMeanwhileError
 
@@ -150,12 +184,14 @@ class FirestoreDocuments(Documents):
         self, writes: Sequence[Write], *, seconds: float = CALL_SECONDS
     ) -> Sequence[Written | Exception]:
         """See `Documents`."""
-        request = _BatchWrite(database=self._database)
+        request = types.BatchWriteRequest(database=self._database)
+        encoded = types.BatchWriteRequest.pb(request).writes
         places: dict[str, int] = {}
         for place, write in enumerate(writes):
             if places.setdefault(write.path, place) == place:
-                encode_write(write, self._root + write.path, request.writes.add())
-        answer = self._api.batch_write(request, seconds, RETRY)
+                encode_write(write, self._root + write.path, encoded.add())
+        found = self._call(self._client.batch_write, request, seconds)
+        answer = types.BatchWriteResponse.pb(found)
         results: list[Written | Exception]
         results = [exceptions.Aborted("written twice")] * len(writes)  # type: ignore[no-untyped-call]
         for place, status, result in zip(
@@ -164,29 +200,57 @@ class FirestoreDocuments(Documents):
             results[place] = _error(status) or _written(result)
         return results
 
-    def _read(self, request: Any, seconds: float, retry: Retry = RETRY) -> Document | None:
+    def _read(self, request: Any, seconds: float, retry: Retry = _RETRY) -> Document | None:
         try:
-            return self._document(self._api.get_document(request, seconds, retry))
+            found = self._call(self._client.get_document, request, seconds, retry)
         except exceptions.NotFound:
             return None
+        return self._document(types.Document.pb(found))
 
     def _commit(
-        self, writes: Sequence[Write], retry: Retry | None, seconds: float, transaction: bytes = b""
+        self, writes: Sequence[Write], retry: Retry, seconds: float, transaction: bytes = b""
     ) -> Sequence[Written]:
-        request = _Commit(database=self._database, transaction=transaction)
+        request = types.CommitRequest(database=self._database, transaction=transaction)
+        encoded = types.CommitRequest.pb(request).writes
         for write in writes:
-            encode_write(write, self._root + write.path, request.writes.add())
+            encode_write(write, self._root + write.path, encoded.add())
         try:
-            answer = self._api.commit(request, seconds, retry)
+            answer = self._call(self._client.commit, request, seconds, retry)
         except tuple(_REFUSALS) as refused:
             raise _REFUSALS[type(refused)] from refused
-        return list(map(_written, answer.write_results))
+        return list(map(_written, types.CommitResponse.pb(answer).write_results))
 
     def _roll_back(self, transaction: bytes) -> None:
         """Free the documents of a transaction; they are free after some time without it too."""
-        request = _Rollback(database=self._database, transaction=transaction)
+        request = types.RollbackRequest(database=self._database, transaction=transaction)
         with suppress(exceptions.GoogleAPICallError, exceptions.RetryError):
-            self._api.rollback(request, CALL_SECONDS, _IN_TRANSACTION)
+            self._call(self._client.rollback, request, CALL_SECONDS, _IN_TRANSACTION)
+
+    def _call(
+        self,
+        method: Callable[..., Any],
+        request: Any,
+        seconds: float,
+        retry: Retry = _RETRY,
+        read: Callable[[Any], Any] | None = None,
+    ) -> Any:
+        """The answer of `method`, or what `read` makes of it, within `seconds` with repetitions.
+
+        The client library gives the last repetition, and each one of a stream, the whole limit.
+
+        Raises:
+            GoogleAPICallError: the call failed.
+            RetryError: the call failed until the time was over.
+        """
+        ends = monotonic() + seconds
+
+        def attempt() -> Any:
+            answer = method(
+                request, retry=None, timeout=ends - monotonic(), metadata=self._metadata
+            )
+            return read(answer) if read else answer
+
+        return retry.with_timeout(seconds)(attempt)()
 
     def _parent(self, query: Query) -> str:
         return (self._root + query.collection.rpartition("/")[0]).removesuffix("/")
@@ -198,13 +262,12 @@ class FirestoreDocuments(Documents):
 @once
 def documents() -> Documents:
     """The process's own, made on first use: a deploy reads `main.py` without credentials."""
-    return FirestoreDocuments(*of_this_process())
+    return FirestoreDocuments.of_environment()
 
 
-def _whole(method: Callable[..., Any], request: Any, seconds: float) -> Sequence[Any]:
-    """All answers of a stream, which is read again from the start where it breaks."""
-    answers: list[Any] = RETRY.with_timeout(seconds)(lambda: list(method(request, seconds)))()
-    return answers
+def _all(answers: Any) -> Sequence[Any]:
+    """The messages of a stream, which is read again from the start where it breaks."""
+    return [type(answer).pb(answer) for answer in answers]
 
 
 def _written(result: Any) -> Written:

@@ -1,161 +1,26 @@
 """Reads request bodies within a size limit and a deadline.
 
-A slow body occupies a thread of the instance, and gunicorn sets no deadline. `limit_reading` wraps
-the framework's application, because the framework itself reads the rest of a body before it
-answers, even where it calls no function of ours.
+A slow body occupies a thread of the instance, and gunicorn sets no deadline for a body that the
+application reads. A body that nobody reads is gunicorn's to drop, within five seconds.
 """
 
-import contextlib
 import io
 import socket
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Final
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Final
 
 import flask
-from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, RequestTimeout
+from werkzeug.exceptions import BadRequest, RequestEntityTooLarge
 
-from functions.once import once
-from functions.watch import Watch
+BODY_SECONDS: Final = 6.0
+"""Limit for reading a body: long enough for a phone in a short tunnel."""
 
-FIRST_SECONDS: Final = 1.0
-"""Deadline for a body, from the first read on; each `BYTES_A_SECOND` that come add a second, as far
-as the function's limit goes."""
+_REST_BYTES: Final = 1_048_576
+"""What is read of a body that is too long: a client that still sends may miss the answer."""
 
-BYTES_A_SECOND: Final = 25_000
-
-BODY_SECONDS: Final = 5.0
-"""Deadline for the longest body."""
-
-MAX_BYTES: Final = 1_048_576
-"""Limit for any body: a little more than the limit of any function."""
-
-_PIECE: Final = 8192  # bytes after which the deadline is moved
-_INPUT: Final = "wsgi.input"
-_CHUNKED: Final = "HTTP_TRANSFER_ENCODING"
-
-Application = Callable[[dict[str, Any], Callable[..., Any]], Any]
-
-
-@once
-def _bodies() -> "Watch[TimedBody]":
-    """Made on first use: gunicorn's workers are forks, and threads are not copied."""
-    return Watch(time.monotonic)
-
-
-@dataclass(eq=False, slots=True)
-class TimedBody:
-    """The body of one request; replaces gunicorn's own object."""
-
-    body: Any
-    connection: socket.socket
-    timed_bytes: int = 0
-    """The function's limit: bytes beyond it add no time."""
-
-    length: int | None = None
-    """Its Content-Length, if it has one."""
-
-    late: bool = False
-    _left: int = MAX_BYTES
-    _read: int = 0
-    _begun: float | None = None
-    _ended: bool = False
-
-    def read(self, size: int = -1) -> bytes:
-        """The next `size` bytes, or all; fewer at the end of the body or of its limit.
-
-        Raises:
-            BadRequest: the body is malformed, or its connection has ended.
-        """
-        if self._begun is None:
-            self._begun = _bodies().monotonic()
-            _bodies().watched.add(self)
-        size = self._left if size < 0 else min(size, self._left)
-        found = b""
-        while len(found) < size and not self._ended:
-            found += self._piece(min(size - len(found), _PIECE))
-        return found
-
-    def close(self) -> None:
-        """Read the rest in its time, so that a caller whose body is too long gets the answer."""
-        with contextlib.suppress(BadRequest):
-            self.read()
-        self.end()
-        _bodies().watched.discard(self)
-
-    def refuse(self) -> None:
-        """Stop reading; a body that has arrived whole leaves its connection usable."""
-        if self._ended:
-            return
-        with contextlib.suppress(OSError):  # the client has gone
-            self.connection.settimeout(0.0)
-            with contextlib.suppress(BadRequest):
-                self.read()
-            self.connection.settimeout(None)
-        self.end()
-        self._ended = True
-
-    def _piece(self, size: int) -> bytes:
-        try:
-            piece: bytes = self.body.read(size)
-        except BlockingIOError:  # it is being closed
-            self._left = 0
-            raise BadRequest from None
-        except Exception as error:
-            self._ended = True
-            if self.late:
-                return b""
-            raise BadRequest("Send a whole body, well framed.") from error
-        self._left -= len(piece)
-        self._read += len(piece)
-        self._ended = len(piece) < size or self._read == self.length
-        return piece
-
-    @property
-    def deadline(self) -> float:
-        """See `Timed`."""
-        timed = min(self._read, self.timed_bytes)
-        seconds = min(FIRST_SECONDS + timed / BYTES_A_SECOND, BODY_SECONDS)
-        return (self._begun or 0.0) + seconds
-
-    def end(self) -> None:
-        """End a body that has not ended: a waiting read returns."""
-        if self._ended:
-            return
-        self.late = True
-        with contextlib.suppress(OSError):  # the client has gone
-            self.connection.shutdown(socket.SHUT_RD)
-
-
-def limit_reading() -> None:
-    """Give the bodies of all requests of this process a deadline."""
-    if flask.has_app_context():  # else a deploy reads `main.py`
-        app = flask.current_app
-        app.wsgi_app = _timed(app.wsgi_app)  # type: ignore[assignment, method-assign]
-
-
-def _timed(app: Application) -> Application:
-    def serve(environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
-        connection = environ.get("gunicorn.socket")
-        if connection is None or not ("CONTENT_LENGTH" in environ or _CHUNKED in environ):
-            return app(environ, start_response)
-        given = environ.get("CONTENT_LENGTH", "")
-        length = int(given) if given.isdecimal() else None
-        body = environ[_INPUT] = TimedBody(environ[_INPUT], connection, length=length)
-        try:
-            return app(environ, start_response)
-        finally:
-            body.close()
-
-    return serve
-
-
-def stop_reading(request: flask.Request) -> None:
-    """Do not wait for the body of a refused `request`."""
-    body = request.environ.get(_INPUT)
-    if isinstance(body, TimedBody):
-        body.refuse()
+_PIECE: Final = 65_536
 
 
 def bounded_body(request: flask.Request, at_most: int) -> bytes | None:
@@ -164,19 +29,53 @@ def bounded_body(request: flask.Request, at_most: int) -> bytes | None:
     At most `at_most` bytes are read, even if Content-Length is missing or smaller.
 
     Raises:
-        BadRequest: the body is malformed.
-        RequestTimeout: the body is late.
+        BadRequest: the body is malformed, or has not arrived in time; the description says which.
     """
     request.max_content_length = at_most
-    source = request.environ.get(_INPUT)
-    if isinstance(source, TimedBody):
-        source.timed_bytes = at_most
+    with _deadline(request.environ.get("gunicorn.socket")) as passed:
+        try:
+            return request.get_data()
+        except RequestEntityTooLarge:
+            with suppress(Exception):  # the rest is of no use
+                for _ in range(_REST_BYTES // _PIECE):
+                    request.environ["wsgi.input"].read(_PIECE)
+            return None
+        except Exception as error:  # gunicorn's own, and those of the connection
+            text = f"Send the whole body within {BODY_SECONDS:.0f} seconds."
+            raise BadRequest(
+                text if passed.is_set() else "Send a whole body, well framed."
+            ) from error
+
+
+@contextmanager
+def _deadline(connection: socket.socket | None) -> Iterator[threading.Event]:
+    """Let reads of `connection` find its end after `BODY_SECONDS`, and set the event."""
+    passed = threading.Event()
+
+    def end() -> None:
+        passed.set()
+        with suppress(OSError):  # the client has gone
+            if connection:
+                connection.shutdown(socket.SHUT_RD)
+
+    timer = threading.Timer(BODY_SECONDS, end)
+    timer.start()
     try:
-        body = request.get_data()
-    except RequestEntityTooLarge:
-        # Without a stream the framework does not read the rest of the body before it answers.
-        request.stream = io.BytesIO()
-        return None
-    if isinstance(source, TimedBody) and source.late:
-        raise RequestTimeout("Send the body faster.")
-    return body
+        yield passed
+    finally:
+        timer.cancel()
+
+
+def read_no_more() -> None:
+    """Answer without the bodies that no function has read.
+
+    functions-framework would read the rest of each without any limit, and fail where it is
+    malformed.
+    """
+    if flask.has_app_context():  # else a deploy reads `main.py`
+        flask.current_app.after_request(_without_body)
+
+
+def _without_body(response: flask.Response) -> flask.Response:
+    flask.request.stream = io.BytesIO()
+    return response

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import flask
 
 from functions import log
-from functions.gcp.request_body import bounded_body, stop_reading
+from functions.gcp.request_body import bounded_body
 from functions.mail.misconfigured import MisconfiguredError
 from functions.mail.tracking import TrackingEvent
 
@@ -27,7 +27,6 @@ def mail_events(service: "Service", request: flask.Request) -> flask.Response:
     record; after 503 the provider repeats the request.
     """
     if request.method != "POST":
-        stop_reading(request)
         answer = _text(HTTPStatus.METHOD_NOT_ALLOWED, "Use POST.")
         answer.headers["Allow"] = "POST"
         return answer
@@ -36,7 +35,6 @@ def mail_events(service: "Service", request: flask.Request) -> flask.Response:
     refused = functools.partial(_not_verified, key=has_keys, signed=webhook.is_signed(headers))
     signature = webhook.signature(headers, service.clock.now())
     if not has_keys or signature is None:
-        stop_reading(request)
         return refused()
     body = bounded_body(request, webhook.max_body_bytes)
     if body is None:

@@ -105,8 +105,7 @@ class Limiter:
                     raise TooManyCallsError(end)
                 return
             calls.asking += 1
-        # Firestore deletes the record some time after `expireAt`. There is no retry, because the
-        # call may have been counted all the same.
+        # Firestore deletes the record some time after `expireAt`.
         count = Merge(f"rateLimits/{key}", {"expireAt": end}, add={"count": 1})
         sums: Sequence[int] = ()
         try:

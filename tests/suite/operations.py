@@ -18,7 +18,6 @@ from functions import signed_in
 from functions.clock import Clock
 from functions.documents.documents import Documents
 from functions.gcp.documents import FirestoreDocuments
-from functions.gcp.firestore_api import FirestoreApi
 from functions.gcp.task_queue import Enqueue, Task
 from functions.machine import CLOCK
 from functions.parallel import Threads
@@ -158,8 +157,7 @@ def counting_documents(counted: Operations) -> Documents:
     """Documents of the emulator; every call is counted."""
     channel = grpc.insecure_channel(os.environ["FIRESTORE_EMULATOR_HOST"])
     counting = grpc.intercept_channel(channel, _Interceptor(counted))
-    api = FirestoreApi(counting, [("authorization", "Bearer owner")])
-    return FirestoreDocuments(api, os.environ["GCLOUD_PROJECT"])
+    return FirestoreDocuments.through(counting, os.environ["GCLOUD_PROJECT"])
 
 
 class Counting(WebhookUseCases):

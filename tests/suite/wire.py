@@ -17,6 +17,7 @@ class Wire:
         self._is_cut = False
         self._refused = 0
         self._open: set[socket.socket] = set()
+        self._silent: set[socket.socket] = set()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
         self._thread = threading.Thread(target=self._accept)
@@ -42,6 +43,11 @@ class Wire:
         with self._changed:
             self._is_cut = True
         self._reset()
+
+    def silence(self) -> None:
+        """Lose what comes on the connections of now, and close none; new connections work."""
+        with self._changed:
+            self._silent |= self._open
 
     def mend(self) -> None:
         """Let connections through again."""
@@ -76,9 +82,9 @@ class Wire:
             with socket.create_connection(self._target) as server:
                 with self._changed:
                     self._open |= {client, server}
-                back = threading.Thread(target=_pump, args=(server, client), daemon=True)
+                back = threading.Thread(target=self._pump, args=(server, client), daemon=True)
                 back.start()
-                _pump(client, server)
+                self._pump(client, server)
                 back.join()
                 with self._changed:
                     self._open -= {client, server}
@@ -90,10 +96,10 @@ class Wire:
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
 
-
-def _pump(source: socket.socket, sink: socket.socket) -> None:
-    with contextlib.suppress(OSError):
-        while chunk := source.recv(65536):
-            sink.sendall(chunk)
-    with contextlib.suppress(OSError):
-        sink.shutdown(socket.SHUT_WR)
+    def _pump(self, source: socket.socket, sink: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while chunk := source.recv(65536):
+                if source not in self._silent:
+                    sink.sendall(chunk)
+        with contextlib.suppress(OSError):
+            sink.shutdown(socket.SHUT_WR)

@@ -77,14 +77,16 @@ class Asked:
     def __init__(self) -> None:
         self.queries: list[Any] = []
 
-    def run_query(self, request: Any, _: float) -> Iterator[Any]:
+    def run_query(self, request: types.RunQueryRequest, **_: Any) -> Iterator[Any]:
         """A query."""
-        self.queries.append(types.RunQueryRequest.wrap(request).structured_query)
+        self.queries.append(request.structured_query)
         return iter(())
 
-    def run_aggregation_query(self, request: Any, _: float) -> Iterator[Any]:
+    def run_aggregation_query(
+        self, request: types.RunAggregationQueryRequest, **_: Any
+    ) -> Iterator[Any]:
         """An aggregation over a query."""
-        asked = types.RunAggregationQueryRequest.wrap(request).structured_aggregation_query
+        asked = request.structured_aggregation_query
         self.queries.append(asked.structured_query)
         zero = types.AggregationResult(
             aggregate_fields={

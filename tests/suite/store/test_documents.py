@@ -222,16 +222,16 @@ def test_selected_fields(documents: Documents, parts: str) -> None:
 
 
 class Breaking:
-    """An API whose queries break after two documents."""
+    """A client whose queries break after two documents."""
 
-    def __init__(self, api: Any) -> None:
-        self._api = api
+    def __init__(self, client: Any) -> None:
+        self._client = client
         self.limits: list[int] = []
 
-    def run_query(self, request: Any, seconds: float) -> Iterator[Any]:
+    def run_query(self, request: Any, **given: Any) -> Iterator[Any]:
         """Two documents, and an error where there are more."""
-        self.limits.append(request.structured_query.limit.value)
-        for read, answer in enumerate(self._api.run_query(request, seconds)):
+        self.limits.append(request.structured_query.limit)
+        for read, answer in enumerate(self._client.run_query(request, **given)):
             if read == 2:
                 raise exceptions.ServiceUnavailable("broken")  # type: ignore[no-untyped-call]
             yield answer
@@ -245,10 +245,10 @@ def test_a_broken_stream_goes_on_behind_the_last_document(
     """No document comes twice, and no more come than were asked for."""
     query = Query(collection=parts, order=order, limit=5)
     whole = documents.find(query)
-    api = Breaking(documents._api)  # noqa: SLF001 - the emulator's
-    broken = FirestoreDocuments(api, db.project)  # type: ignore[arg-type]
+    client = Breaking(documents._client)  # noqa: SLF001 - the emulator's
+    broken = FirestoreDocuments(client, db.project, documents._metadata)  # type: ignore[arg-type]  # noqa: SLF001
     assert broken.find(query) == whole
-    assert api.limits == [5, 3, 1]
+    assert client.limits == [5, 3, 1]
 
 
 @IN_FIRESTORE

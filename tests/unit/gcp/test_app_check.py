@@ -1,4 +1,4 @@
-"""`ENFORCE_APP_CHECK`: callables of signed-in people take calls of this project's apps only."""
+"""Tokens of Google: App Check's where `ENFORCE_APP_CHECK` is on, and the caller's ID token."""
 
 import json
 import threading
@@ -12,6 +12,7 @@ import flask
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from firebase_admin import app_check, credentials
 from firebase_functions import https_fn
 from flask.testing import FlaskClient
@@ -142,3 +143,20 @@ def test_it_is_off_unless_switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Sign in" in call(signed_in, None)[1]
     monkeypatch.delenv("ENFORCE_APP_CHECK")
     assert "Sign in" in call(signed_in, None)[1]
+
+
+@pytest.mark.parametrize(("seconds", "status"), [(-5, 200), (5, 200), (30, 401)])
+def test_an_id_token_of_a_clock_that_is_ahead(
+    monkeypatch: pytest.MonkeyPatch, seconds: int, status: int
+) -> None:
+    """Google's clock may be ten seconds ahead of the instance's: the token was just given."""
+    pem = KEY.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    monkeypatch.setattr("google.oauth2.id_token._fetch_certs", lambda *_: {"k1": pem.decode()})
+    monkeypatch.delenv("FIREBASE_AUTH_EMULATOR_HOST", raising=False)
+    monkeypatch.setenv("ENFORCE_APP_CHECK", "false")
+    given = datetime.now(UTC) + timedelta(seconds=seconds)
+    issuer = f"https://securetoken.google.com/{PROJECT}"
+    signed = token(iss=issuer, aud=PROJECT, sub="u1", iat=given)
+    headers = {"Authorization": f"Bearer {signed}"}
+    answer = serve(signed_in).post("/", json={"data": {}}, headers=headers)
+    assert answer.status_code == status

@@ -1,0 +1,258 @@
+"""The adapter of Firestore against a real gRPC server: what it repeats, for how long, and alone."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+import grpc
+import pytest
+from google.api_core import exceptions
+from google.auth.credentials import AnonymousCredentials
+from google.cloud.firestore_v1 import base_client, types
+from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
+
+from functions.documents.document import Written
+from functions.documents.documents import CALL_SECONDS, Documents
+from functions.documents.query import Query
+from functions.documents.refusals import ChangedMeanwhileError
+from functions.documents.write import Create, Merge, Update, Write
+from functions.gcp import documents as firestore
+from functions.gcp.documents import FirestoreDocuments
+from functions.gcp.grouped_documents import GroupedDocuments
+from functions.gcp.project import CHANNEL_OPTIONS
+
+SLOW_SECONDS: Final = 0.1
+STREAMS: Final = {"BatchGetDocuments", "RunQuery", "RunAggregationQuery"}
+GONE: Final = grpc.StatusCode.UNAVAILABLE
+BAD: Final = "refused"
+"""A write of this value makes Firestore refuse the whole request."""
+
+VERSION: Final = 1_700_000_000_000_000_000
+
+
+class Timeouts(grpc.UnaryUnaryClientInterceptor, grpc.UnaryStreamClientInterceptor):
+    """Keeps the limit of each call, which a server sees rounded."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+
+    def intercept_unary_unary(self, go_on: Callable[..., Any], details: Any, request: Any) -> Any:
+        """Keep the limit."""
+        self.seconds.append(details.timeout)
+        return go_on(details, request)
+
+    def intercept_unary_stream(self, go_on: Callable[..., Any], details: Any, request: Any) -> Any:
+        """Keep the limit."""
+        return self.intercept_unary_unary(go_on, details, request)
+
+
+class Server(grpc.GenericRpcHandler):
+    """Firestore with every document in version `VERSION`; refuses with the next of `refusals`."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+        self.refusals: list[grpc.StatusCode] = []
+        self._grpc = grpc.server(ThreadPoolExecutor(8), handlers=[self])
+        self.timeouts = Timeouts()
+        port = self._grpc.add_insecure_port("127.0.0.1:0")
+        self.channel = grpc.intercept_channel(
+            grpc.insecure_channel(f"127.0.0.1:{port}"), self.timeouts
+        )
+        self._grpc.start()
+
+    def service(self, details: Any) -> Any:
+        """Answer a method."""
+        method = details.method.rpartition("/")[2]
+
+        def answer(request: bytes, context: grpc.ServicerContext) -> bytes:
+            self.calls.append(method)
+            if self.refusals:
+                refusal = self.refusals.pop(0)
+                time.sleep(SLOW_SECONDS)
+                context.abort(refusal, "as told")
+            answered: bytes = self._answer(method, request, context)
+            return answered
+
+        def stream(request: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
+            yield answer(request, context)
+
+        if method in STREAMS:
+            return grpc.unary_stream_rpc_method_handler(stream)
+        return grpc.unary_unary_rpc_method_handler(answer)
+
+    def _answer(self, method: str, request: bytes, context: grpc.ServicerContext) -> Any:
+        if method == "RunAggregationQuery":
+            found = types.AggregationResult(
+                aggregate_fields={"count": types.Value(integer_value=3)}
+            )
+            return types.RunAggregationQueryResponse.serialize(
+                types.RunAggregationQueryResponse(result=found)
+            )
+        if method not in ("Commit", "BatchWrite"):
+            return b""
+        asked: Any = getattr(types, f"{method}Request").deserialize(request)
+        if any(BAD in str(write) for write in asked.writes):
+            context.abort(grpc.StatusCode.INVALID_ARGUMENT, "a value is refused")
+        statuses = [_status(write) for write in asked.writes]
+        if method == "Commit":
+            if any(status.code for status in statuses):
+                context.abort(grpc.StatusCode.FAILED_PRECONDITION, "another version")
+            results = [_result(write) for write in asked.writes]
+            return types.CommitResponse.serialize(types.CommitResponse(write_results=results))
+        return types.BatchWriteResponse.serialize(
+            types.BatchWriteResponse(
+                # Firestore sends a result for a failed write as well.
+                write_results=[_result(write) for write in asked.writes],
+                status=statuses,
+            )
+        )
+
+    def close(self) -> None:
+        """Stop to listen."""
+        self.channel.close()
+        self._grpc.stop(None).wait()
+
+
+def _result(write: types.Write) -> types.WriteResult:
+    sums = [types.Value(integer_value=7) for _ in write.update_transforms]
+    return types.WriteResult(update_time={"seconds": VERSION // 10**9 + 1}, transform_results=sums)
+
+
+def _status(write: types.Write) -> Status:
+    condition = types.Write.pb(write).current_document
+    is_refused = (
+        condition.HasField("update_time") and condition.update_time.ToNanoseconds() != VERSION
+    )
+    return Status(code=grpc.StatusCode.FAILED_PRECONDITION.value[0] if is_refused else 0)
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A server of its own for each test."""
+    server = Server()
+    yield server
+    server.close()
+
+
+@pytest.fixture(params=[FirestoreDocuments, GroupedDocuments])
+def documents(request: pytest.FixtureRequest, server: Server) -> Documents:
+    """The adapter, connected to the server."""
+    found: Documents = request.param.through(server.channel, "my-wall")
+    return found
+
+
+def update(name: str, value: str = "", version: int = VERSION) -> Update:
+    """The write of a field."""
+    return Update(f"users/{name}", {"value": value}, version=version)
+
+
+def test_the_channel_has_the_librarys_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection is kept alive as the library's own client does; nothing is connected yet."""
+    assert list(CHANNEL_OPTIONS) == base_client._DEFAULT_CHANNEL_OPTIONS  # noqa: SLF001
+    given = (AnonymousCredentials(), "my-wall")  # type: ignore[no-untyped-call]
+    monkeypatch.setattr(firestore, "credentials", lambda: given)
+    monkeypatch.delenv("FIRESTORE_EMULATOR_HOST", raising=False)
+    assert FirestoreDocuments.of_environment()
+
+
+CALLS: Final[dict[str, Callable[[Documents], object]]] = {
+    "a document": lambda documents: documents.get("users/u1"),
+    "documents": lambda documents: documents.get_all(["users/u1", "users/u2"]),
+    "a query": lambda documents: documents.find(Query(collection="users")),
+    "a count": lambda documents: documents.count(Query(collection="users")),
+    "a creation": lambda documents: documents.commit(Create("users/u1", {})),
+    "an update": lambda documents: documents.commit(update("u1")),
+    "writes": lambda documents: documents.write_each([update("u1"), update("u2")]),
+    "a sum": lambda documents: documents.commit(Merge("users/u1", add={"count": 1})),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_limit_holds_over_all_repetitions(
+    server: Server, documents: Documents, call: str
+) -> None:
+    """A repeated call has the time that is left, also a stream and a call of a group."""
+    server.refusals = [GONE, GONE]
+    CALLS[call](documents)
+    first, _, third = server.timeouts.seconds
+    assert first > CALL_SECONDS - SLOW_SECONDS
+    assert third <= CALL_SECONDS - 2 * SLOW_SECONDS
+
+
+def test_the_last_repetition_gets_no_new_limit(server: Server) -> None:
+    """A repetition shortly before the end fails at the end."""
+    documents = FirestoreDocuments.through(server.channel, "my-wall")
+    server.refusals = [GONE] * 9
+    with pytest.raises(exceptions.RetryError):
+        documents.get("users/u1", seconds=1)
+    assert len(server.calls) > 2
+    assert server.timeouts.seconds[-1] < 1 - SLOW_SECONDS
+
+
+@pytest.mark.parametrize(
+    ("code", "calls"),
+    [
+        (GONE, 2),
+        (grpc.StatusCode.DEADLINE_EXCEEDED, 1),
+        (grpc.StatusCode.ABORTED, 1),
+        (grpc.StatusCode.INTERNAL, 1),
+    ],
+)
+def test_a_sum_is_repeated_where_the_connection_was_lost(
+    server: Server, documents: Documents, code: grpc.StatusCode, calls: int
+) -> None:
+    """As the client library repeats a commit: the first call after a pause is not refused."""
+    server.refusals = [code]
+    if calls == 1:
+        with pytest.raises(exceptions.GoogleAPICallError):
+            CALLS["a sum"](documents)
+    else:
+        CALLS["a sum"](documents)
+    assert server.calls == ["Commit"] * calls
+
+
+def test_a_write_that_failed_is_no_success(documents: Documents) -> None:
+    """Each write of a group has its own status, whatever result stands beside the status."""
+    writes = [update("u1"), update("u2", version=5), update("u1"), update("u3")]
+    results = documents.write_each(writes)
+    assert [type(result) for result in results] == [
+        Written,
+        ChangedMeanwhileError,
+        exceptions.Aborted,
+        Written,
+    ]
+
+
+def test_a_refused_write_fails_no_other_of_its_group(server: Server) -> None:
+    """Where Firestore refuses a whole group, each of its writes is made alone."""
+    documents = GroupedDocuments.through(server.channel, "my-wall")
+    writes: dict[str, Sequence[Write]] = {f"u{n}": [update(f"u{n}")] for n in range(8)}
+    writes |= {"bad": [update("bad", BAD)], "stale": [update("stale", version=5)]}
+    writes |= {"unknown": [Update("users/u9", {"value": object()}, version=VERSION)]}
+
+    def outcome(name: str) -> str:
+        try:
+            documents.commit(*writes[name])
+        except Exception as error:  # noqa: BLE001 - it is what is compared
+            return type(error).__name__
+        return "Written"
+
+    server.refusals = [GONE]  # which holds the first group up, so that the next one gathers
+    with ThreadPoolExecutor(len(writes)) as threads:
+        found = dict(zip(writes, threads.map(outcome, writes), strict=True))
+    assert found == dict.fromkeys(writes, "Written") | {
+        "bad": "InvalidArgument",
+        "stale": "ChangedMeanwhileError",
+        "unknown": "TypeError",
+    }
+    assert server.calls.count("BatchWrite") < len(writes)
+
+
+def test_a_refused_read_fails_no_other_of_its_group(server: Server) -> None:
+    """Where Firestore refuses to read a whole group, each of its documents is read alone."""
+    documents = GroupedDocuments.through(server.channel, "my-wall")
+    server.refusals = [GONE, grpc.StatusCode.INVALID_ARGUMENT]
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(documents.get, [f"users/u{n}" for n in range(8)]))  # raises nothing
+    assert server.calls.count("GetDocument") > 1
