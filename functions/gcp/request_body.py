@@ -73,9 +73,11 @@ def read_no_more() -> None:
     malformed.
     """
     if flask.has_app_context():  # else a deploy reads `main.py`
-        flask.current_app.after_request(_without_body)
+        flask.current_app.before_request(_drop_rest)
 
 
-def _without_body(response: flask.Response) -> flask.Response:
-    flask.request.stream = io.BytesIO()
-    return response
+def _drop_rest() -> None:
+    @flask.after_this_request  # which comes before the framework's own step
+    def drop(response: flask.Response) -> flask.Response:
+        flask.request.stream = io.BytesIO()
+        return response

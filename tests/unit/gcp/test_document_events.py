@@ -67,3 +67,12 @@ def test_one_client_serves_all_events() -> None:
         assert [function.written(edit) for _ in range(EVENTS)] == [200] * EVENTS
         assert metadata.requests == asked
     assert asked > 0, "else the function has not looked there"
+
+
+def test_an_event_may_be_as_long_as_two_documents() -> None:
+    """Eventarc sends the document before and after the write, each of up to a megabyte."""
+    long = FIELDS | {"uploaderName": "x" * 1_000_000}
+    with MetadataServer() as metadata:
+        process = FunctionProcess("onPhotoWritten", event=True, **metadata.environment)
+        with process as function:
+            assert function.written(write(long, long | {"featured": False})) == 200
