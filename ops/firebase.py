@@ -15,7 +15,6 @@ from google.oauth2.credentials import Credentials
 
 from functions.documents.documents import Documents
 from functions.gcp.documents import FirestoreDocuments
-from functions.gcp.firestore_api import FirestoreApi
 from ops.cloud import Cloud
 
 _TOKEN_LIVES: Final = timedelta(minutes=10)
@@ -36,11 +35,9 @@ def app(cloud: Cloud) -> Iterator[firebase_admin.App]:
 
 def documents(cloud: Cloud) -> Documents:
     """The documents of the project, by the adapter of the service."""
-    emulator = os.environ.get("FIRESTORE_EMULATOR_HOST")
-    api = (
-        FirestoreApi.at_emulator(emulator) if emulator else FirestoreApi.at_google(signed_in(cloud))
-    )
-    return FirestoreDocuments(api, cloud.project)
+    if emulator := os.environ.get("FIRESTORE_EMULATOR_HOST"):
+        return FirestoreDocuments.at_emulator(emulator, cloud.project)
+    return FirestoreDocuments.at_google(signed_in(cloud), cloud.project)
 
 
 def signed_in(cloud: Cloud) -> Credentials:

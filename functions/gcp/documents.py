@@ -71,15 +71,24 @@ class FirestoreDocuments(Documents):
     def of_environment(cls) -> Self:
         """Firestore with the credentials of this function, or the emulator where there is one."""
         if emulator := os.environ.get("FIRESTORE_EMULATOR_HOST"):
-            channel = grpc.insecure_channel(emulator, options=CHANNEL_OPTIONS)
-            return cls.through(channel, project_id() or "")
+            return cls.at_emulator(emulator, project_id() or "")
         given, project = credentials()
+        return cls.at_google(given, project_id() or project)
+
+    @classmethod
+    def at_google(cls, given: Any, project: str) -> Self:
+        """Firestore itself, called with the credentials `given`."""
         endpoint = FirestoreClient.DEFAULT_ENDPOINT
         channel = FirestoreGrpcTransport.create_channel(
             endpoint, credentials=given, options=CHANNEL_OPTIONS
         )
         transport = FirestoreGrpcTransport(host=endpoint, channel=channel)
-        return cls(FirestoreClient(transport=transport), project_id() or project)
+        return cls(FirestoreClient(transport=transport), project)
+
+    @classmethod
+    def at_emulator(cls, address: str, project: str) -> Self:
+        """The emulator at `host:port`, with an administrator's rights."""
+        return cls.through(grpc.insecure_channel(address, options=CHANNEL_OPTIONS), project)
 
     @classmethod
     def through(cls, channel: grpc.Channel, project: str) -> Self:

@@ -1,7 +1,7 @@
 """Reads request bodies within a size limit and a deadline.
 
-A slow body occupies a thread of the instance, and gunicorn sets no deadline for a body that the
-application reads. A body that nobody reads is gunicorn's to drop, within five seconds.
+A slow body occupies a thread of the instance, and gunicorn sets no deadline. functions-framework
+reads what is left of a body before it answers, without a limit, and fails where it is malformed.
 """
 
 import io
@@ -9,13 +9,16 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Final
+from typing import Any, Final
 
 import flask
 from werkzeug.exceptions import BadRequest, RequestEntityTooLarge
 
 BODY_SECONDS: Final = 6.0
 """Limit for reading a body: long enough for a phone in a short tunnel."""
+
+_LATE: Final = f"Send the whole body within {BODY_SECONDS:.0f} seconds."
+_MALFORMED: Final = "Send a whole body, well framed."
 
 _REST_BYTES: Final = 1_048_576
 """What is read of a body that is too long: a client that still sends may miss the answer."""
@@ -34,29 +37,27 @@ def bounded_body(request: flask.Request, at_most: int) -> bytes | None:
     request.max_content_length = at_most
     with _deadline(request.environ.get("gunicorn.socket")) as passed:
         try:
-            return request.get_data()
+            body = request.get_data()
         except RequestEntityTooLarge:
             with suppress(Exception):  # the rest is of no use
-                for _ in range(_REST_BYTES // _PIECE):
-                    request.environ["wsgi.input"].read(_PIECE)
+                _ends(request.environ["wsgi.input"])
             return None
         except Exception as error:  # gunicorn's own, and those of the connection
-            text = f"Send the whole body within {BODY_SECONDS:.0f} seconds."
-            raise BadRequest(
-                text if passed.is_set() else "Send a whole body, well framed."
-            ) from error
+            raise BadRequest(_LATE if passed.is_set() else _MALFORMED) from error
+        if passed.is_set():
+            raise BadRequest(_LATE)
+        return body
 
 
 @contextmanager
 def _deadline(connection: socket.socket | None) -> Iterator[threading.Event]:
-    """Let reads of `connection` find its end after `BODY_SECONDS`, and set the event."""
+    """End `connection` after `BODY_SECONDS`, and set the event."""
     passed = threading.Event()
 
     def end() -> None:
         passed.set()
-        with suppress(OSError):  # the client has gone
-            if connection:
-                connection.shutdown(socket.SHUT_RD)
+        if connection:
+            _end(connection)
 
     timer = threading.Timer(BODY_SECONDS, end)
     timer.start()
@@ -67,11 +68,7 @@ def _deadline(connection: socket.socket | None) -> Iterator[threading.Event]:
 
 
 def read_no_more() -> None:
-    """Answer without the bodies that no function has read.
-
-    functions-framework would read the rest of each without any limit, and fail where it is
-    malformed.
-    """
+    """Answer at once, whatever is left of a request's body."""
     if flask.has_app_context():  # else a deploy reads `main.py`
         flask.current_app.before_request(_drop_rest)
 
@@ -79,5 +76,26 @@ def read_no_more() -> None:
 def _drop_rest() -> None:
     @flask.after_this_request  # which comes before the framework's own step
     def drop(response: flask.Response) -> flask.Response:
+        connection = flask.request.environ.get("gunicorn.socket")
+        if connection:
+            connection.settimeout(0.0)
+            try:
+                has_come = _ends(flask.request.environ["wsgi.input"])
+            except Exception:  # noqa: BLE001 - it has not come whole, or is malformed
+                has_come = False
+            connection.settimeout(None)
+            if not has_come:
+                _end(connection)
         flask.request.stream = io.BytesIO()
         return response
+
+
+def _ends(body: Any) -> bool:
+    """Read the rest of `body`; whether it ends after `_REST_BYTES` at most."""
+    return any(not body.read(_PIECE) for _ in range(_REST_BYTES // _PIECE))
+
+
+def _end(connection: socket.socket) -> None:
+    """Let reads of `connection` find its end."""
+    with suppress(OSError):  # the client has gone
+        connection.shutdown(socket.SHUT_RD)

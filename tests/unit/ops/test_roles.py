@@ -109,6 +109,6 @@ def test_no_adapter_is_forgotten() -> None:
         if re.search(r"\w+Client\(|google\.auth\.default\(", path.read_text())
     }
     assert clients <= {
-        *(f"functions.gcp.{name}" for name in ("cloud_tasks", "firestore_api", "project")),
+        *(f"functions.gcp.{name}" for name in ("cloud_tasks", "documents", "project")),
         "functions.gcp.secret_manager",
     }
