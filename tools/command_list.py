@@ -61,7 +61,7 @@ CHECKS = (
     Check(
         "unit",
         "the core, in seconds",
-        _PYTEST,
+        (("pytest", "-n", "2", "--dist", "loadfile"),),
         folder="tests/unit",
     ),
     Check(

@@ -73,7 +73,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> str:
     """What the check prints of a copy of the tree with all these imports, on one line."""
     tree = tmp_path_factory.mktemp("tree")
     shutil.copy(ROOT / "pyproject.toml", tree)
-    for name in ("functions", "emulator", "ops", "bench"):
+    for name in ("functions", "tools", "emulator", "ops", "bench"):
         ignored = shutil.ignore_patterns("node_modules", "certs")
         shutil.copytree(ROOT / name, tree / name, ignore=ignored)
     for module, text, _ in CASES:

@@ -83,6 +83,11 @@ def test_the_vector_of_sendgrids_own_library() -> None:
     assert event.status == DeliveryStatus.DROPPED | DeliveryStatus.UNREACHABLE
 
 
+def _kind(value: object) -> str:
+    """The name of a case whose value is another one in each run."""
+    return type(value).__name__
+
+
 @pytest.mark.parametrize("body", [BODY, "[“é”]".encode(), b""])
 def test_sendgrids_own_library_says_the_same(body: bytes) -> None:
     """SendGrid's library verifies a request that is signed here."""
@@ -119,6 +124,7 @@ def test_without_a_key_nothing_verifies() -> None:
         public(rsa.generate_private_key(65537, 2048)),
         f"{public(KEY)},x",
     ],
+    ids=_kind,
 )
 def test_a_key_of_another_kind_is_none(text: str) -> None:
     """An unusable key is logged, and no request passes with it."""
@@ -172,6 +178,7 @@ def test_a_request_is_good_for_a_day_of_repetitions(age: timedelta, *, expected:
             BODY,
         ),
     ],
+    ids=_kind,
 )
 def test_anything_else_does_not_verify(signature: str, timestamp: str, body: bytes) -> None:
     """A request that is altered, cut, forged, or of another hash or time does not verify."""
