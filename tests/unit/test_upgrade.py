@@ -1,0 +1,172 @@
+"""What the last release has written meets this one, and the other way round after a roll-back.
+
+`last_release.json` is what `written()` gave at the last release; a release writes it anew.
+"""
+
+import json
+from collections.abc import Collection, Mapping
+from datetime import datetime, timedelta
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from itsdangerous.encoding import base64_decode
+
+from functions.access import Caller, Role
+from functions.documents.query import Query
+from functions.documents.write import Put
+from functions.signed_links.token import Scope, TokenKeys
+from functions.webhooks.actions.arguments import RotateArguments
+from functions.webhooks.deliveries.attempt_task import AttemptRequest
+from functions.webhooks.deliveries.delivery import Outcome
+from functions.webhooks.shared_logs.arguments import LogArguments, ShareArguments
+from tests.in_memory.documents import Firestore
+from tests.in_memory.through import Crash
+from tests.unit.recap.parts import At, House, guest
+from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
+
+KEY: Final = TokenKeys(["the key that signs links, of the last release"])
+LAST_RELEASE: Final = Path(__file__).parent / "last_release.json"
+ABOUT: Final = {
+    Scope.PREFERENCES: ("guest-1",),
+    Scope.UNSUBSCRIBE: ("guest-1",),
+    Scope.WEBHOOK_LOG: (EVENT, "s1"),
+}
+MEANT: Final = {"since"}
+"""Fields with another value than the last release writes, and the same meaning."""
+
+
+def webhooks_written() -> Parts:
+    """Deliveries in every state, and what stands beside them."""
+    parts, superadmin = Parts(), Caller("u1", Role.SUPERADMIN, "t1")
+    parts.subscribe({"url": URL, "id": "screen"}, OTHER, "http://example.com/", recover=["screen"])
+    parts.secrets().make(EVENT)
+    parts.crowd(99)
+    photo = parts.photo(status="approved", email="ann@example.com")
+    parts.publisher().photo_written("w1", EVENT, None, photo)
+    deliveries = {f"{one.event_type} {one.url}": one for one in parts.records}
+    parts.attempts(deliveries[f"photo.uploaded {URL}"], 204)
+    parts.failed(deliveries[f"photo.approved {URL}"])
+    parts.failed(deliveries[f"photo.uploaded {OTHER}"])
+    parts.attempts(deliveries[f"guest.joined {OTHER}"], 500, None)
+    again = parts.record(deliveries[f"photo.uploaded {OTHER}"])
+    parts.redelivery().begin_one(EVENT, again.id, parts.settings().load(EVENT))
+    wanted = RotateArguments(event_id=EVENT, active_in=timedelta(hours=1))
+    parts.actions().rotate_secret(superadmin, wanted)
+    parts.log_links().give_out(superadmin, ShareArguments(event_id=EVENT, url=URL))
+    return parts
+
+
+def recap_written() -> House:
+    """A recap of four guests that was sent, and one of two newcomers that was interrupted."""
+
+    def crash() -> None:
+        raise Crash
+
+    house = House()
+    house.guests(4)
+    house.opt_out(guest(3))
+    house.send()
+    house.later(hours=25)
+    for number in (7, 8, 9):
+        house.photo(guest(number))
+    with pytest.raises(Crash):
+        house.send(At("recaps.settle", crash), onlyNew=True)
+    return house
+
+
+def written() -> dict[str, Any]:
+    """The records, tasks and links of this release, by the clocks of the tests."""
+    parts, house = webhooks_written(), recap_written()
+    return {
+        "webhooks": _documents(parts.firestore),
+        "recap": _documents(house.firestore),
+        "tasks": [[task.queue, task.name, dict(task.data)] for task in parts.queued],
+        "links": {
+            scope: KEY.sign(about, NOW + timedelta(days=1), scope) for scope, about in ABOUT.items()
+        },
+    }
+
+
+def _documents(firestore: Firestore) -> dict[str, Any]:
+    under_events = firestore.query(Query(collection="events/", group=True))
+    found = [*under_events, *firestore.query(Query(collection="users"))]
+    return {one.path: one.fields for one in found if "/photos/crowd" not in one.path}
+
+
+def _encoded(value: object) -> dict[str, str]:
+    assert isinstance(value, datetime)
+    return {"time": value.isoformat()}
+
+
+def _decoded(value: dict[str, Any]) -> Any:
+    return datetime.fromisoformat(value["time"]) if set(value) == {"time"} else value
+
+
+@pytest.fixture(name="last")
+def last_release() -> Any:
+    """What the last release has written."""
+    return json.loads(LAST_RELEASE.read_text(), object_hook=_decoded)
+
+
+def test_deliveries_of_the_last_release_go_on(last: Any) -> None:
+    """Its tasks make their attempts, the sweep and automatic recovery find the rest."""
+    parts = Parts()
+    for path, fields in last["webhooks"].items():
+        parts.put(path, fields)
+    before = {record.id: record for record in parts.records}
+    assert len(before) == sum("/deliveries/" in path for path in last["webhooks"])
+    parts.now += timedelta(minutes=10)
+    for _, _, data in last["tasks"]:
+        parts.worker().attempt(AttemptRequest.read(data))
+    assert parts.sweeper().sweep() == 0, "every task was found"
+    parts.endpoint_sweep().sweep()
+    [recovered] = [record for record in parts.records if record.outcome.is_open]
+    parts.attempts(recovered, 204)
+
+    outcomes = {Outcome.SUCCESS, Outcome.SKIPPED}
+    assert {record.outcome for record in parts.records} == outcomes
+    assert all(record.body == before[record.id].body for record in parts.records)
+    secret = last["webhooks"][f"events/{EVENT}/secrets/webhooks"]["secret"]
+    assert parts.secrets().of(EVENT) == secret
+    page = parts.shared_log().read_page(EVENT, "1", LogArguments.read({"token": "t"}))
+    assert {one.id for one in page.deliveries} == {key for key in before if before[key].url == URL}
+
+
+def test_a_recap_of_the_last_release_is_continued(last: Any) -> None:
+    """Nobody gets a second mail, and opt-outs hold."""
+    house = House()
+    for path, fields in last["recap"].items():
+        house.documents.commit(Put(path, fields))
+    house.later(hours=25, minutes=10)
+    house.send(onlyNew=True)
+
+    assert house.addresses == [guest(9)]
+
+
+@pytest.mark.parametrize("scope", ABOUT)
+def test_links_of_the_last_release_keep_their_meaning(last: Any, scope: Scope) -> None:
+    """In mails and in people's notes."""
+    assert KEY.verify(last["links"][scope], NOW, scope) == ABOUT[scope]
+
+
+def test_the_last_release_reads_what_this_one_writes(last: Any) -> None:
+    """After a roll-back: every record, task and link has what it had, and perhaps more."""
+    now = json.loads(json.dumps(written(), default=_encoded), object_hook=_decoded)
+    for kind in ("webhooks", "recap"):
+        for path, fields in last[kind].items():
+            kept = {name: now[kind][path].get(name) for name in fields}
+            assert _without(kept, MEANT) == _without(fields, MEANT), path
+    for tasks in (now["tasks"], last["tasks"]):
+        tasks.sort(key=itemgetter(1))
+    assert now["tasks"] == last["tasks"]
+    for scope, link in now["links"].items():
+        payloads = [
+            base64_decode(token.partition(".")[0]) for token in (link, last["links"][scope])
+        ]
+        assert json.loads(payloads[0]) == json.loads(payloads[1])
+
+
+def _without(fields: Mapping[str, Any], names: Collection[str]) -> Mapping[str, Any]:
+    return {name: value for name, value in fields.items() if name not in names}
