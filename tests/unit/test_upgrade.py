@@ -1,6 +1,7 @@
 """What the last release has written meets this one, and the other way round after a roll-back.
 
-`last_release.json` is what `written()` gave at the last release; a release writes it anew.
+`last_release.json` is what `written()` gave at the last release. `python -m tests.unit.test_upgrade`
+writes it anew, at a release.
 """
 
 import json
@@ -170,3 +171,8 @@ def test_the_last_release_reads_what_this_one_writes(last: Any) -> None:
 
 def _without(fields: Mapping[str, Any], names: Collection[str]) -> Mapping[str, Any]:
     return {name: value for name, value in fields.items() if name not in names}
+
+
+if __name__ == "__main__":
+    WRITTEN = json.dumps(written(), default=_encoded, indent=1, sort_keys=True, ensure_ascii=False)
+    LAST_RELEASE.write_text(f"{WRITTEN}\n")
