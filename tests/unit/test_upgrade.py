@@ -1,7 +1,7 @@
 """What the last release has written meets this one, and the other way round after a roll-back.
 
-`last_release.json` is what `written()` gave at the last release. `python -m tests.unit.test_upgrade`
-writes it anew, at a release.
+`last_release.json` is what `written()` gave at the last release; a release writes it anew, by
+`python -m tests.unit.test_upgrade`.
 """
 
 import json
