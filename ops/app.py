@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ops import braking, merging, refusals
-from ops.cloud import say
+from ops.cloud import RefusedError, say
 from ops.parts import Lack, Look, Parts, grants
-from ops.wanted import ROLES, index_text
+from ops.wanted import ROLES, WEBHOOKS, index_text
 
 _OWN_ELSEWHERE: Final = frozenset({braking.FUNCTION})
 """Functions of ours that main.py does not declare: the brake on the budget."""
@@ -58,16 +58,22 @@ class App(Parts):
 
     def found(self) -> list[str]:
         """Parts of an app, in words; empty in a project of our own."""
-        foreign = self._functions.keys() - self._names - _OWN_ELSEWHERE
-        paths = merging.foreign_paths(self.deployed_rules(), self._rules)
-        found = [f"functions: {_list(foreign)}", f"rules for {_list(paths)}"]
-        found = [text for text, is_there in zip(found, (foreign, paths), strict=True) if is_there]
-        if self._ours:
-            return found
-        indexes = (self._indexes() - self._wanted.indexes) | (self._ttl() - self._wanted.ttl)
-        sites = [site for site in self._sites() if self._has_release(site)]
-        found += [f"indexes and TTL policies: {len(indexes)}"] if indexes else []
-        return found + ([f"pages at {_list(sites)}"] if sites else [])
+        functions = self._functions.keys() - self._names - _OWN_ELSEWHERE
+        parts = {
+            "functions:": functions,
+            "services of Cloud Run:": self._services() - {name.lower() for name in functions},
+            "services of App Engine:": self._of_app_engine(),
+            "rules for": merging.foreign_paths(self._deployed_rules(), self._rules),
+        }
+        if not self._ours:  # whatever else is there came before our first deploy
+            indexes = (self._indexes() - self._wanted.indexes) | (self._ttl() - self._wanted.ttl)
+            parts |= {
+                "indexes and TTL policies:": indexes,
+                "pages at": {site for site in self._sites() if self._has_release(site)},
+                "sign-in by": self._providers(),
+                "documents in": self._collections(),
+            }
+        return [f"{what} {_list(names)}" for what, names in parts.items() if names]
 
     def names(self) -> Iterator[Lack]:
         """firebase-tools take over a function by its name, of any codebase."""
@@ -117,7 +123,7 @@ class App(Parts):
 
     def rules(self) -> Iterator[Lack]:
         """Ours are among them, and the app's own open nothing of ours to a guest."""
-        deployed = self.deployed_rules()
+        deployed = self._deployed_rules()
         is_merged = merging.is_merged(deployed, self._rules)
         if not is_merged:
             yield Lack(
@@ -129,17 +135,18 @@ class App(Parts):
         for text in refusals.in_words(self._opened()) if deployed else ():
             yield Lack(text, ask="Firestore allows what any block allows: narrow the app's own.")
 
-    def deployed_rules(self) -> str:
-        """Their text; empty where none are deployed."""
-        release = f"v1/{self._project}/releases/cloud.firestore"
-        found = self._cloud.get("firebaserules", release)
-        if not found:
+    def merged_rules(self) -> str:
+        """The deployed rules with ours; empty where ours are among them."""
+        deployed = self._deployed_rules()
+        if merging.is_merged(deployed, self._rules):
             return ""
-        ruleset = self._cloud.get("firebaserules", f"v1/{found['rulesetName']}") or {}
-        return "\n".join(file["content"] for file in ruleset.get("source", {}).get("files", []))
+        return merging.merged(deployed, self._rules)
 
-    def remember(self) -> Callable[[], None]:
-        """Read what a deploy changes besides our functions; the act that takes it back."""
+    def remember(self, *, is_beside: bool) -> Callable[[], None]:
+        """Read what a deploy changes besides our functions; the act that takes it back.
+
+        In a project of our own that is what it gives to the default account.
+        """
         api, path = "cloudresourcemanager", f"v1/{self._project}"
         repository = f"v1/{self._region}/repositories/{_REPOSITORY}"
         account = self._default_account()
@@ -169,9 +176,11 @@ class App(Parts):
 
         def take_back() -> None:
             for role, member in sorted(roles() - roles_before):
+                if not is_beside and member != account:
+                    continue
                 say(f"  the deploy gave {member} {role}: taken back")
                 self._binder(api, path, role, member, take=True)()
-            if policies_before is not None and policies() != policies_before:
+            if is_beside and policies_before is not None and policies() != policies_before:
                 say("  the deploy had old images of all functions deleted: taken back")
                 where = f"{repository}?updateMask=cleanupPolicies"
                 body = {"cleanupPolicies": policies_before}
@@ -200,6 +209,47 @@ class App(Parts):
         }
         return {name for document in self._asked(query) for name in document.get("fields", {})}
 
+    def _services(self) -> set[str]:
+        """Names of the services of Cloud Run in all regions, which no function of ours has."""
+        ours = {name.lower() for name in self._names | _OWN_ELSEWHERE}
+        path = f"apis/serving.knative.dev/v1/namespaces/{self._cloud.project}/services"
+        items = (self._cloud.get("run", path) or {}).get("items", [])
+        return {item["metadata"]["name"] for item in items} - ours
+
+    def _of_app_engine(self) -> set[str]:
+        listed = self._cloud.every(
+            "appengine", f"v1/apps/{self._cloud.project}/services", "services"
+        )
+        return {service["name"].rpartition("/")[2] for service in listed}
+
+    def _providers(self) -> set[str]:
+        """Ways in that an app has switched on; before our set-up the one by e-mail is its own."""
+        path = f"admin/v2/{self._project}"
+        ways = (self._readable("identitytoolkit", f"{path}/config") or {}).get("signIn", {})
+        found = {way for way in ("email", "phoneNumber", "anonymous") if _is_on(ways.get(way))}
+        others = self._readable("identitytoolkit", f"{path}/defaultSupportedIdpConfigs") or {}
+        idps = others.get("defaultSupportedIdpConfigs", [])
+        found |= {idp["name"].rpartition("/")[2] for idp in idps if _is_on(idp)}
+        return found - ({"email"} if self._was_here else set())
+
+    def _collections(self) -> set[str]:
+        """Collections at the root; before our set-up those with our names are the app's as well."""
+        path = f"{self._database}/documents:listCollectionIds"
+        try:
+            answer = self._cloud.call("POST", "firestore", path, {"pageSize": 1000})
+        except RefusedError as error:
+            if error.is_missing:
+                return set()
+            raise
+        ours = {path.partition("/")[0] for path in merging.paths_of(self._rules)}
+        return set(answer.get("collectionIds", [])) - (ours if self._was_here else set())
+
+    @property
+    def _was_here(self) -> bool:
+        """Whether `ops/setup` has made its accounts, in a run that stopped before the deploy."""
+        account = self._wanted.account(WEBHOOKS)
+        return self._cloud.get("iam", f"v1/{self._project}/serviceAccounts/{account}") is not None
+
     def _indexes(self) -> set[str]:
         path = f"{self._database}/collectionGroups/-/indexes"
         return {
@@ -219,6 +269,10 @@ class App(Parts):
     def _has_release(self, site: str) -> bool:
         path = f"v1beta1/{self._project}/sites/{site}/releases?pageSize=1"
         return bool((self._cloud.get("firebasehosting", path) or {}).get("releases"))
+
+
+def _is_on(provider: Mapping[str, Any] | None) -> bool:
+    return bool(provider and provider.get("enabled"))
 
 
 def _rename(name: str) -> str:

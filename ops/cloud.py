@@ -60,6 +60,11 @@ class RefusedError(OpsError):
         super().__init__(f"{call}: {status} {self.text}")
 
     @property
+    def is_missing(self) -> bool:
+        """Whether the resource is not there, or its API is not on yet."""
+        return self.status == 404 or self.is_switched_off  # noqa: PLR2004 - HTTP's own number
+
+    @property
     def is_young(self) -> bool:
         """Whether the same call may work in a minute: an API, an account or a policy is new."""
         is_new_account = self.status in (400, 404) and "does not exist" in self.text
@@ -108,7 +113,7 @@ class Cloud:
         try:
             return self.call("GET", api, path)
         except RefusedError as error:
-            if error.status == 404 or error.is_switched_off:  # noqa: PLR2004 - HTTP's own number
+            if error.is_missing:
                 return None
             raise
 
@@ -149,7 +154,7 @@ class Cloud:
         try:
             found: dict[str, Any] = self.call("POST", api, f"{path}:getIamPolicy{query}", body)
         except RefusedError as error:
-            if error.status == 404 or error.is_switched_off:  # noqa: PLR2004 - HTTP's own number
+            if error.is_missing:
                 return {}
             raise
         return found

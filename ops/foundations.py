@@ -16,7 +16,7 @@ from ops.wanted import (
     MADE_KEYS,
     REGION,
     ROLES,
-    TAKEN_FROM_BUILDER,
+    NEEDLESS_FOR_BUILDER,
 )
 
 _MILLI: Final = 1000
@@ -112,11 +112,14 @@ class Foundations(Parts):
                 yield Lack("the default account may not build", ask=f"Give it {BUILDER_ROLE}.")
             return
         yield from self._bound(api, path, [BUILDER_ROLE], account)
-        for role in TAKEN_FROM_BUILDER:
+        for role in NEEDLESS_FOR_BUILDER:
             if grants(policy, f"roles/{role}", f"serviceAccount:{account}"):
                 yield Lack(
                     f"the default account has {role}",
-                    mend=self._binder(api, path, role, account, take=True),
+                    ask="Nothing of ours needs it. This takes it away:\n      "
+                    f"gcloud projects remove-iam-policy-binding {self._cloud.project} "
+                    f"--member=serviceAccount:{account} --role=roles/{role} --condition=None",
+                    is_note=True,
                 )
 
     def keys(self) -> Iterator[Lack]:
@@ -187,19 +190,20 @@ class Foundations(Parts):
             yield Lack("no web app", mend=self._maker("firebase", path, body))
 
     def site(self) -> Iterator[Lack]:
-        """A new project has none, and a deploy that may not ask refuses to make one."""
-        path, name = f"v1beta1/{self._project}/sites", self._wanted.hosting_site
-        sites = {
-            site["name"].rpartition("/")[2]
-            for site in self._cloud.every("firebasehosting", path, "sites")
-        }
-        if (name not in sites) if name else not sites:
+        """A new project has none, and a deploy that may not ask refuses to make the default one."""
+        path = f"v1beta1/{self._project}/sites"
+        sites = list(self._cloud.every("firebasehosting", path, "sites"))
+        if not any(site.get("type") == "DEFAULT_SITE" for site in sites):
+            where = f"{path}?siteId={self._cloud.project}"
+            yield Lack("no default site", mend=self._maker("firebasehosting", where, {}))
+        name = self._wanted.hosting_site
+        if name and name not in {site["name"].rpartition("/")[2] for site in sites}:
             # A site beside the default one knows how to sign in from the app that it names.
             apps = self._cloud.every("firebase", f"v1beta1/{self._project}/webApps", "apps")
-            app = next(apps, None) if name else None
+            app = next(apps, None)
             body = {"appId": app["appId"]} if app else {}
-            where = f"{path}?siteId={name or self._cloud.project}"
-            yield Lack("no site", mend=self._maker("firebasehosting", where, body))
+            where = f"{path}?siteId={name}"
+            yield Lack(f"no site {name}", mend=self._maker("firebasehosting", where, body))
 
     def settings(self) -> Iterator[Lack]:
         """Only the operator knows the sender and the site."""

@@ -16,6 +16,7 @@ _BEGIN: Final = "// ---- photo wall: from here, as it stands in its firestore.ru
 _END: Final = "// ---- photo wall: to here ----"
 _EARLIER: Final = re.compile(rf"\s*{re.escape(_BEGIN)}.*?{re.escape(_END)}", re.DOTALL)
 _DOCUMENTS: Final = "/databases/{database}/documents"
+_VARIABLE: Final = re.compile(r"\{\w+\}")
 _EVERYTHING: Final = re.compile(r"/\{\w+=\*\*\}")
 
 
@@ -39,10 +40,22 @@ def is_merged(theirs: str, ours: str) -> bool:
     return _compact(block(ours)) in _compact(theirs)
 
 
+def is_ours(theirs: str, ours: str) -> bool:
+    """Whether rules are ours and nothing else, with or without a brake."""
+    return _compact(theirs) == _compact(ours)
+
+
 def foreign_paths(theirs: str, ours: str) -> set[str]:
-    """Paths of match blocks that are not among ours, nor those that a new project has."""
-    paths = set(_MATCH.findall(_bare(theirs))) - set(_MATCH.findall(_bare(ours)))
-    return {path for path in paths if path != _DOCUMENTS and not _EVERYTHING.fullmatch(path)}
+    """Paths of match blocks that are not among ours, nor those that a new project has.
+
+    The names of variables do not count: `/events/{id}` is `/events/{eventId}`.
+    """
+    known = {_VARIABLE.sub("{}", path) for path in (*_MATCH.findall(_bare(ours)), _DOCUMENTS)}
+    return {
+        path
+        for path in _MATCH.findall(_bare(theirs))
+        if _VARIABLE.sub("{}", path) not in known and not _EVERYTHING.fullmatch(path)
+    }
 
 
 def paths_of(rules: str) -> list[str]:

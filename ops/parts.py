@@ -60,13 +60,20 @@ class Parts:
             )
 
     def _readable(self, api: str, path: str) -> Any:
-        """A resource, empty where it is not there; None where the deployer may not read it."""
+        """A resource, empty where it is not there; None where Google does not show it."""
         try:
             return self._cloud.get(api, path) or {}
-        except RefusedError as error:
-            if error.status == 403:  # noqa: PLR2004 - HTTP's own number
-                return None
-            raise
+        except RefusedError:
+            return None
+
+    def _deployed_rules(self) -> str:
+        """Text of the rules of Firestore; empty where none are deployed."""
+        release = f"v1/{self._project}/releases/cloud.firestore"
+        found = self._cloud.get("firebaserules", release)
+        if not found:
+            return ""
+        ruleset = self._cloud.get("firebaserules", f"v1/{found['rulesetName']}") or {}
+        return "\n".join(file["content"] for file in ruleset.get("source", {}).get("files", []))
 
     def _asked(self, query: Mapping[str, Any], below: str = "") -> list[Mapping[str, Any]]:
         """Documents that a query of Firestore finds; none where there is no database yet."""
@@ -74,7 +81,7 @@ class Parts:
         try:
             answers = self._cloud.call("POST", "firestore", path, {"structuredQuery": query})
         except RefusedError as error:
-            if error.status == 404 or error.is_switched_off:  # noqa: PLR2004 - HTTP's own number
+            if error.is_missing:
                 return []
             raise
         return [answer["document"] for answer in answers if "document" in answer]

@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from ops import merging
 from ops.advice import Advice
 from ops.app import App
 from ops.cloud import Cloud, OpsError, Outside, say
@@ -168,7 +167,8 @@ class SetUp:
         found = self._app.found()
         for text in found or ["none"]:
             say(f"  {text}")
-        if not given.own and (given.beside or wanted.is_beside or found):
+        is_said = given.beside or given.site or wanted.is_beside
+        if not given.own and (is_said or found):
             say(f"  it stays as it is; our pages are for the site {site}")
             self._wanted = replace(wanted, hosting_site=site)
         self._foundations = Foundations(self._cloud, self._wanted)
@@ -184,10 +184,9 @@ class SetUp:
 
     def _write_merged(self) -> None:
         """The rules for somebody to look at and deploy, where ours belong there and are not."""
-        deployed = self._app.deployed_rules()
-        if not merging.is_merged(deployed, self._rules):
+        if text := self._app.merged_rules():
             path = self._root / f"firestore.{self._cloud.project}.rules"
-            path.write_text(merging.merged(deployed, self._rules), encoding="utf-8")
+            path.write_text(text, encoding="utf-8")
 
     def _sign_in(self) -> None:
         """In the browser, or with the key that GOOGLE_APPLICATION_CREDENTIALS names."""
@@ -222,7 +221,7 @@ class SetUp:
         Functions need `--force`, for a first failure policy and for the clean-up of old images.
         Where functions are named, it deletes none. Rules, indexes and pages are deployed without.
         Indexes come first, because they take long; pages come last, because they lead to functions
-        that have to be there. Beside an app, what the deploy does to the app is taken back.
+        that have to be there. What the deploy gives to the default account is taken back.
         """
         beside = self._wanted.is_beside
         config = [f"--config={self._config.name}"] if beside else []
@@ -231,7 +230,7 @@ class SetUp:
             if named := [target for target in targets if target.partition(":")[0] == kind]:
                 only = f"--only={','.join(named)}"
                 force = ["--force"] if kind == "functions" else []
-                take_back = self._app.remember() if beside and force else None
+                take_back = self._app.remember(is_beside=beside) if force else None
                 deploy = ("firebase", "deploy", "--non-interactive", *config, *force, only)
                 if self._cloud.start(*deploy):
                     failed.append(kind)
@@ -283,7 +282,7 @@ def _run(
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--beside", action="store_true", help="an app lives in the project")
     mode.add_argument("--own", action="store_true", help="all that is there belongs to the service")
-    parser.add_argument("--site", help="beside an app: the Hosting site of our pages")
+    parser.add_argument("--site", help="the Hosting site of our pages; means --beside")
     parser.add_argument(
         "--accept",
         action="append",
@@ -296,6 +295,8 @@ def _run(
             "--delete", action="store_true", help="delete functions that main.py no longer has"
         )
     given = parser.parse_args(arguments)
+    if given.own and given.site:
+        parser.error("--site is for the pages beside an app, --own says that there is none")
     try:
         wanted = read(given.project, outside.root)
         act(SetUp(Cloud(given.project, outside), wanted, outside.root, given))

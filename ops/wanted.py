@@ -46,7 +46,7 @@ ROLES: Final[Mapping[str, Sequence[str]]] = {
 """Roles in the project of the accounts that functions run as, by the setting with their names."""
 BUILDER_ROLE: Final = "cloudbuild.builds.builder"
 """All that the project's default account may do: no function runs as it."""
-TAKEN_FROM_BUILDER: Final = ("editor", "run.invoker", "eventarc.eventReceiver")
+NEEDLESS_FOR_BUILDER: Final = ("editor", "run.invoker", "eventarc.eventReceiver")
 """Roles that Google or a deploy gives the default account, and nothing needs."""
 MADE_KEYS: Final = ("EMAIL_PREFS_KEY", "LOG_LINKS_KEY")
 """Secrets that sign links: `ops/setup` makes their values."""

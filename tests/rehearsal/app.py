@@ -108,6 +108,54 @@ def app_project() -> FakeGoogle:
     return google
 
 
+LOCKED: Final = """\
+rules_version = '2';
+service cloud.firestore {
+  match /databases/{database}/documents {
+    match /{document=**} {
+      allow read, write: if false;
+    }
+  }
+}
+"""
+
+
+def backend_project() -> FakeGoogle:
+    """A project with a backend in Cloud Run, which runs as the default account and is no function.
+
+    Its rules let nobody in, as only the backend reads and writes documents.
+    """
+    google = FakeGoogle()
+    google.has_firebase = True
+    google.apis = dict.fromkeys(APIS, -365 * 86_400.0)
+    google.documents = {"albums": [{"title": {"stringValue": "Summer"}}], "users": [{"plan": {}}]}
+    service = f"{REGION}/services/backend"
+    ruleset = f"projects/{PROJECT}/rulesets/locked"
+    there: dict[str, dict[str, Any]] = {
+        f"firestore {DATABASE}": {
+            "type": "FIRESTORE_NATIVE",
+            "databaseEdition": "STANDARD",
+            "locationId": "us-central1",
+        },
+        f"run {service}": {"template": {"serviceAccount": BUILDER.partition(":")[2]}},
+        f"firebaserules {ruleset}": {
+            "source": {"files": [{"name": "firestore.rules", "content": LOCKED}]}
+        },
+        f"firebaserules projects/{PROJECT}/releases/cloud.firestore": {"rulesetName": ruleset},
+    }
+    google.resources = {
+        key: {"name": key.partition(" ")[2], **resource} for key, resource in there.items()
+    }
+    google.policies = {
+        OF_PROJECT: [
+            {"role": "roles/owner", "members": [OWNER]},
+            {"role": "roles/editor", "members": [BUILDER]},
+        ],
+        f"run {service}": [{"role": "roles/run.invoker", "members": ["allUsers"]}],
+    }
+    return google
+
+
 SETTINGS: Final = """
 export MAIL_FROM="Other <other@wall.events>"  # quoted, with a comment
 MAIL_REPLY_TO='answers@wall.events'

@@ -34,13 +34,13 @@ _COLLECTIONS: Final = {
     *("functions", "services", "queues", "triggers", "jobs", "indexes", "fields", "secrets"),
     *("versions", "serviceAccounts", "webApps", "alertPolicies", "notificationChannels", "topics"),
     *("metrics", "dashboards", "budgets", "databases", "releases", "sites", "rulesets"),
-    "repositories",
+    *("repositories", "defaultSupportedIdpConfigs"),
 }
 _LIST_KEYS: Final = {"serviceAccounts": "accounts", "webApps": "apps"}
 _IDS: Final = ("functionId", "secretId", "databaseId", "siteId")
 _READS: Final = (
     *("getIamPolicy", "getEffectivePolicy", "runQuery", "test", "testIamPermissions"),
-    *("generateServiceIdentity", "generateUploadUrl", "populateFiles"),
+    *("generateServiceIdentity", "generateUploadUrl", "populateFiles", "listCollectionIds"),
 )
 _PAGE: Final = 5
 
@@ -360,6 +360,9 @@ class FakeGoogle:
                 return {"projectId": PROJECT}
             case "firebase", "/adminSdkConfig":
                 return {"projectId": PROJECT, "storageBucket": f"{PROJECT}.firebasestorage.app"}
+            case "run", str(rest) if rest.endswith(f"/namespaces/{PROJECT}/services"):
+                paths = [key for key in self.resources if re.match(r"run .*/services/[^/]+$", key)]
+                return {"items": [{"metadata": {"name": key.split("/")[-1]}} for key in paths]}
             case "cloudbilling", "/billingInfo":
                 return {"billingAccountName": "billingAccounts/AAAA-BBBB"}
             case "cloudquotas", str(rest) if rest.endswith("/CpuAllocPerProjectRegion"):
@@ -451,6 +454,9 @@ class FakeGoogle:
                 ]
                 # An answer without a document tells the time of the read alone.
                 return found or [{"readTime": "now"}]
+            case "listCollectionIds":
+                self._get(api, path.removesuffix("/documents"))
+                return {"collectionIds": sorted(self.documents)}
             case "test" if "testSuite" not in body:  # does it compile?
                 return {"issues": []}
             case "test":

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -11,10 +11,12 @@ from ops import merging
 from tests.rehearsal.app import (
     APP_RULES,
     DATABASE,
+    LOCKED,
     OF_PROJECT,
     BesideRun,
     app_project,
     at_beside,
+    backend_project,
     merge,
 )
 from tests.rehearsal.conftest import ROOT, Operator, operating
@@ -22,6 +24,7 @@ from tests.rehearsal.fake_google import PROJECT, REGION
 
 OURS: Final = (ROOT / "firestore.rules").read_text()
 OPEN: Final = "match /{document=**} { allow read: if request.auth != null; }"
+IDP: Final = f"projects/{PROJECT}/defaultSupportedIdpConfigs/google.com"
 SITE: Final = f"{PROJECT}-photo-wall"
 
 
@@ -46,7 +49,8 @@ def test_everything_of_the_app_stays(beside: Operator, beside_run: BesideRun) ->
     assert (status, "Yours to merge: 3" in errors) == (1, True), said + errors
     assert "functions: api, onOrder" in said
     assert "rules for /orders/{id}, /users/{uid}/carts/{id}" in said
-    assert "indexes and TTL policies: 2" in said
+    assert "indexes and TTL policies: orders" in said
+    assert "sign-in by anonymous" in said
     assert "pages at acme" in said
     assert {key: after.resources.get(key) for key in before.resources} == before.resources
     assert after.sign_in == before.sign_in
@@ -63,6 +67,68 @@ def test_everything_of_the_app_stays(beside: Operator, beside_run: BesideRun) ->
     for script in ("check", "setup"):
         assert "Everything is there." in beside.done(script)
         assert not beside.google.changes + beside.commands
+
+
+def test_a_backend_that_is_no_function_is_an_app(tmp_path: Path, rendered: str) -> None:
+    """A service of Cloud Run, locked rules and documents: after a whole set-up all are the same."""
+    before = backend_project()
+    with operating(backend_project(), tmp_path, rendered) as operator:
+        status, said, errors = operator.run("setup", "--site=the-wall")
+        after = operator.google
+        assert (status, "Yours to merge: " in errors) == (1, True), said + errors + operator.said
+        for text in ("Cloud Run: backend", "documents in albums, users", "for the site the-wall"):
+            assert text in said
+        assert after.names("functions") == json.loads(rendered)["endpoints"].keys()
+        assert {key: after.resources.get(key) for key in before.resources} == before.resources
+        assert (after.sign_in, after.documents) == (before.sign_in, before.documents)
+        for resource in before.policies:
+            added = after.granted(resource) - before.granted(resource)
+            assert before.granted(resource) <= after.granted(resource)
+            assert all(member.startswith("serviceAccount:wall-") for _, member in added)
+        assert not any(change.startswith("DELETE") for change in after.changes)
+        assert LOCKED.splitlines()[4] in (operator.checkout / "firestore.acme.rules").read_text()
+
+
+@pytest.mark.parametrize(
+    ("part", "told"),
+    [
+        ({"documents": {"albums": []}}, "documents in albums"),
+        ({"documents": {"users": []}}, "documents in users"),
+        ({"sign_in": {"signIn": {"phoneNumber": {"enabled": True}}}}, "sign-in by phoneNumber"),
+        ({"sign_in": {"signIn": {"email": {"enabled": True}}}}, "sign-in by email"),
+        ({"appengine": "apps/acme/services/default"}, "services of App Engine: default"),
+        ({"identitytoolkit": IDP}, "sign-in by google.com"),
+        ({"run": f"{REGION}/services/backend"}, "services of Cloud Run: backend"),
+    ],
+)
+def test_each_of_these_is_an_app(app: Operator, part: dict[str, Any], told: str) -> None:
+    """One service, provider or collection is enough; a set-up that stopped is no app."""
+    database = f"firestore {DATABASE}"
+    app.google.resources = {database: app.google.resources[database]}
+    app.google.apis["appengine.googleapis.com"] = -86_400.0
+    app.google.sign_in, app.google.milli_cpu = None, 1
+    assert "\n  none\n" in app.run("check")[1]
+    for name, value in part.items():
+        if name in ("documents", "sign_in"):
+            setattr(app.google, name, value)
+        else:
+            app.google.resources[f"{name} {value}"] = {"name": value, "enabled": True}
+    said = app.run("check")[1]
+    assert (told in said, "it stays as it is" in said) == (True, True)
+    assert "it stays as it is" not in app.run("setup", "--own")[1]
+
+
+def test_a_set_up_that_stopped_is_no_app(operator: Operator) -> None:
+    """Our own sign-in and documents, before the first deploy, make no app of a project."""
+    operator.google.milli_cpu = 1
+    operator.run("setup")
+    operator.google.documents["users"] = [{"email": {}}]
+    assert "\n  none\n" in operator.run("setup")[1]
+
+
+def test_the_site_of_an_own_project_is_the_default_one(operator: Operator) -> None:
+    """`--site` means beside, and contradicts `--own`."""
+    assert operator.run("setup", "--own", "--site=the-wall")[0] == 2
 
 
 def test_our_pages_have_a_site_of_their_own(app: Operator) -> None:
@@ -162,4 +228,4 @@ def test_rules_are_merged_once() -> None:
     )
     assert not merging.is_merged(merged.replace("isSuperadminOf", "isStaffOf"), OURS)
     assert merging.foreign_paths(merged, OURS) == {"/orders/{id}", "/users/{uid}/carts/{id}"}
-    assert merging.foreign_paths(OURS, OURS) == set()
+    assert merging.foreign_paths(OURS.replace("eventId", "id"), OURS) == set()

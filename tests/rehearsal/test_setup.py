@@ -25,10 +25,13 @@ OF_PROJECT: Final = f"cloudresourcemanager projects/{PROJECT}"
 
 
 def test_each_account_may_do_what_it_needs_and_no_more(ready: Operator) -> None:
-    """Accounts have the roles of docs/security.md, and the default account only builds."""
+    """Accounts have the roles of docs/security.md; what others have is only asked for."""
     google = ready.google
     google.policies[OF_PROJECT].append({"role": "roles/editor", "members": [BUILDER]})
-    ready.done("setup")
+    said = ready.done("setup")
+    assert "gcloud projects remove-iam-policy-binding acme --member=serviceAccount:123456-" in said
+    assert not google.changes
+    assert google.policies[OF_PROJECT].pop()["role"] == "roles/editor"
     assert google.granted(OF_PROJECT) == {
         ("datastore.user", WEBHOOKS),
         ("cloudtasks.enqueuer", WEBHOOKS),
