@@ -4,7 +4,7 @@ Functions, queues and accounts of ours come beside its own. Its rules, roles and
 and the operator is told what to merge into them.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from ops import braking, merging, refusals
@@ -23,11 +23,9 @@ _PUBSUB: Final = "gcp-sa-pubsub.iam.gserviceaccount.com"
 class App(Parts):
     """The app of one project; its rules are compared with `rules`, the text of ours."""
 
-    def __init__(self, *given: Any, rules: str, accepted: Sequence[str] = ()) -> None:
-        """Look at nothing yet; `accepted` are names that the operator lets us take."""
+    def __init__(self, *given: Any, rules: str) -> None:
         super().__init__(*given)
         self._rules = rules
-        self._accepted = frozenset(accepted)
         self._functions = {
             found["name"].rpartition("/")[2]: found
             for found in self._cloud.every(
@@ -79,7 +77,9 @@ class App(Parts):
         """firebase-tools take over a function by its name, of any codebase."""
         for name in sorted(self._names & self._functions.keys() - self._ours - self._accepted):
             yield Lack(f"the app has a function {name}", ask=_rename(name))
-        attempts = {function.name: function.attempts for function in self._wanted.functions}
+        attempts = {
+            function.name: function.queue.get("maxAttempts") for function in self._wanted.functions
+        }
         there = {
             queue["name"].rpartition("/")[2]: queue.get("retryConfig", {}).get("maxAttempts")
             for queue in self._cloud.every("cloudtasks", f"v2/{self._region}/queues", "queues")

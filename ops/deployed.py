@@ -1,14 +1,21 @@
 """The parts that a deploy makes: functions with their queues and callers, indexes, pages."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from ops import merging
+from ops.cloud import RefusedError, say
 from ops.parts import Lack, Look, Parts, grants
 from ops.wanted import REGION, Function, index_text
 
 
 class Deployed(Parts):
-    """The parts that a deploy makes, in one project."""
+    """The parts that a deploy makes, in one project; `rules` are the text of ours."""
+
+    def __init__(self, *given: Any, rules: str) -> None:
+        super().__init__(*given)
+        self._rules = rules
 
     @property
     def looks(self) -> list[tuple[str, Look]]:
@@ -54,7 +61,7 @@ class Deployed(Parts):
                 target = "" if is_under_way else self._target(function)
                 yield Lack(f"{function.name} is {state}", deploy=target, is_under_way=is_under_way)
                 continue
-            for text in _differences(function, found):
+            for text in _differences(function, found, self._wanted.environment):
                 yield Lack(f"{function.name} {text}", deploy=self._target(function))
             connector = _connector(found)
             if connector and not function.connector:
@@ -65,12 +72,23 @@ class Deployed(Parts):
                 yield Lack(f"{function.name} is behind {connector}", mend=mend)
 
     def queues(self) -> Iterator[Lack]:
-        """Each one RUNNING."""
-        states = self._states("cloudtasks", f"v2/{self._region}/queues", "queues")
+        """Each one RUNNING, with the manifest's limits."""
+        there = {
+            found["name"].rpartition("/")[2]: found
+            for found in self._cloud.every("cloudtasks", f"v2/{self._region}/queues", "queues")
+        }
         for function in self._of("taskQueue"):
-            path = f"v2/{self._region}/queues/{function.name}"
-            state = states.get(function.name)
+            path, found = f"v2/{self._region}/queues/{function.name}", there.get(function.name, {})
+            state = found.get("state")
             yield from self._running("cloudtasks", path, state, "RUNNING", function)
+            limits = {**found.get("rateLimits", {}), **found.get("retryConfig", {})}
+            for limit, wanted in function.queue.items() if found else ():
+                has = float(str(limits.get(limit, 0)).removesuffix("s"))  # of 0 Google says nothing
+                if has != wanted:
+                    yield Lack(
+                        f"the queue {function.name} has {limit} {has:g}, not {wanted:g}",
+                        deploy=self._target(function),
+                    )
 
     def schedule(self) -> Iterator[Lack]:
         """Each job ENABLED, under the name that firebase-tools gives it."""
@@ -98,24 +116,30 @@ class Deployed(Parts):
                 )
 
     def invokers(self) -> Iterator[Lack]:
-        """Of each function that is there."""
-        services = self._states("run", f"v2/{self._region}/services", "services")
+        """Of each function that is there; a deploy binds none for a trigger that it adds."""
+        listed = self._cloud.every("run", f"v2/{self._region}/services", "services")
+        services = {found["name"].rpartition("/")[2]: found for found in listed}
         for function in self._wanted.functions:
-            if function.service in services:
-                path = f"v2/{self._region}/services/{function.service}"
-                policy = self._cloud.policy("run", path)
-                for member in function.invokers:
-                    if not grants(policy, "roles/run.invoker", member):
-                        yield Lack(
-                            f"{function.name} may not be called by {member}",
-                            mend=self._binder("run", path, "run.invoker", member),
-                        )
+            found = services.get(function.service)
+            if found is None or (found.get("invokerIamDisabled") and function.is_public):
+                continue
+            path = f"v2/{self._region}/services/{function.service}"
+            policy = self._cloud.policy("run", path)
+            for member in function.invokers:
+                if not grants(policy, "roles/run.invoker", member):
+                    bind = self._binder("run", path, "run.invoker", member)
+                    yield Lack(
+                        f"{function.name} may not be called by {member}",
+                        mend=self._public(path, bind) if function.is_public else bind,
+                    )
 
     def firestore(self) -> Iterator[Lack]:
-        """A release of the rules; each index READY, each TTL policy ACTIVE."""
-        release = f"v1/{self._project}/releases/cloud.firestore"
-        if not self._wanted.is_beside and self._cloud.get("firebaserules", release) is None:
-            yield Lack("no rules", deploy="firestore")
+        """Our rules; each index READY, each TTL policy ACTIVE."""
+        if not self._wanted.is_beside:
+            rules = self._deployed_rules()
+            if not merging.is_ours(rules, self._rules):
+                text = "the rules are not those of firestore.rules" if rules else "no rules"
+                yield Lack(text, deploy="firestore")
         groups = f"{self._database}/collectionGroups"
         indexes = {
             index_text(index["name"].split("/")[-3], index): index["state"]
@@ -159,9 +183,26 @@ class Deployed(Parts):
         if not self._cloud.is_answering(REGION, function.name):
             yield Lack(
                 f"{function.name} does not answer",
-                ask="Google answers in its place where the organization forbids allUsers. "
-                "Otherwise look into its log.",
+                ask="Look into its log. Google answers in its place where nobody may call it.",
             )
+
+    def _public(self, path: str, bind: Callable[[], None]) -> Callable[[], None]:
+        """Lets everybody call a service, where the organization forbids `allUsers` too.
+
+        https://cloud.google.com/run/docs/authenticating/public
+        """
+
+        def make() -> None:
+            try:
+                bind()
+            except RefusedError as error:
+                if error.status != 400:  # noqa: PLR2004 - HTTP's own number
+                    raise
+                say("    allUsers is refused here: switching the check of callers off")
+                where = f"{path}?updateMask=invokerIamDisabled"
+                self._cloud.make("run", where, {"invokerIamDisabled": True}, "PATCH")
+
+        return make
 
     def _of(self, kind: str) -> list[Function]:
         return [function for function in self._wanted.functions if function.kind == kind]
@@ -199,7 +240,9 @@ def _connector(found: Mapping[str, Any]) -> str:
     return str(found.get("serviceConfig", {}).get("vpcConnector", "")).rpartition("/")[2]
 
 
-def _differences(function: Function, found: Mapping[str, Any]) -> Iterator[str]:
+def _differences(
+    function: Function, found: Mapping[str, Any], environment: Mapping[str, str]
+) -> Iterator[str]:
     """What differs between a deployed function and the manifest, in words."""
     service = found.get("serviceConfig", {})
     listed = found.get("eventTrigger", {}).get("eventFilters", [])
@@ -214,11 +257,25 @@ def _differences(function: Function, found: Mapping[str, Any]) -> Iterator[str]:
             dict(function.filters),
         ),
     }
+    pairs |= {
+        "memory in MiB": (_mebibytes(service.get("availableMemory") or "0"), function.memory),
+        "seconds": (service.get("timeoutSeconds"), function.seconds),
+        "retries": (found.get("eventTrigger", {}).get("retryPolicy"), function.retry_policy),
+    }
     if function.connector:
         pairs["connector"] = (_connector(found), function.connector)
     for name, (there, wanted) in pairs.items():
         if there != wanted:
             yield f"has {name} {there or 'none'}, not {wanted}"
+    has = service.get("environmentVariables", {})
+    if others := [name for name, text in environment.items() if has.get(name) != text]:
+        yield f"has other settings than .env: {', '.join(others)}"
+
+
+def _mebibytes(text: str) -> int:
+    """Of `512Mi`, or of `1G`."""
+    number = re.match(r"\d+", text)
+    return int(number[0] if number else 0) * (1024 if "G" in text else 1)
 
 
 def _vcpu(text: str) -> float:

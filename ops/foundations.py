@@ -7,21 +7,23 @@ from dataclasses import replace
 from typing import Final
 
 from functions import secret_readers
-from ops.cloud import OpsError, say
+from ops.cloud import OpsError, RefusedError, say
 from ops.parts import Lack, Look, Parts, grants
 from ops.wanted import (
     APIS,
     BUILDER_ROLE,
     CPU_QUOTA,
     MADE_KEYS,
+    NEEDLESS_FOR_BUILDER,
     REGION,
     ROLES,
-    NEEDLESS_FOR_BUILDER,
 )
 
 _MILLI: Final = 1000
-_POLICIES: Final = ("iam.allowedPolicyMemberDomains", "iam.managed.allowedPolicyMembers")
-"""Rules of an organization that can forbid `allUsers`."""
+_NO_ALL_USERS: Final = ("iam.allowedPolicyMemberDomains", "iam.managed.allowedPolicyMembers")
+"""Policies of an organization that can forbid `allUsers`."""
+_NO_CHECK_OFF: Final = "run.managed.requireInvokerIam"
+"""The policy that forbids `invokerIamDisabled`."""
 
 
 class Foundations(Parts):
@@ -48,6 +50,7 @@ class Foundations(Parts):
         """Looks at conditions that stop a deploy, and that only the operator can change."""
         return [
             ("Sender and site in .env", self.settings),
+            ("Where the database lies, and its edition", self.location),
             (f"CPU in {REGION}", self.quota),
             ("The organization lets everybody call a function", self.organization),
         ]
@@ -61,8 +64,19 @@ class Foundations(Parts):
         if self._cloud.get("firebase", f"v1beta1/{self._project}") is None:
             yield Lack(
                 "Firebase is not added",
-                mend=self._maker("firebase", f"v1beta1/{self._project}:addFirebase", {}),
+                mend=self._add_firebase,
             )
+
+    def _add_firebase(self) -> None:
+        try:
+            self._cloud.make("firebase", f"v1beta1/{self._project}:addFirebase", {})
+        except RefusedError as error:
+            if error.status != 403:  # noqa: PLR2004 - HTTP's own number
+                raise
+            raise OpsError(
+                f"{error.text}\nFirebase's terms have to be accepted once: add the project at "
+                "https://console.firebase.google.com as somebody who owns it, then run this again."
+            ) from error
 
     def database(self) -> Iterator[Lack]:
         """Made in the functions' region; an app's stays where it is."""
@@ -81,6 +95,27 @@ class Foundations(Parts):
                     {"type": "FIRESTORE_NATIVE", "locationId": REGION},
                 ),
             )
+
+    def location(self) -> Iterator[Lack]:
+        """It stays for the life of the project."""
+        found = self._cloud.get("firestore", self._database)
+        if found is None:
+            return
+        place, edition = found.get("locationId"), found.get("databaseEdition", "STANDARD")
+        say(f"  {place}, {edition}")
+        if edition == "ENTERPRISE" and "enterprise" not in self._accepted:
+            yield Lack(
+                "the database is of the Enterprise edition",
+                ask="It makes no index of a single field by itself, and has prices of its own: "
+                "nobody has tried the service with it. Agree: --accept enterprise",
+            )
+        if place != REGION:
+            why = (
+                "a multi-region doubles the prices of Firestore"
+                if place == "nam5"
+                else ("each call goes from us-central1 to there and back")
+            )
+            yield Lack(f"the database lies in {place}: {why}", is_note=True)
 
     def accounts(self) -> Iterator[Lack]:
         """Under the names in `.env`."""
@@ -229,7 +264,7 @@ class Foundations(Parts):
         )
         if info is None:
             yield Lack(
-                f"you may not read the quota {CPU_QUOTA}",
+                f"the quota {CPU_QUOTA} is not shown to you",
                 ask=f"Ask somebody who may whether it is {needed:g} vCPU in {REGION} at least.",
                 is_note=True,
             )
@@ -249,27 +284,34 @@ class Foundations(Parts):
             )
 
     def organization(self) -> Iterator[Lack]:
-        """Organizations of today name the domains whose members may have roles."""
-        for name in _POLICIES:
-            path = f"v2/{self._project}/policies/{name}:getEffectivePolicy"
-            policy = self._readable("orgpolicy", path)
-            if policy is None:
-                yield Lack(
-                    f"you may not read the policy {name}",
-                    ask="Ask somebody who may whether it lets allUsers have a role.",
-                    is_note=True,
-                )
-                continue
-            rules = policy.get("spec", {}).get("rules", [])
-            limits = [rule for rule in rules if "values" in rule or rule.get("denyAll")]
-            limits += [rule for rule in rules if rule.get("enforce")]
-            if limits and not any(rule.get("allowAll") for rule in rules):
-                yield Lack(
-                    f"{name} forbids allUsers: callables would answer 403 to everybody",
-                    ask="Ask somebody with the role orgpolicy.policyAdmin to let this project have "
-                    "Google's default:\n      "
-                    f"gcloud org-policies reset {name} --project={self._cloud.project}",
-                )
+        """Organizations of today name the domains whose members may have roles.
+
+        A service is public all the same where its check of callers may be switched off.
+        """
+        limits = {name: self._limit(name) for name in (*_NO_ALL_USERS, _NO_CHECK_OFF)}
+        if hidden := [name for name, is_set in limits.items() if is_set is None]:
+            yield Lack(
+                f"the policy {hidden[0]} is not shown to you",
+                ask="Ask somebody who sees it whether a service may be public.",
+                is_note=True,
+            )
+        if limits[_NO_CHECK_OFF] and any(limits[name] for name in _NO_ALL_USERS):
+            yield Lack(
+                "the organization forbids public services: callables would answer 403 to everybody",
+                ask="Ask somebody with the role orgpolicy.policyAdmin to let this project have "
+                "Google's default:\n      "
+                f"gcloud org-policies reset {_NO_CHECK_OFF} --project={self._cloud.project}",
+            )
+
+    def _limit(self, name: str) -> bool | None:
+        """Whether a policy forbids something; None where Google does not show it."""
+        path = f"v2/{self._project}/policies/{name}:getEffectivePolicy"
+        policy = self._readable("orgpolicy", path)
+        if policy is None:
+            return None
+        rules = policy.get("spec", {}).get("rules", [])
+        some = any("values" in rule or rule.get("denyAll") or rule.get("enforce") for rule in rules)
+        return some and not any(rule.get("allowAll") for rule in rules)
 
     def _key_maker(self, name: str, path: str) -> Callable[[], object]:
         def make() -> object:

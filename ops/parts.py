@@ -33,10 +33,11 @@ Look: TypeAlias = Callable[[], Iterator[Lack]]
 class Parts:
     """Some of the parts of one project; the parts of a kind have a check each."""
 
-    def __init__(self, cloud: Cloud, wanted: Wanted) -> None:
-        """Look at nothing yet."""
+    def __init__(self, cloud: Cloud, wanted: Wanted, accepted: Sequence[str] = ()) -> None:
+        """Look at nothing yet; `accepted` are names of what the operator agrees to."""
         self._cloud = cloud
         self._wanted = wanted
+        self._accepted = frozenset(accepted)
         self._project = f"projects/{cloud.project}"
         self._region = f"{self._project}/locations/{REGION}"
         self._database = f"v1/{self._project}/databases/(default)"

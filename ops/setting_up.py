@@ -91,9 +91,11 @@ class SetUp:
             codebase = f"functions:{self._wanted.codebase}"
             functions = [f"{codebase}:{function.name}" for function in self._wanted.functions]
         indexes = "firestore:indexes" if self._wanted.is_beside else "firestore"
-        failed = self._deploy_targets([*functions, indexes, "hosting"])
+        targets = [*functions, indexes, "hosting"]
+        failed = self._deploy_targets(targets)
         self._end()
-        if failed:
+        # A new function that firebase could not make public is there, and public by now.
+        if failed and (failed := self._deploy_targets(targets)):
             raise OpsError(f"A deploy failed, of {failed}: what firebase said stands above.")
 
     def _begin(self) -> None:
@@ -155,12 +157,8 @@ class SetUp:
         """
         given, wanted = self._given, self._wanted
         site = given.site or wanted.hosting_site or f"{self._cloud.project}-photo-wall"
-        self._app = App(
-            self._cloud,
-            replace(wanted, hosting_site=site),
-            rules=self._rules,
-            accepted=given.accept,
-        )
+        app = replace(wanted, hosting_site=site)
+        self._app = App(self._cloud, app, given.accept, rules=self._rules)
         if given.own and wanted.is_beside:
             raise OpsError(f"{self._config.name} says that an app lives there: delete it first.")
         say("An app in the project")
@@ -171,8 +169,8 @@ class SetUp:
         if not given.own and (is_said or found):
             say(f"  it stays as it is; our pages are for the site {site}")
             self._wanted = replace(wanted, hosting_site=site)
-        self._foundations = Foundations(self._cloud, self._wanted)
-        self._deployed = Deployed(self._cloud, self._wanted)
+        self._foundations = Foundations(self._cloud, self._wanted, given.accept)
+        self._deployed = Deployed(self._cloud, self._wanted, rules=self._rules)
 
     @property
     def _config(self) -> Path:
@@ -288,7 +286,7 @@ def _run(
         action="append",
         default=[],
         metavar="NAME",
-        help="a function, queue or field of the app that a deploy may take over",
+        help="what the run stopped at: a name of the app's that a deploy may take over, enterprise",
     )
     if program == "ops/deploy":
         parser.add_argument(

@@ -57,6 +57,12 @@ _INSTANCES: Final[Mapping[str, str]] = {
     "taskQueue": "DELIVERY_INSTANCES",
 }
 """Settings that main.py makes the largest number of instances of, by kind."""
+_DURATIONS: Final[Mapping[str, str]] = {
+    "maxRetrySeconds": "maxRetryDuration",
+    "minBackoffSeconds": "minBackoff",
+    "maxBackoffSeconds": "maxBackoff",
+}
+"""Limits of a queue that Cloud Tasks names otherwise than the manifest."""
 _RENDER: Final = """\
 import json, yaml
 from firebase_functions.private import serving
@@ -77,12 +83,18 @@ class Function:
     """Requests of one instance at a time."""
     cpu: float
     """vCPU of one instance."""
+    memory: int
+    """MiB of one instance."""
+    seconds: int
+    """The longest that one request takes."""
     account: str
     """Address of the account that it runs as."""
     invokers: tuple[str, ...]
     """Members who may call its service."""
-    attempts: int = 0
-    """Of a task in its queue; 0: it has no queue."""
+    queue: Mapping[str, float] = field(default_factory=dict)
+    """Limits of its queue, by their names at Cloud Tasks; times in seconds."""
+    retry_policy: str | None = None
+    """Of an event's trigger, by its name at Google; None: no event calls it."""
     filters: Mapping[str, str] = field(default_factory=dict)
     """Of an event: what its trigger listens to, by attribute."""
     cpu_setting: str = ""
@@ -94,6 +106,11 @@ class Function:
     def service(self) -> str:
         """Name of its service in Cloud Run."""
         return self.name.lower()
+
+    @property
+    def is_public(self) -> bool:
+        """Whether everybody may call it; a callable looks at tokens itself."""
+        return self.invokers == ("allUsers",)
 
     @property
     def max_cpu(self) -> float:
@@ -124,6 +141,11 @@ class Wanted:
     def is_beside(self) -> bool:
         """Whether an app lives in the project, which is left as it is."""
         return bool(self.hosting_site)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What a deploy hands to each function."""
+        return {name: text for name, text in self.settings.items() if name != "GCLOUD_PROJECT"}
 
     def account(self, setting: str) -> str:
         """Address of the service account that a setting names."""
@@ -263,7 +285,15 @@ def _function(name: str, endpoint: Mapping[str, Any], settings: Mapping[str, str
         concurrency=endpoint["concurrency"],
         cpu=endpoint["cpu"],
         account=_filled(endpoint["serviceAccountEmail"], settings),
-        attempts=endpoint[trigger].get("retryConfig", {}).get("maxAttempts") or 0,
+        memory=endpoint["availableMemoryMb"],
+        seconds=endpoint["timeoutSeconds"],
+        queue={
+            _DURATIONS.get(limit, limit): value
+            for part in ("rateLimits", "retryConfig")
+            for limit, value in endpoint[trigger].get(part, {}).items()
+            if value is not None and kind == "taskQueue"
+        },
+        retry_policy="RETRY_POLICY_RETRY" if endpoint[trigger].get("retry") else None,
         filters={
             **endpoint[trigger].get("eventFilters", {}),
             **endpoint[trigger].get("eventFilterPathPatterns", {}),

@@ -75,13 +75,14 @@ class FakeGoogle:
         self.has_firebase = False
         self.milli_cpu = 20_000
         self.forbids_all_users = False
+        self.requires_invoker_iam = False
         self.apis: dict[str, float] = {}
         self.resources: dict[str, dict[str, Any]] = {}
         self.policies: dict[str, list[dict[str, Any]]] = {}
         self.sign_in: dict[str, Any] | None = None
         self.documents: dict[str, list[dict[str, Any]]] = {}
         self.changes: list[str] = []
-        self.refuse = ""
+        self.refuse, self.refusal = "", 403
         self.sources: list[bytes] = []
         self.accounts: dict[str, dict[str, Any]] = {}
         self._made: dict[str, float] = {}
@@ -117,7 +118,8 @@ class FakeGoogle:
         # firebase-tools name the project by its number as well.
         path = path.replace(f"projects/{NUMBER}", f"projects/{PROJECT}")
         if self.refuse and self.refuse in f"{method} {api} {path}":
-            raise RefusedError(403, "PERMISSION_DENIED", "The caller does not have permission.")
+            told = "The caller does not have permission."
+            raise RefusedError(self.refusal, "PERMISSION_DENIED", told)
         self._needs(api)
         path, _, verb = path.partition(":") if "projects" in path else (path, "", "")
         is_read = method == "GET" or verb in _READS
@@ -443,9 +445,11 @@ class FakeGoogle:
                 state = "ENABLED" if api == "cloudscheduler" else "RUNNING"
                 return self._keep(api, path, self._get(api, path) | {"state": state})
             case "getEffectivePolicy":
-                limits = {"rules": [{"values": {"allowedValues": ["is:C0123"]}}]}
-                is_legacy = path.endswith("iam.allowedPolicyMemberDomains")
-                return {"spec": limits if self.forbids_all_users and is_legacy else {}}
+                if path.endswith("iam.allowedPolicyMemberDomains") and self.forbids_all_users:
+                    return {"spec": {"rules": [{"values": {"allowedValues": ["is:C0123"]}}]}}
+                if path.endswith("run.managed.requireInvokerIam"):
+                    return {"spec": {"rules": [{"enforce": self.requires_invoker_iam}]}}
+                return {"spec": {}}
             case "runQuery":
                 group = body["structuredQuery"]["from"][0]["collectionId"]
                 found = [
@@ -489,7 +493,8 @@ class FakeGoogle:
         members = {member for _, member in self.granted(f"run {path}")}
         if f"run {path}" not in self.resources:
             return 404, "text/html", "<h1>Not Found</h1>"
-        if "allUsers" not in members:
+        is_open = "allUsers" in members or self.resources[f"run {path}"].get("invokerIamDisabled")
+        if not is_open:
             return 403, "text/html", "<h1>Forbidden</h1>"
         error = {"error": {"status": "UNAUTHENTICATED", "message": "Sign in."}}
         return 401, "application/json", json.dumps(error)

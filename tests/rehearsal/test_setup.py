@@ -3,7 +3,7 @@
 import base64
 import copy
 import json
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -11,6 +11,7 @@ from functions.secret_readers import SECRET_READERS
 from ops import wanted
 from ops.cloud import Cloud, Outside, RefusedError
 from ops.firebase import signed_in
+from tests.rehearsal.app import LOCKED
 from tests.rehearsal.conftest import FirstRun, Operator
 from tests.rehearsal.fake_google import BUILD_SECONDS, BUILDER, PROJECT, REGION, TOKEN
 
@@ -181,27 +182,96 @@ def test_more_cpu_than_the_region_has_is_told_before_the_deploy(
     assert operator.commands == []
 
 
-def test_an_organization_that_forbids_all_users(operator: Operator) -> None:
-    """A policy that forbids `allUsers` is told before the deploy."""
-    operator.google.forbids_all_users = True
+def test_an_organization_that_forbids_public_services(operator: Operator) -> None:
+    """Where neither `allUsers` nor a service without a check is allowed, set-up stops."""
+    operator.google.forbids_all_users = operator.google.requires_invoker_iam = True
     status, said, _ = operator.run("setup")
     assert status == 1
-    assert "gcloud org-policies reset iam.allowedPolicyMemberDomains --project=acme" in said
+    assert "gcloud org-policies reset run.managed.requireInvokerIam --project=acme" in said
     assert operator.commands == []
+
+
+def test_where_all_users_are_refused_services_are_public_without_a_check(
+    operator: Operator,
+) -> None:
+    """Public services lose their check of callers, again after each deploy; others keep it."""
+    operator.google.forbids_all_users = True
+    operator.done("setup")
+    services = f"run {REGION}/services/"
+    resources = operator.google.resources
+    callers = {"sendeventrecap": True, "unsubscribe": True, "deliverwebhook": None}
+
+    def open_services() -> dict[str, Any]:
+        return {name: resources[services + name].get("invokerIamDisabled") for name in callers}
+
+    assert open_services() == callers
+    for name in callers:
+        resources[services + name].pop("invokerIamDisabled", None)
+    assert "unsubscribe may not be called by allUsers" in operator.run("check")[1]
+    operator.done("deploy")
+    assert open_services() == callers
+    operator.google.sleep(BUILD_SECONDS)
+    operator.done("check")
+
+
+def test_terms_that_nobody_accepted_are_told(operator: Operator) -> None:
+    """Google refuses to add Firebase until its terms were accepted in its console."""
+    operator.google.refuse = "projects/acme:addFirebase"
+    status, _, errors = operator.run("setup")
+    assert (status, "https://console.firebase.google.com" in errors) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ({"locationId": "nam5"}, "the database lies in nam5: a multi-region doubles"),
+        ({"locationId": "eur3"}, "the database lies in eur3: each call goes from us-central1"),
+    ],
+)
+def test_where_the_database_lies_is_told(ready: Operator, place: dict[str, Any], told: str) -> None:
+    """The location stays for ever: it is said, with what it costs."""
+    ready.google.resources[f"firestore projects/{PROJECT}/databases/(default)"] |= place
+    assert told in ready.done("check")
+
+
+def test_an_enterprise_database_is_asked_about(ready: Operator) -> None:
+    """A database of the Enterprise edition stops until the operator agrees."""
+    database = ready.google.resources[f"firestore projects/{PROJECT}/databases/(default)"]
+    database["databaseEdition"] = "ENTERPRISE"
+    for script in ("check", "setup"):
+        status, said, _ = ready.run(script)
+        assert (status, "--accept enterprise" in said) == (1, True)
+        assert not ready.google.changes + ready.commands
+    ready.done("setup", "--accept=enterprise")
+
+
+def test_rules_that_are_not_ours_are_told(ready: Operator) -> None:
+    """Rules other than ours, as in test mode, are named, and ours are deployed."""
+    release = ready.google.resources[f"firebaserules projects/{PROJECT}/releases/cloud.firestore"]
+    ruleset = ready.google.resources[f"firebaserules {release['rulesetName']}"]
+    ruleset["source"]["files"][0]["content"] = LOCKED.replace(
+        "if false", "if request.time < timestamp.date(2026, 12, 24)"
+    )
+    status, said, _ = ready.run("check")
+    assert (status, "the rules are not those of firestore.rules" in said) == (1, True)
+    ready.done("setup")
+    assert "--only=firestore " in ready.commands[0]
+    ready.done("check")
 
 
 @pytest.mark.parametrize(
     ("call", "told"),
     [
         ("GET cloudquotas", "vCPU in us-central1 at least"),
-        ("GET orgpolicy", "allUsers have a role"),
+        ("GET orgpolicy", "whether a service may be public"),
     ],
 )
+@pytest.mark.parametrize("refusal", [403, 400, 500])
 def test_what_the_deployer_may_not_read_is_asked_of_the_person(
-    ready: Operator, call: str, told: str
+    ready: Operator, call: str, told: str, refusal: int
 ) -> None:
     """An unreadable quota or policy is asked of the operator, and the run goes on."""
-    ready.google.refuse = call
+    ready.google.refuse, ready.google.refusal = call, refusal
     for script in ("setup", "check"):
         assert told in ready.done(script)
 
@@ -297,9 +367,15 @@ def test_a_function_is_as_the_settings_have_it(ready: Operator) -> None:
     right = copy.deepcopy(service)
     service |= {"maxInstanceCount": 1, "maxInstanceRequestConcurrency": 1}
     service |= {"serviceAccountEmail": "x@acme.iam.gserviceaccount.com", "vpcConnector": "a/old"}
-    ready.google.resources[f"cloudfunctions {REGION}/functions/onPhotoWritten"]["eventTrigger"][
-        "eventFilters"
-    ][0]["value"] = "other"
+    service |= {"availableMemory": "256Mi", "timeoutSeconds": 10}
+    service["environmentVariables"]["PHOTO_HOSTS"] = "*"
+    trigger = ready.google.resources[f"cloudfunctions {REGION}/functions/onPhotoWritten"]
+    trigger["eventTrigger"]["eventFilters"][0]["value"] = "other"
+    trigger["eventTrigger"]["retryPolicy"] = "RETRY_POLICY_DO_NOT_RETRY"
+    queue = ready.google.resources[f"cloudtasks {REGION}/queues/deliverWebhook"]
+    limits = copy.deepcopy(queue)
+    queue["retryConfig"] |= {"maxAttempts": 3, "minBackoff": "0.100s"}
+    queue["rateLimits"]["maxDispatchesPerSecond"] = 10
     status, said, _ = ready.run("check")
     assert status == 1
     for lack in (
@@ -307,7 +383,14 @@ def test_a_function_is_as_the_settings_have_it(ready: Operator) -> None:
         "deliverWebhook has requests at a time 1, not ",
         "deliverWebhook has account x@acme.iam.gserviceaccount.com, not wall-webhooks@",
         "deliverWebhook is behind old",
+        "deliverWebhook has memory in MiB 256, not 512",
+        "deliverWebhook has seconds 10, not 60",
+        "deliverWebhook has other settings than .env: PHOTO_HOSTS",
         "onPhotoWritten has trigger ",
+        "onPhotoWritten has retries RETRY_POLICY_DO_NOT_RETRY, not RETRY_POLICY_RETRY",
+        "the queue deliverWebhook has maxAttempts 3, not 100",
+        "the queue deliverWebhook has minBackoff 0.1, not 1",
+        "the queue deliverWebhook has maxDispatchesPerSecond 10, not 500",
     ):
         assert lack in said
     ready.done("setup")
@@ -315,6 +398,7 @@ def test_a_function_is_as_the_settings_have_it(ready: Operator) -> None:
     targets = "functions:photo-wall:deliverWebhook,functions:photo-wall:onPhotoWritten"
     assert f"--only={targets} " in deploy
     assert ready.google.resources[function]["serviceConfig"] == right
+    assert ready.google.resources[f"cloudtasks {REGION}/queues/deliverWebhook"] == limits
 
 
 def test_pages_from_before_the_functions_are_released_anew(ready: Operator) -> None:
