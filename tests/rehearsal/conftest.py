@@ -173,6 +173,7 @@ def checkout(folder: Path, manifest_text: str) -> None:
             shutil.copytree(ROOT / name, made / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(ROOT / name, made / name)
+    (made / "emulator").mkdir()
     (made / "emulator/node_modules").symlink_to(ROOT / "emulator/node_modules")
     config = json.loads((made / "firebase.json").read_text())
     # Building the pages is looked at elsewhere.
