@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from functions.documents.write import Merge, Update
-from functions.mail.outcome import Later, SendOutcome
+from functions.mail.outcome import Later, SendOutcome, Unknown
 from functions.mail.sendgrid import refusal
 from functions.mail.tracking import Tally
 from functions.recap.ledger.batch import Batch, Counts
@@ -19,6 +19,7 @@ from tests.simulation.mutant import Mutant, instead_of
 
 _start = RecapStore.start
 _settle = RecapStore.settle
+_resend = Claim.resend
 _save = StatusStore.save
 
 
@@ -42,6 +43,17 @@ def _refusal_by_hope(
     status: int, headers: Mapping[str, str], body: bytes, *, now: datetime
 ) -> SendOutcome:
     return Later("HTTP 503", None) if status == 503 else refusal(status, headers, body, now=now)
+
+
+def _refusal_by_caution(
+    status: int, headers: Mapping[str, str], body: bytes, *, now: datetime
+) -> SendOutcome:
+    return Unknown("HTTP 503") if status == 503 else refusal(status, headers, body, now=now)
+
+
+def _resend_to_everybody(self: Claim, heard: object) -> None:
+    del heard
+    _resend(self, ())
 
 
 def _save_in_two_commits(
@@ -76,6 +88,20 @@ MUTANTS: Final = (
         mailer,
         "refusal",
         _refusal_by_hope,
+    ),
+    _recap(
+        "unknown-by-caution",
+        "an answer that is right: that the mail service's own 503 says that nothing was accepted",
+        mailer,
+        "refusal",
+        _refusal_by_caution,
+    ),
+    _recap(
+        "resent-to-everybody",
+        "that a mail of which an event was heard has arrived",
+        Claim,
+        "resend",
+        _resend_to_everybody,
     ),
     _recap(
         "counted-by-itself",

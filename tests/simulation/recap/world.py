@@ -143,6 +143,9 @@ class RecapWorld:
         self._holder = ""
         self._began: dict[str, datetime] = {}
         self._only_new: set[str] = set()
+        self._resending: set[str] = set()
+        self._heard_at: dict[tuple[str, str], datetime] = {}
+        self._doubtful: set[tuple[str, str]] = set()
         self._opted_out: dict[str, datetime] = {}
         self._news: list[tuple[Mail, TrackingEvent]] = []
         self._told: dict[tuple[str, str], DeliveryStatus] = {}
@@ -244,35 +247,44 @@ class RecapWorld:
         self._began[name] = self._simulation.now
         caller = Caller(name, Role.ADMIN, TENANT)
         only_new = self._choices.happens(f"{name} newcomers", 0.3, "goes to newcomers alone")
-        if only_new:
+        wanted = RecapArguments(event_id=EVENT, only_new=only_new)
+        if not look and self._choices.happens(f"{name} again", 0.3, "sends unconfirmed again"):
+            self._resending.add(name)
+            wanted = RecapArguments(event_id=EVENT, resend_unconfirmed=True)
+        elif only_new:
             self._only_new.add(name)
-        # The subject tells the mail service's end which call a request is of.
-        wanted = RecapArguments(event_id=EVENT, subject=name, only_new=only_new)
 
         def send(parts: RecapUseCases) -> RecapResult:
             if look:
-                asked = PreviewArguments(event_id=EVENT, subject=name, only_new=only_new)
+                asked = PreviewArguments(event_id=EVENT, only_new=only_new)
                 self._shown = parts.preview().show(caller, asked, None)
             return parts.sender.send(caller, wanted)
 
         self._pool.run(name, send, lambda end: self._ended(name, end))
 
     def _ended(self, name: str, end: End) -> None:
-        if not isinstance(end, Returned):
+        if not isinstance(end, Returned) or name not in self._recap_of:
             return
         result: RecapResult = end.value
         batches = self._batches(self._recap_of[name])
         self._check_shown(result, {guest for batch in batches for guest in batch.recipients})
+        resent = {guest for batch in batches for guest in batch.resent}
+        own = [
+            batch
+            for batch in batches
+            if name not in self._resending or resent.issuperset(batch.recipients)
+        ]
         sent = sum(
             len(batch.recipients)
-            for batch in batches
+            for batch in own
             if batch.holder == self._holder_of[name] and batch.state is BatchState.ACCEPTED
         )
         if result.sent != sent:
             self._simulation.violation(f"{name} answers {result.sent} sent, recorded are {sent}")
         if result.skipped < 0:
             self._simulation.violation(f"{name} answers {result.skipped} skipped")
-        if any(not batch.state.counts_as_sent and batch.recipients for batch in batches):
+        is_open = any(not batch.state.counts_as_sent and batch.recipients for batch in batches)
+        if is_open and name not in self._resending:
             self._simulation.violation(f"{name} answers that all is sent, and a batch is open")
         if name == "last":
             self._last_sent = result.sent
@@ -312,9 +324,11 @@ class RecapWorld:
             place = 1 + self._choices.number(f"{name} answer") % (len(_ANSWERS) - 1)
             if self._choices.deviates(name, f"{_ANSWERS[place]}"):
                 status, body, taken = _ANSWERS[place]
-        if taken:
-            for copy in message.copies:
-                self._take(message.subject, copy.address, copy.labels)
+        for copy in message.copies:
+            if taken:
+                self._take(current().name.partition(".")[0], copy.address, copy.labels)
+            if not body:
+                self._doubtful.add((copy.labels["wall_recap"], copy.labels["wall_batch"]))
         if status == NO_ANSWER:
             raise ServiceError(name)
         return status, {}, body
@@ -327,16 +341,17 @@ class RecapWorld:
             return
         mail = Mail(address, self._simulation.now, call, recap_id, batch.started_at)
         self._simulation.note("mail", f"{address}, {call}, {recap_id}")
-        if any((mail.recap_id, mail.address) == (recap_id, address) for mail in self._mails):
-            self._simulation.violation("one guest has two mails of one recap")
+        earlier = [mail for mail in self._mails if mail.address == address]
+        before = [mail for mail in earlier if mail.recap_id == recap_id]
+        guest = address_hash(address)
+        asked = [batch for batch in self._batches(recap_id) if guest in batch.resent]
+        if len(before) > len(asked):
+            self._simulation.violation("a guest has a mail twice, and nobody asked for it")
         if not self._counts_against(recap_id, address):
             self._simulation.violation("a mail that does not count against the allowance")
-        earlier = [mail for mail in self._mails if mail.address == address]
-        if earlier:
+        if earlier and not before:
             self._check_everybody_had_one(recap_id)
-        if call in self._only_new and any(
-            before.started_at < mail.started_at for before in earlier
-        ):
+        if call in self._only_new and any(first.started_at < mail.started_at for first in earlier):
             self._simulation.violation("a second mail to a guest by a call for newcomers")
         began = self._began[call]
         if address in self._opted_out and self._opted_out[address] < began:
@@ -378,7 +393,7 @@ class RecapWorld:
             if recap_id != but
             for batch in self._batches(recap_id)
             if batch.state is not BatchState.PLANNED
-            for guest in batch.recipients + batch.refused
+            for guest in batch.mailed + batch.refused
         }
 
     # What the mail service tells of the mails: late, in any order, again and again.
@@ -440,6 +455,7 @@ class RecapWorld:
     def _recorded(self, mail: Mail, told: TrackingEvent) -> None:
         self._simulation.note("mail service", f"{mail.address}: {told.status!r} is recorded")
         mail_of = (mail.recap_id, mail.address)
+        self._heard_at.setdefault((mail.recap_id, address_hash(mail.address)), self._simulation.now)
         self._told[mail_of] = self._told.get(mail_of, DeliveryStatus.NONE) | told.status
         if told.status & (DeliveryStatus.UNWELCOME | DeliveryStatus.UNREACHABLE):
             self._opted_out.setdefault(mail.address, self._simulation.now)
@@ -452,6 +468,8 @@ class RecapWorld:
                 lock = lock_of(after)
                 self._check_lock(lock_of(before) if before else None, lock)
                 self._holder = lock.holder
+            case ["events", _, "recaps", recap_id, "batches", _] if before and after:
+                self._check_resent(recap_id, batch_of(before), batch_of(after))
             case ["events", _, "recaps", recap_id] if after:
                 # The call that takes the lock names itself in the recap with the same commit.
                 call = after.fields["startedBy"]
@@ -472,6 +490,17 @@ class RecapWorld:
         anew = lock.recap_id != before.recap_id
         if anew and until and self._simulation.now + _SLACK < until:
             self._simulation.violation("a recap began in the cooldown of the one before")
+
+    def _check_resent(self, recap_id: str, before: Batch, after: Batch) -> None:
+        """Only unconfirmed mails are sent again, and only those of which nothing was heard."""
+        resent = set(after.resent) - set(before.resent)
+        if resent and before.state is not BatchState.UNKNOWN:
+            self._simulation.violation(f"mails of a batch that is {before.state} are sent again")
+        call = next((call for call, of in self._holder_of.items() if of == self._holder), "")
+        for guest in resent:
+            heard_at = self._heard_at.get((recap_id, guest))
+            if heard_at and heard_at < self._began[call]:
+                self._simulation.violation("a mail of which an event was heard is sent again")
 
     def violations(self) -> Iterator[str]:
         """The violations at the end, when everything is at rest."""
@@ -496,13 +525,17 @@ class RecapWorld:
         yield from self._wrong_tally(recap_id, recap)
         yield from self._wrong_state(RecapState(recap["state"]), batches)
         mailed = {address_hash(mail.address) for mail in self._mails if mail.recap_id == recap_id}
-        known = {guest for batch in batches for guest in batch.recipients + batch.refused}
+        known = {guest for batch in batches for guest in batch.mailed + batch.refused}
+        resent = {guest for batch in batches for guest in batch.resent}
         had_a_turn = self._had_a_turn()
         for batch in batches:
             if batch.state is BatchState.ACCEPTED and not set(batch.recipients) <= mailed:
                 yield "a batch is accepted, and somebody of it has no mail"
-            if batch.state is BatchState.PLANNED and set(batch.recipients) & mailed:
+            if batch.state is BatchState.PLANNED and set(batch.recipients) & mailed - resent:
                 yield "a batch can be sent, and somebody of it has the mail"
+            doubtful = (recap_id, str(batch.number)) in self._doubtful or self._simulation.faults
+            if batch.state is BatchState.UNKNOWN and batch.recipients and not doubtful:
+                yield "a batch is unknown, and the mail service has answered every request"
         if not mailed <= known:
             yield "somebody has a mail and is in no batch"
         if recap["state"] == RecapState.SENT and len(self._guests) < LIMITS.per_call:
