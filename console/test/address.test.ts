@@ -60,7 +60,7 @@ test("the service gives the same names", async () => {
     "https://hooks.example.com/services/T0/B0/hush?key=1": "hooks.example.com~9f0a",
     "https://EXAMPLE.com:8443/hook": "example.com~16f9",
     "https://straße.example/ключ/🎉": "xn--strae-oqa.example~fc89",
-    "https://user:hush@example.com/hook": "url~781b",
+    "https://user:hush@example.com/hook": "example.com~781b",
     "": "url~e3b0",
   };
   for (const [url, name] of Object.entries(names)) assert.equal(await nameOf(url), name);

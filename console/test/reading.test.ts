@@ -49,14 +49,14 @@ function ran(command: string, secret: string): { body: string; args: string[] } 
 }
 
 test("a URL is judged as the service does", () => {
-  for (const good of ["https://example.com", "https://example.com:1024/a?b=c", "https://example.com:65535/", "https://straße.example", " https://example.com/ "]) {
+  for (const good of ["https://example.com", "https://example.com:1024/a?b=c", "https://example.com:65535/", "https://example.com:25/", "https://user:password@example.com/", "https://straße.example", " https://example.com/ "]) {
     assert.equal(problem(good), null, good);
   }
-  for (const bad of ["", "example.com", "http://example.com", "https://", "https://a b.example", "https://user@example.com/", "https://example.com:0/", "https://example.com:25/", "https://example.com:1023/", `https://example.com/${"a".repeat(2048)}`]) {
+  for (const bad of ["", "example.com", "http://example.com", "https://", "https://a b.example", "https://a.example\\@b.example/", `https://example.com/${"a".repeat(2048)}`]) {
     assert.notEqual(problem(bad), null, bad);
   }
   assert.equal(doubt("https://example.com/hook"), null);
-  for (const odd of ["https://localhost/", "https://192.168.1.2/x", "https://[::1]/", "https://hooks.slack.com/services/T0/B0/x", "https://discord.com/api/webhooks/1/x"]) {
+  for (const odd of ["https://example.com:25/", "https://user:password@example.com/", "https://localhost/", "https://192.168.1.2/x", "https://[::1]/", "https://hooks.slack.com/services/T0/B0/x", "https://discord.com/api/webhooks/1/x"]) {
     assert.notEqual(doubt(odd), null, odd);
   }
   assert.deepEqual(parts("https://a.example:8443/b?key=c"), { host: "a.example:8443", path: "/b?…" });

@@ -11,6 +11,14 @@ const CHATS = [
   ["discordapp.com", "Discord"],
 ] as const;
 
+/** Ports that browsers refuse (https://fetch.spec.whatwg.org/#port-blocking), and the service too. */
+const BAD_PORTS = new Set([
+  0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110, 111, 113, 115,
+  117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601,
+  636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697,
+  10080,
+]);
+
 /** A receiver of the event (docs/data-model.md). */
 export interface Endpoint {
   readonly id: string;
@@ -74,23 +82,20 @@ export function problem(url: string): string | null {
   // eslint-disable-next-line no-control-regex
   if (/[\x00-\x20\x7f-\xa0]/.test(given)) return "It holds white space or a control character.";
   if (!/^https:\/\//i.test(given)) return "It has to begin with https://";
-  let parsed: URL;
-  try {
-    parsed = new URL(given);
-  } catch {
-    return "It is not an address that can be read.";
-  }
-  if (/^https:\/\/[^/?#]*@/i.test(given)) {
-    return "It holds a user name or password; leave them out, because each delivery is signed.";
-  }
-  if (parsed.port && Number(parsed.port) < 1024) return "Deliveries go to port 443 and to ports from 1024 on.";
+  if (!URL.canParse(given) || /^[^/]*\/\/[^/?#]*\\/.test(given)) return "It is not an address that can be read.";
   return null;
 }
 
 /** What will probably keep deliveries from `url`, although it can be saved; null where nothing. */
 export function doubt(url: string): string | null {
   if (problem(url)) return null;
-  const { hostname } = new URL(url.trim());
+  const { hostname, port, username, password } = new URL(url.trim());
+  if (BAD_PORTS.has(Number(port || 443))) {
+    return "The port belongs to another service, which is never connected to: every delivery will fail.";
+  }
+  if (username || password) {
+    return "Whoever may read the event's receivers and deliveries sees the user name and password. Each delivery is signed: let the receiver verify that instead.";
+  }
   const chat = CHATS.find(([host]) => hostname === host || hostname.endsWith(`.${host}`));
   if (chat) {
     return `${chat[1]} takes messages of a form of its own, and answers deliveries with 400. Put a step of Zapier or Make between, or the relay in docs/receiving.md (Slack and Discord).`;

@@ -3,16 +3,16 @@
 import functools
 import hashlib
 import re
-from dataclasses import dataclass
+from base64 import b64encode
+from dataclasses import dataclass, field
 from typing import Final, Self
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote_to_bytes, urlsplit
 
 import idna
 
 from functions.documents.query import TEXT_BYTES
 
 _HTTPS_PORT: Final = 443
-_FIRST_FREE_PORT: Final = 1024  # below are the ports of other services, such as mail
 # urlsplit drops some of these silently and so would check another URL than the one configured.
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x20\x7f-\xa0]")
 _HOST_LENGTH: Final = 253  # of a name in DNS (RFC 1035, 2.3.4), as text
@@ -36,6 +36,8 @@ class EndpointUrl:
     host: str
     port: int
     path: str
+    authorization: str | None = field(default=None, repr=False)
+    """The `Authorization` header of its user name and password."""
 
     @classmethod
     @functools.lru_cache(_KEPT)
@@ -43,8 +45,7 @@ class EndpointUrl:
         """Take `url` apart; a fragment stays at home.
 
         Raises:
-            UnusableUrlError: it is empty, too long, unparseable, not `https`, holds a user name or
-                password, or its port is neither 443 nor from 1024 on.
+            UnusableUrlError: it is empty, too long, unparseable or not `https`.
         """
         if not url:
             raise UnusableUrlError("the URL is empty")
@@ -59,19 +60,16 @@ class EndpointUrl:
             raise UnusableUrlError("the URL cannot be parsed") from None
         if parts.scheme != "https":
             raise UnusableUrlError("the URL does not start with https://")
-        if "@" in parts.netloc:
-            raise UnusableUrlError("the URL holds a user name or password")
+        if "\\" in parts.netloc:  # which browsers read as a slash
+            raise UnusableUrlError("the URL cannot be parsed")
         if not host:
             raise UnusableUrlError("the URL names no host")
-        if port is not None and port != _HTTPS_PORT and port < _FIRST_FREE_PORT:
-            raise UnusableUrlError(
-                f"the URL's port must be {_HTTPS_PORT} or from {_FIRST_FREE_PORT} to 65535"
-            )
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         return cls(
             host=_ascii(host),
             port=_HTTPS_PORT if port is None else port,
             path=quote(path, safe=_ASCII),
+            authorization=_basic(parts.netloc.rpartition("@")[0]),
         )
 
     @property
@@ -79,6 +77,15 @@ class EndpointUrl:
         """Value of the `Host` header (RFC 9110, 7.2)."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _HTTPS_PORT else f"{host}:{self.port}"
+
+
+def _basic(user_info: str) -> str | None:
+    """Basic authentication (RFC 7617) with the user name and password of a URL."""
+    if not user_info.strip(":"):
+        return None
+    user, _, password = user_info.partition(":")
+    both = unquote_to_bytes(user) + b":" + unquote_to_bytes(password)
+    return f"Basic {b64encode(both).decode()}"
 
 
 def _ascii(host: str) -> str:

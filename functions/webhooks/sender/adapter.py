@@ -92,6 +92,8 @@ class PinnedAdapter(HTTPAdapter):
         request.method, request.url, request.body = "POST", to.path, body
         # A plain dict: one that folds case costs 30 µs.
         request.headers = {"Host": to.authority, "Content-Length": str(len(body)), **headers}
+        if to.authorization:
+            request.headers["Authorization"] = to.authorization
         with self._finding_pool:
             request.pool = self._pool_of(tenant_id, to.host, to.port, addresses=found)
         return request

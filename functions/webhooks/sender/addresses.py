@@ -1,4 +1,4 @@
-"""Which IP addresses a webhook may be sent to: public ones only (design 3.18)."""
+"""Where a webhook may be sent to: to public addresses, and to no port of others (design 3.18)."""
 
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
@@ -27,6 +27,18 @@ _DENIED: Final[tuple[IPv4Network | IPv6Network, ...]] = tuple(
         "3fff::/20",  # documentation (RFC 9637)
     )
 )
+
+# https://fetch.spec.whatwg.org/#port-blocking
+BAD_PORTS: Final = frozenset(
+    (
+        *(0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95),
+        *(101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179),
+        *(389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601),
+        *(636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000),
+        *(6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080),
+    )
+)
+"""Ports that browsers refuse, such as that of mail."""
 
 _KEPT: Final = 10_000
 

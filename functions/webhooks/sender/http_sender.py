@@ -64,6 +64,8 @@ class HttpSender:
         A receiver that has not answered this event before could be anybody's machine. Until it
         has shown its certificate, the error gives no reason; only its cause does.
         """
+        if to.port in addresses.BAD_PORTS:
+            raise SendError("the URL's port is another service's and never connected to")
         ends = self.monotonic() + self.timeout_seconds
         receiver = (source.event_id, to.host, to.port)
         with self.of_events.under_way((source.event_id, to.host)):

@@ -3,10 +3,12 @@
 Every receiver here is a real TLS server on loopback that does one thing wrong.
 """
 
+import re
 import socket
 import ssl
 import threading
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -60,6 +62,32 @@ def test_the_request_is_what_was_asked_for() -> None:
     assert f"Content-Length: {len(BODY)}" in lines
     assert "Wall-Delivery-Id: d1" in lines
     assert body == BODY
+
+
+def test_a_user_name_and_password_are_sent_and_nowhere_told() -> None:
+    """As `Authorization: Basic`; a failure gives its reason without them."""
+    with serving(answers(OK)) as server, sending() as sender:
+        to = EndpointUrl.parse(f"https://user:secret@localhost:{server.port}/")
+        assert sender.post(to, {}, BODY, Source("t1", "e1")).status == 200
+    assert b"\r\nAuthorization: Basic dXNlcjpzZWNyZXQ=\r\n" in server.requests[0]
+    with sending() as sender, pytest.raises(SendError) as raised:
+        sender.post(to, {}, BODY, Source("t1", "e1"))
+    told = "".join(traceback.format_exception(raised.value))
+    assert not re.search("secret|dXNlcjpzZWNyZXQ", told)
+
+
+@pytest.mark.parametrize("port", [0, 25, 6667])
+def test_a_port_of_another_service_is_never_connected_to(port: int) -> None:
+    """The attempt fails before the name is looked up, and says why."""
+
+    def unasked(*_: object) -> Sequence[str]:
+        pytest.fail("the name was looked up")
+
+    with (
+        sending(resolve=unasked) as sender,
+        pytest.raises(SendError, match="port is another service's"),
+    ):
+        post(sender, port)
 
 
 @pytest.mark.parametrize("status", [200, 500])
@@ -272,7 +300,7 @@ def test_a_name_server_that_never_answers() -> None:
     """The look-up of the name counts into the deadline, and nothing of it outlives that."""
     with answering({}) as names, sending(resolve=resolving(names)) as sender:
         threads = threading.active_count()
-        assert unreached(sender, 1, SILENT) == f"no answer within {DEADLINE} s"
+        assert unreached(sender, 2, SILENT) == f"no answer within {DEADLINE} s"
         assert threading.active_count() <= threads
 
 
@@ -285,7 +313,7 @@ def test_a_name_that_stalls_holds_up_its_own_deliveries_only() -> None:
         sending(resolve=resolving(name_server), timeout=60) as sender,
         ThreadPoolExecutor(80) as threads,
     ):
-        stalled = [threads.submit(post, sender, 1, f"{n}.{SILENT}") for n in range(80)]
+        stalled = [threads.submit(post, sender, 2, f"{n}.{SILENT}") for n in range(80)]
         name_server.wait_for(80)
         assert [post(sender, server.port, name) for name in names[:2]] == [200, 200]
         assert not any(future.done() for future in stalled)
@@ -301,7 +329,7 @@ def test_a_name_that_does_not_exist() -> None:
         sending(resolve=resolving(names)) as sender,
         pytest.raises(SendError, match="does not resolve"),
     ):
-        post(sender, 1, "nobody.example.com")
+        post(sender, 2, "nobody.example.com")
 
 
 def test_the_next_address_is_tried_where_one_refuses() -> None:

@@ -65,7 +65,7 @@ export function EndpointDialog({ before, others, onClose, onMoved }: EndpointPro
         onChange={setUrl}
         problem={isTried || (given && !isOld) ? urlProblem : null}
         doubt={urlProblem ? null : doubt(url)}
-        hint={`https, no user name or password, ${MAX_URL_BYTES.toLocaleString(LANGUAGE)} bytes at most; ${MAX_URLS} receivers an event. Have the receiver verify the signature, in place of a key in the URL.`}
+        hint={`https, ${MAX_URL_BYTES.toLocaleString(LANGUAGE)} bytes at most; ${MAX_URLS} receivers an event. Have the receiver verify the signature, in place of a key in the URL.`}
       />
       <Field label="Name (may stay empty)" value={label} max={MAX_LABEL_CHARACTERS} placeholder="Screen in the hall" onChange={setLabel} />
       <fieldset class="stack-tight">
