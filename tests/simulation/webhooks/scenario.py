@@ -20,7 +20,7 @@ GUESTS: Final = ("ana@example.com", " Ana@Example.com ", "bo@example.com", None,
 _UIDS: Final = ("uid-1", "uid-2")
 
 _URL: Final = "https://r{}.example.com/hook"
-_UNUSABLE: Final = ("http://r.example.com/hook", "", "https://user@r.example.com/")
+_UNUSABLE: Final = ("http://r.example.com/hook", "", "https://r..example.com/")
 _SUBSCRIPTIONS: Final = (
     tuple(EventType),
     tuple(EventType),
