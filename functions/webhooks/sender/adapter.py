@@ -22,7 +22,6 @@ from urllib3 import HTTPSConnectionPool
 from urllib3.connection import HTTPSConnection
 from urllib3.util.connection import create_connection
 
-from functions.watch import Watch
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 
 OPEN_AT_MOST: Final = 512
@@ -47,6 +46,9 @@ _FAILURES: Final = (OSError, ValueError, http.client.HTTPException)
 _BODY_BYTES: Final = 4096
 _BODY_SECONDS: Final = 0.1
 
+# How late the watch may end a connection. A timer for each one would take 0.1 ms of CPU.
+_TICK_SECONDS: Final = 0.05
+
 SUITES: Final = "ECDH+AESGCM:ECDH+CHACHA20:ECDH+AES:!aNULL:!eNULL:!aDSS:!SHA1:!AESCCM"
 """Python's own without Diffie-Hellman in finite fields, with which a receiver can keep an attempt
 calculating for a second. `openssl.cnf` beside this file does the same for TLS 1.3."""
@@ -63,6 +65,29 @@ class NotConnectedError(NoAnswerError):
     """The receiver has not even shown its certificate."""
 
 
+class _Watch:
+    """Ends each connection at its deadline: one thread for all connections of a process."""
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self.monotonic = monotonic
+        self.watched: set[PinnedConnection] = set()
+        self._closed = threading.Event()
+        threading.Thread(target=self._run, name="watch", daemon=True).start()
+
+    def close(self) -> None:
+        """End all connections at once, and the thread."""
+        self._closed.set()
+
+    def _run(self) -> None:
+        is_closed = False
+        while not is_closed:
+            is_closed = self._closed.wait(_TICK_SECONDS)
+            for connection in self.watched.copy():
+                if is_closed or connection.deadline <= self.monotonic():
+                    with suppress(OSError):
+                        connection.end()
+
+
 class PinnedAdapter(HTTPAdapter):
     """Pools connections by tenant, name, port and addresses; serves all threads of a process."""
 
@@ -71,7 +96,7 @@ class PinnedAdapter(HTTPAdapter):
         super().__init__()
         tls.options |= ssl.OP_NO_RENEGOTIATION  # work that only the other side decides on
         tls.set_ciphers(SUITES)
-        self.watch: Watch[PinnedConnection] = Watch(monotonic)
+        self.watch = _Watch(monotonic)
         shared: dict[str, Any] = {"ssl_context": tls, "watch": self.watch, "idle": OrderedDict()}
         self._pool_of = lru_cache(OPEN_AT_MOST)(partial(_pool, maxsize=_PLACES, **shared))
         self._finding_pool = threading.Lock()  # the first POSTs to a receiver share its pool
@@ -126,7 +151,7 @@ class PinnedConnection(HTTPSConnection):
         super().__init__(**how)
         # The order of a set is a process's own, so that instances spread over the addresses.
         self._addresses = list(addresses)[:_ADDRESSES_TRIED]
-        self._watch: Watch[PinnedConnection] = watch
+        self._watch: _Watch = watch
         self._idle: OrderedDict[PinnedConnection, bool] = idle  # whoever takes one out has it alone
 
     @property
