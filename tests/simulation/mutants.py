@@ -22,7 +22,7 @@ MUTANTS: Final = (
 RARE: Final = frozenset(
     {"no-sweeper", "counted-again", "given-back-anyway", "outcomes-by-themselves"}
 )
-"""Mutants that it took more than 20 schedules to catch; only `--all` tries them."""
+"""Mutants that take long to catch; only `--all` tries them."""
 
 _ID: Final = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
