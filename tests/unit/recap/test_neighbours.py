@@ -293,6 +293,12 @@ def test_where_guests_are_chosen_they_see_their_photos_all_the_same(house: House
         ("project", "https://storage.googleapis.com/p1.appspot.com/../evil/a.jpg", False),
         ("project", "https://storage.googleapis.com/p1.appspot.com/%2e%2E/evil/a.jpg", False),
         ("project", "https://storage.googleapis.com/p1.appspot.com/..%2fevil/a.jpg", False),
+        (  # as Firebase's SDK for iOS writes it
+            "project",
+            "https://firebasestorage.googleapis.com:443/v0/b/p1.appspot.com/o/a.jpg",
+            True,
+        ),
+        ("photos.example.com:443", "https://photos.example.com/a.jpg", True),
         ("project", "https://storage.googleapis.com:8443/p1.appspot.com/a.jpg", False),
         ("project", "http://storage.googleapis.com/p1.appspot.com/a.jpg", False),
         ("project", "https://evil.example/a.jpg", False),

@@ -125,13 +125,17 @@ def test_mails_that_were_never_sent_are_left_to_a_plain_call() -> None:
     assert house.addresses == [guest(0), guest(1), guest(2)]
 
 
-def test_what_the_mail_service_refuses_again_can_be_sent_again(house: House) -> None:
+@pytest.mark.parametrize("again", [True, False])
+def test_what_the_mail_service_refuses_again_can_be_sent_again(
+    house: House, *, again: bool
+) -> None:
     """The first mails may have arrived, so that the cooldown stays; and no mail gets lost."""
     house.takes = False
     house.answers = [(401, {}, ERRORS)]
     assert refusal(house, resendUnconfirmed=True).code is Code.INTERNAL
-    assert house.send(resendUnconfirmed=True).sent == 2
+    assert house.send(resendUnconfirmed=again).sent == 2
     assert refusal(house).code is Code.RESOURCE_EXHAUSTED
+    assert len(house.recaps()) == 1
 
 
 @pytest.mark.parametrize(
