@@ -2,12 +2,12 @@
 
 import json
 import os
+import re
 import sys
 
 from tools.places import ROOT, VENV, VENV_PYTHON
 from tools.steps import SetupError, digest, output_of, read, run_step
 
-# Apart: with hashes in one file, pip wants them for all that it installs in the same run.
 DEPLOYED = ROOT / "requirements.txt"
 DEVELOPMENT = ROOT / "requirements-dev.txt"
 # Download into an empty cache, and space on disk.
@@ -15,9 +15,7 @@ SIZE = "115 MB, 410 MB on disk"
 
 _INSTALLED = VENV / ".installed"
 _UV = VENV / "bin" / "uv"
-# Installs in a tenth of pip's CPU time, and resolves for all our Pythons at once.
-_UV_VERSION = "uv==0.13.9"
-_PIP_INSTALL = ("install", "--disable-pip-version-check", "--no-input")
+_PIP_INSTALL = ("install", "--disable-pip-version-check", "--no-input", "--require-hashes")
 
 
 def is_current() -> bool:
@@ -40,7 +38,7 @@ def install() -> None:
         run_step(f"Making ./venv with {base}", make, log="venv.log")
     _INSTALLED.unlink(missing_ok=True)
     _link_runtime()
-    _install_packages("Python packages", "--require-hashes", "-r", str(DEPLOYED))
+    _install_packages("Python packages", "-r", str(DEPLOYED))
     _install_packages("tools for work and tests", "-r", str(DEVELOPMENT))
     _INSTALLED.write_text(_stamp())
 
@@ -52,8 +50,10 @@ def uv() -> list[str]:
         SetupError: pip cannot install it.
     """
     if not _UV.exists():
-        pip = [str(VENV_PYTHON), "-m", "pip", *_PIP_INSTALL, _UV_VERSION]
-        run_step(f"Installing {_UV_VERSION}", pip, log="uv.log")
+        pinned = VENV / "uv.txt"
+        pinned.write_text(re.findall(r"^uv==(?:.*\\\n)*.*\n", read(DEVELOPMENT), re.MULTILINE)[0])
+        pip = [str(VENV_PYTHON), "-m", "pip", *_PIP_INSTALL]
+        run_step("Installing uv", [*pip, "-r", str(pinned)], log="uv.log")
     return [str(_UV), "pip"]
 
 
@@ -68,7 +68,7 @@ def _install_packages(what: str, *requirements: str) -> None:
     """Install with uv, or with pip where uv fails."""
     log = f"{what.replace(' ', '-')}.log"
     try:
-        install = [*uv(), "install", "--python", str(VENV_PYTHON), *registry()]
+        install = [*uv(), "install", "--require-hashes", "--python", str(VENV_PYTHON), *registry()]
         run_step(f"Installing {what}", [*install, *requirements], log=log)
     except SetupError:
         pip = [str(VENV_PYTHON), "-m", "pip", *_PIP_INSTALL]

@@ -94,8 +94,9 @@ def test_only_what_runs_is_uploaded(archive: Path) -> None:
 
 
 def test_the_requirements_are_complete_and_pinned(archive: Path, python: Path) -> None:
-    """Each requirement names one version and its hashes, and none is missing."""
-    text = (archive / "requirements.txt").read_text().replace("\\\n", "")
+    """Each requirement, also of tools, names one version and its hashes, and none is missing."""
+    files = (archive / "requirements.txt", ROOT / "requirements-dev.txt")
+    text = "\n".join(file.read_text() for file in files).replace("\\\n", "")
     named = [line for line in text.splitlines() if line and not line.lstrip().startswith("#")]
     pin = re.compile(r"[a-z0-9.-]+==[\w.]+( ; [^-]+?)?( +--hash=sha256:[0-9a-f]{64})+$")
     assert [line for line in named if not pin.match(line)] == []
