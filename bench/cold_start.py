@@ -29,7 +29,7 @@ from emulator.cloud.secret_manager import SecretManager
 from emulator.firebase import PROJECT
 from emulator.mailbox import Mailbox
 from emulator.people import Person, sign_in
-from functions.gcp.documents import documents
+from functions.firestore.client import documents
 from functions.signed_links.token import TokenKeys
 from functions.webhooks.deliveries.delivery import Attempt, Delivery
 from functions.webhooks.deliveries.store import DeliveryStore

@@ -25,7 +25,7 @@ from bench.figures import Row, spread
 from bench.turns import CLOSES, KEEPS, peer, receive, sign_and_post, tree_cpu
 from emulator import certificates
 from emulator.cloud.function_process import FunctionProcess
-from functions.gcp.documents import documents
+from functions.firestore.client import documents
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.messages.event_type import EventType

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from functions.clock import Clock
-from functions.documents.documents import Documents
+from functions.firestore.model import Documents
 from functions.gcp.task_queue import TaskQueue
 from functions.parallel import InParallel
 

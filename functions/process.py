@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Final
 
 from functions import parameters
 from functions.adapters import Adapters, Parameters
+from functions.firestore.client import documents, grouped_documents
 from functions.gcp import secret_manager
-from functions.gcp.documents import documents
-from functions.gcp.grouped_documents import grouped_documents
-from functions.gcp.project import project_id
 from functions.gcp.tasks import TasksOfThisProcess
 from functions.machine import CLOCK
 from functions.once import once
 from functions.parallel import HelpedThreads, Threads
+from functions.project import project_id
 from functions.service import Service
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from functions import log
-from functions.documents.document import Document
+from functions.firestore.model import Document
 
 Record = TypeVar("Record")
 

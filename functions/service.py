@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from functions.adapters import Adapters
-from functions.documents.documents import Documents
+from functions.firestore.model import Documents
 
 if TYPE_CHECKING:
     from functions.mail.provider import BulkMailer

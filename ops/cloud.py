@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from functions.documents.documents import Documents
+from functions.firestore.model import Documents
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 _FIREBASE: Final = Path("emulator/node_modules/.bin/firebase")

@@ -13,8 +13,8 @@ import firebase_admin
 from firebase_admin import credentials
 from google.oauth2.credentials import Credentials
 
-from functions.documents.documents import Documents
-from functions.gcp.documents import FirestoreDocuments
+from functions.firestore.client import FirestoreDocuments
+from functions.firestore.model import Documents
 from ops.cloud import Cloud
 
 _TOKEN_LIVES: Final = timedelta(minutes=10)

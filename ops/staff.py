@@ -11,9 +11,7 @@ from firebase_admin import App, auth
 from firebase_admin.exceptions import FirebaseError
 from google.auth.exceptions import GoogleAuthError
 
-from functions.documents.documents import Documents
-from functions.documents.query import Query
-from functions.documents.write import Update
+from functions.firestore.model import Documents, Query, Update
 from functions.wall.address import normalised
 from ops import firebase
 from ops.cloud import Cloud, OpsError, Outside, say

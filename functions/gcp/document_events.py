@@ -18,8 +18,8 @@ from typing import Any, Final
 from cloudevents.http import CloudEvent
 from google.events.cloud.firestore import DocumentEventData
 
-from functions.documents.document import Document
-from functions.gcp.values import document
+from functions.firestore.codec import document
+from functions.firestore.model import Document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

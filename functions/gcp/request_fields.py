@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import flask
 
-from functions.gcp.project import project_id
+from functions.project import project_id
 
 _EXECUTION_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _TRACE: Final = re.compile(r"([0-9a-f]{32})(?:/.*)?", re.IGNORECASE)

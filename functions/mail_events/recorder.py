@@ -16,7 +16,7 @@ from typing import Final
 
 from functions import log
 from functions.clock import Clock
-from functions.documents.refusals import ChangedMeanwhileError
+from functions.firestore.model import ChangedMeanwhileError
 from functions.mail.message import NOTICE_LABEL
 from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
 from functions.parallel import InParallel

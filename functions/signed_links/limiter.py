@@ -10,8 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from functions import log
-from functions.documents.documents import Documents
-from functions.documents.write import Merge
+from functions.firestore.model import Documents, Merge
 from functions.signed_links.link import MAX_CALLS
 
 PERIOD: Final = timedelta(hours=1)

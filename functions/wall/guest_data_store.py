@@ -5,10 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from functions.documents.document import Document
-from functions.documents.documents import Documents
-from functions.documents.query import Query
-from functions.documents.write import Delete, Put, Update
+from functions.firestore.model import Delete, Document, Documents, Put, Query, Update
 
 FIELD: Final = "keepGuestDataDays"
 """Of the event."""

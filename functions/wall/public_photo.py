@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from functions.documents.document import Document
+from functions.firestore.model import Document
 from functions.wall.fields import status, text, time
 from functions.wall.photo import PhotoStatus
 

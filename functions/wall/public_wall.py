@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 
-from functions.documents.document import Document
-from functions.documents.documents import Documents
-from functions.documents.write import Delete, Put, Write
+from functions.firestore.model import Delete, Document, Documents, Put, Write
 from functions.wall.public_photo import public_fields
 
 

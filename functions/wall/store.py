@@ -6,11 +6,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from functions.documents.document import Document
-from functions.documents.documents import Documents
-from functions.documents.query import NAME, Query
-from functions.documents.refusals import ChangedMeanwhileError
-from functions.documents.write import Delete, Put, Update
+from functions.firestore.model import (
+    NAME,
+    ChangedMeanwhileError,
+    Delete,
+    Document,
+    Documents,
+    Put,
+    Query,
+    Update,
+)
 
 _TOMBSTONES: Final = 100  # of one sweep
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from functions.documents.document import Document
+from functions.firestore.model import Document
 from functions.gcp.document_events import DocumentWritten
 from functions.gcp.run_again import run_again
 from functions.wall.photo import Photo

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from functions import log
 from functions.clock import Clock
-from functions.documents.refusals import AlreadyRecordedError
+from functions.firestore.model import AlreadyRecordedError
 from functions.gcp.task_queue import Enqueue
 from functions.parallel import InParallel
 from functions.wall.photo import Photo

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from functions.documents.documents import Documents
-from functions.documents.query import TEXT_BYTES, Query
+from functions.firestore.model import TEXT_BYTES, Documents, Query
 from functions.wall.fields import text
 from functions.wall.photo import Photo
 

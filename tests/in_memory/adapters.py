@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from functions.adapters import Adapters
 from functions.clock import Clock
-from functions.documents.documents import Documents
+from functions.firestore.model import Documents
 from functions.gcp.secret_manager import MissingSecretError
 from functions.service import Service
 from tests.in_memory.documents import Firestore, InMemoryDocuments

@@ -11,13 +11,23 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from google.cloud.firestore_v1 import types
 
-from functions.documents.document import Document, Version, Written
-from functions.documents.documents import TRANSACTIONS, Documents
-from functions.documents.query import Query
-from functions.documents.refusals import AlreadyRecordedError, ChangedMeanwhileError
-from functions.documents.write import Create, Delete, Merge, Update, Write, may_repeat
-from functions.gcp.values import decoded
-from functions.gcp.writes import encode_write
+from functions.firestore.codec import decoded, encode_write
+from functions.firestore.model import (
+    TRANSACTIONS,
+    AlreadyRecordedError,
+    ChangedMeanwhileError,
+    Create,
+    Delete,
+    Document,
+    Documents,
+    Merge,
+    Query,
+    Update,
+    Version,
+    Write,
+    Written,
+    may_repeat,
+)
 from tests.in_memory.through import Through, at_once
 
 _COMMIT_BYTES: Final = 10 * 2**20

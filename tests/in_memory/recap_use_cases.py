@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from functions.clock import Clock
-from functions.documents.documents import Documents
+from functions.firestore.model import Documents
 from functions.mail.provider import BulkMailer
 from functions.mail.sender import MailSender
 from functions.mail_events.recorder import MailEvents

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from functions.clock import Clock
-from functions.documents.documents import Documents
+from functions.firestore.model import Documents
 from functions.gcp.task_queue import Enqueue
 from functions.mail.outcome import Accepted
 from functions.mail.provider import Mailer

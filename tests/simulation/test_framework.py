@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from functions.documents.refusals import ChangedMeanwhileError
-from functions.documents.write import Create, Update
+from functions.firestore.model import ChangedMeanwhileError, Create, Update
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.through import ServiceError
 from tests.simulation.choices import Choices

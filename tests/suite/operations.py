@@ -16,8 +16,8 @@ from flask import Request
 from bench.costs import Cost
 from functions import signed_in
 from functions.clock import Clock
-from functions.documents.documents import Documents
-from functions.gcp.documents import FirestoreDocuments
+from functions.firestore.client import FirestoreDocuments
+from functions.firestore.model import Documents
 from functions.gcp.task_queue import Enqueue, Task
 from functions.machine import CLOCK
 from functions.parallel import Threads

@@ -38,8 +38,8 @@ CASES: Final = [
     ("wall/handlers.py", "from functions.wall import store", ["handlers is not allowed"]),
     (
         "webhooks/handlers.py",
-        "from functions.documents import documents",
-        ["functions.webhooks.handlers is not allowed to import functions.documents"],
+        "from functions.firestore import client",
+        ["functions.webhooks.handlers is not allowed to import functions.firestore.client"],
     ),
     (
         "webhooks/publisher.py",
@@ -56,7 +56,7 @@ CASES: Final = [
         "from functions.recap.sending import send_recap",
         ["recorder is not allowed to import functions.recap.sending.send_recap"],
     ),
-    ("gcp/values.py", "import ops.cloud, bench.figures", ["functions is not allowed"]),
+    ("firestore/codec.py", "import ops.cloud, bench.figures", ["functions is not allowed"]),
     ("../bench/figures.py", "from tests.suite import wire", ["bench is not allowed"]),
     ("../ops/parts.py", "import main", ["ops is not allowed to import main"]),
     ("recap/pause.py", "", ["- functions.recap.pause"]),

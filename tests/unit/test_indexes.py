@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 from google.cloud.firestore_v1 import types
 
-from functions.gcp.documents import FirestoreDocuments
+from functions.firestore.client import FirestoreDocuments
 from functions.wall.photo import Photo
 from functions.webhooks.deliveries.delivery import EndedWithin, Outcome, Place
 from functions.webhooks.deliveries.store import DeliveryStore

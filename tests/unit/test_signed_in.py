@@ -10,7 +10,7 @@ import pytest
 import main
 from functions.access import ADMINS, Role
 from functions.adapters import Parameters
-from functions.documents.query import Query
+from functions.firestore.model import Query
 from functions.gcp import callables
 from tests.in_memory.adapters import service_on
 from tests.in_memory.documents import InMemoryDocuments as Counts

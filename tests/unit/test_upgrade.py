@@ -15,8 +15,7 @@ import pytest
 from itsdangerous.encoding import base64_decode
 
 from functions.access import Caller, Role
-from functions.documents.query import Query
-from functions.documents.write import Put
+from functions.firestore.model import Put, Query
 from functions.signed_links.token import Scope, TokenKeys
 from functions.webhooks.actions.arguments import RotateArguments
 from functions.webhooks.deliveries.attempt_task import AttemptRequest

@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from functions.documents.document import Document
-from functions.documents.documents import Documents
-from functions.documents.write import Merge
+from functions.firestore.model import Document, Documents, Merge
 from functions.preferences import accounts, reach
 from functions.preferences.accounts import account_address, account_ids, address_record_id
 from functions.preferences.address_records import AddressRecords

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from functions.documents.documents import Documents
-from functions.documents.query import Query
+from functions.firestore.model import Documents, Query
 from functions.parallel import InParallel
 from functions.preferences import accounts
 from functions.recap.audience.photos import FIELDS

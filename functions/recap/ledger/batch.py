@@ -20,7 +20,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final, Self
 
-from functions.documents.document import Version
+from functions.firestore.model import Version
 
 RECIPIENTS_PER_CALL: Final = 5000
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Final
 
 from functions import log
-from functions.documents.refusals import ChangedMeanwhileError
+from functions.firestore.model import ChangedMeanwhileError
 from functions.recap.ledger.batch import (
     RECIPIENTS_PER_CALL,
     Batch,

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from functions.call_error import CallError, Code
-from functions.documents.document import Version
+from functions.firestore.model import Version
 from functions.timestamps import wire_time
 
 COOLDOWN: Final = timedelta(hours=24)

@@ -12,11 +12,19 @@ from datetime import datetime
 from typing import Any
 
 from functions.access import Caller
-from functions.documents.document import Document
-from functions.documents.documents import Documents
-from functions.documents.query import NAME, Query
-from functions.documents.refusals import ChangedMeanwhileError
-from functions.documents.write import Create, Delete, Merge, Put, Update, Write
+from functions.firestore.model import (
+    NAME,
+    ChangedMeanwhileError,
+    Create,
+    Delete,
+    Document,
+    Documents,
+    Merge,
+    Put,
+    Query,
+    Update,
+    Write,
+)
 from functions.mail.tracking import Tally
 from functions.recap.arguments import RecapArguments
 from functions.recap.ledger.batch import Batch, BatchState, Counts, RecapState, total

@@ -3,9 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 
-from functions.documents.document import Version
-from functions.documents.documents import Documents
-from functions.documents.write import Update, write_as_read
+from functions.firestore.model import Documents, Update, Version, write_as_read
 from functions.mail.tracking import DeliveryStatus, Tally
 from functions.recap.ledger import entries
 from functions.recap.ledger.lock import RecapKey

@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from functions.documents.document import Version
-from functions.documents.documents import Documents
-from functions.documents.write import write_as_read
+from functions.firestore.model import Documents, Version, write_as_read
 from functions.recap.quota.mailings import PERIOD, tenant_key
 
 

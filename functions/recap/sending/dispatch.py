@@ -6,7 +6,7 @@ from typing import Final
 
 from functions import log
 from functions.clock import Clock
-from functions.documents.refusals import ChangedMeanwhileError
+from functions.firestore.model import ChangedMeanwhileError
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import (
     Accepted,

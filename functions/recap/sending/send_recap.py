@@ -9,7 +9,7 @@ from functions import log
 from functions.access import Caller
 from functions.call_error import CallError, Code
 from functions.clock import Clock
-from functions.documents.refusals import ChangedMeanwhileError
+from functions.firestore.model import ChangedMeanwhileError
 from functions.mail.misconfigured import who_can_fix
 from functions.mail.outcome import Cause
 from functions.mail.provider import BulkMailer

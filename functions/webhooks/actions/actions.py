@@ -13,8 +13,8 @@ from typing import Final
 from functions import log
 from functions.access import Caller, check_event
 from functions.clock import Clock
-from functions.documents.refusals import AlreadyRecordedError
 from functions.event_arguments import EventArguments
+from functions.firestore.model import AlreadyRecordedError
 from functions.parallel import InParallel
 from functions.timestamps import wire_time
 from functions.webhooks.actions.arguments import (

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from functions import log
 from functions.clock import Clock
-from functions.documents.refusals import ChangedMeanwhileError
+from functions.firestore.model import ChangedMeanwhileError
 from functions.gcp.task_queue import Enqueue
 from functions.webhooks.attempts.fast_receivers import FastReceivers
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError, attempt_task

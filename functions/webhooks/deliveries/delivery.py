@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Final, Self
 
-from functions.documents.document import Version
+from functions.firestore.model import Version
 from functions.timestamps import wire_time
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, step

@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote_to_bytes, urlsplit
 
 import idna
 
-from functions.documents.query import TEXT_BYTES
+from functions.firestore.model import TEXT_BYTES
 
 _HTTPS_PORT: Final = 443
 # urlsplit drops some of these silently and so would check another URL than the one configured.

@@ -6,7 +6,7 @@ from typing import Final
 
 from functions.call_error import CallError, Code
 from functions.clock import Clock
-from functions.documents.refusals import ChangedMeanwhileError
+from functions.firestore.model import ChangedMeanwhileError
 from functions.gcp.task_queue import Enqueue
 from functions.webhooks.deliveries.attempt_task import attempt_task
 from functions.webhooks.deliveries.delivery import Delivery

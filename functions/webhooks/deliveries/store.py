@@ -6,10 +6,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, Final
 
-from functions.documents.document import Document
-from functions.documents.documents import Documents
-from functions.documents.query import Condition, Query
-from functions.documents.write import Create, Update
+from functions.firestore.model import Condition, Create, Document, Documents, Query, Update
 from functions.readable import read_or_none, readable
 from functions.webhooks.deliveries.delivery import (
     KEPT_FOR,

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from functions.documents.documents import Documents
+from functions.firestore.model import Documents
 from functions.recent import Recent
 from functions.wall.fields import text
 

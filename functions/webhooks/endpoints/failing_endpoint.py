@@ -23,7 +23,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final, Self
 
-from functions.documents.document import Version
+from functions.firestore.model import Version
 from functions.webhooks.deliveries.delivery import KEPT_FOR
 from functions.webhooks.deliveries.redelivery import obstacle_at
 from functions.webhooks.settings.webhook_settings import SWITCHED_OFF, Subscription

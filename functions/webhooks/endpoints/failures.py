@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Final
 
 from functions.clock import Clock
-from functions.documents.refusals import AlreadyRecordedError, ChangedMeanwhileError
+from functions.firestore.model import AlreadyRecordedError, ChangedMeanwhileError
 from functions.recent import Recent
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint

@@ -5,10 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from functions.documents.document import Document
-from functions.documents.documents import Documents
-from functions.documents.query import Query
-from functions.documents.write import Create, Delete, Update
+from functions.firestore.model import Create, Delete, Document, Documents, Query, Update
 from functions.readable import readable
 from functions.wall.fields import time
 from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint, Standing

@@ -17,7 +17,7 @@ from typing import Final
 
 from functions import log
 from functions.clock import Clock
-from functions.documents.refusals import ChangedMeanwhileError
+from functions.firestore.model import ChangedMeanwhileError
 from functions.gcp.task_queue import Enqueue
 from functions.parallel import InParallel
 from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcome

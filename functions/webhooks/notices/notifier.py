@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from functions import log
 from functions.clock import Clock
-from functions.documents.refusals import ChangedMeanwhileError
+from functions.firestore.model import ChangedMeanwhileError
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendOutcome, Unknown
 from functions.mail.provider import Mailer

@@ -6,7 +6,7 @@ from typing import Final
 
 from functions import log
 from functions.clock import Clock
-from functions.documents.documents import Documents
+from functions.firestore.model import Documents
 from functions.mail.address import deliverable
 from functions.wall.address import address_hash, guest_uid, normalised
 from functions.wall.fields import time

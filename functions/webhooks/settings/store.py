@@ -4,9 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from functions.documents.document import Document
-from functions.documents.documents import Documents
-from functions.documents.write import Update
+from functions.firestore.model import Document, Documents, Update
 from functions.webhooks.settings.webhook_settings import Subscription, WebhookSettings
 
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Self
 
-from functions.documents.document import Version
 from functions.event_arguments import is_id
+from functions.firestore.model import Version
 from functions.wall.fields import time
 from functions.webhooks.messages.event_type import BY_DEFAULT, EventType
 

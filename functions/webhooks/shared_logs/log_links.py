@@ -8,8 +8,8 @@ from functions import log
 from functions.access import Caller, check_event
 from functions.call_error import CallError, Code
 from functions.clock import Clock
-from functions.documents.refusals import ChangedMeanwhileError
 from functions.event_arguments import EventArguments
+from functions.firestore.model import ChangedMeanwhileError
 from functions.signed_links.token import Scope, TokenKeys
 from functions.timestamps import wire_time
 from functions.webhooks.arguments import endpoint_at

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from functions.documents.document import Version
+from functions.firestore.model import Version
 
 LONGEST_DAYS: Final = 7
 """How long a share lasts at most, and by default."""

@@ -4,9 +4,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
-from functions.documents.documents import Documents
-from functions.documents.refusals import AlreadyRecordedError
-from functions.documents.write import Create, Update
+from functions.firestore.model import AlreadyRecordedError, Create, Documents, Update
 from functions.webhooks.shared_logs.log_share import LogShare
 
 

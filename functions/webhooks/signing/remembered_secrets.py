@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from functions.clock import Clock
-from functions.documents.refusals import ChangedMeanwhileError
+from functions.firestore.model import ChangedMeanwhileError
 from functions.recent import Recent
 from functions.webhooks.signing.store import SecretStore
 from functions.webhooks.signing.webhook_secret import NextSecret, WebhookSecret

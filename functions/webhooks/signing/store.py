@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from functions.documents.documents import Documents
-from functions.documents.write import write_as_read
+from functions.firestore.model import Documents, write_as_read
 from functions.webhooks.signing.webhook_secret import FIELDS, WebhookSecret
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Self
 
-from functions.documents.document import Version
+from functions.firestore.model import Version
 
 FIELDS: Final = ("secret", "rotatedAt", "next")
 """Of the document `events/{eventId}/secrets/webhooks`."""

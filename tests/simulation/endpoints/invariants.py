@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from functions.documents.document import Document
+from functions.firestore.model import Document
 from functions.mail.message import EmailMessage
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.deliveries.endpoint_url import name_of

@@ -5,9 +5,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from functions.documents.document import Document
-from functions.documents.query import Query
-from functions.documents.write import Create, Delete, Update
+from functions.firestore.model import Create, Delete, Document, Query, Update
 from functions.gcp.task_queue import Task
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendOutcome, Unknown

@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any, Final
 
-from functions.documents.write import Merge, Update
+from functions.firestore.model import Merge, Update
 from functions.mail.outcome import Later, SendOutcome, Unknown
 from functions.mail.sendgrid import refusal
 from functions.mail.tracking import Tally

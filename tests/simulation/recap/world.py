@@ -10,9 +10,7 @@ from typing import Any, Final, TypeVar
 from functions.access import Caller, Role
 from functions.call_error import CallError
 from functions.clock import Clock
-from functions.documents.document import Document
-from functions.documents.query import Query
-from functions.documents.write import Put
+from functions.firestore.model import Document, Put, Query
 from functions.mail.message import EmailMessage
 from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
 from functions.mail_events.recorder import MailEvents, StillBusyError

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
-from functions.documents.document import Document
-from functions.documents.query import Query
+from functions.firestore.model import Document, Query
 from functions.wall.address import normalised
 from functions.wall.photo import Photo, PhotoStatus
 from functions.wall.wall_event import EventStatus, WallEvent

@@ -8,9 +8,7 @@ from typing import Final, TypeVar
 
 from functions.access import Caller, Role
 from functions.call_error import CallError
-from functions.documents.document import Document
-from functions.documents.refusals import ChangedMeanwhileError
-from functions.documents.write import Create, Delete, Update
+from functions.firestore.model import ChangedMeanwhileError, Create, Delete, Document, Update
 from functions.gcp.task_queue import Task
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent

@@ -6,7 +6,7 @@ from typing import Any, Final
 from google.cloud import firestore
 
 from emulator.mailbox import Mailbox
-from functions.gcp.documents import documents
+from functions.firestore.client import documents
 from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint
 from functions.webhooks.endpoints.store import EndpointStore
 from functions.webhooks.settings.webhook_settings import key

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from functions.access import Caller, Role
 from functions.clock import Clock
-from functions.documents.documents import Documents
+from functions.firestore.model import Documents
 from functions.mail.sendgrid import SendGridMailer
 from functions.parallel import Threads
 from functions.preferences.links import PreferencesLinks

@@ -11,8 +11,8 @@ import pytest
 from bench.costs import COSTS
 from emulator import certificates
 from emulator.mailbox import PORT, EventWebhook, Mailbox, signed
-from functions.documents.documents import Documents
-from functions.gcp.documents import documents
+from functions.firestore.client import documents
+from functions.firestore.model import Documents
 from functions.mail.tracking import DeliveryStatus, TrackingEvent
 from functions.mail_events.recorder import MailEvents
 from functions.parallel import Threads

@@ -12,8 +12,8 @@ import pytest
 
 from emulator.cloud import cloud_tasks
 from emulator.cloud.api_server import ApiServer
+from functions.firestore.client import FirestoreDocuments
 from functions.gcp.cloud_tasks import CloudTasks
-from functions.gcp.documents import FirestoreDocuments
 from functions.gcp.task_queue import Task
 from tests.suite.wire import Wire
 

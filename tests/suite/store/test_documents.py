@@ -15,14 +15,24 @@ import pytest
 from google.api_core import exceptions
 from google.cloud import firestore
 
-from functions.documents.document import Document, Written
-from functions.documents.documents import Documents
-from functions.documents.query import NAME, Query
-from functions.documents.refusals import AlreadyRecordedError, ChangedMeanwhileError
-from functions.documents.write import Create, Delete, Merge, Put, Update, Write, may_repeat
-from functions.gcp.documents import FirestoreDocuments
-from functions.gcp.documents import documents as documents_of_this_process
-from functions.gcp.grouped_documents import grouped_documents
+from functions.firestore.client import FirestoreDocuments, grouped_documents
+from functions.firestore.client import documents as documents_of_this_process
+from functions.firestore.model import (
+    NAME,
+    AlreadyRecordedError,
+    ChangedMeanwhileError,
+    Create,
+    Delete,
+    Document,
+    Documents,
+    Merge,
+    Put,
+    Query,
+    Update,
+    Write,
+    Written,
+    may_repeat,
+)
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.suite.operations import Operations, counting_documents
 

@@ -15,7 +15,7 @@ from google.cloud import firestore
 from bench.costs import COSTS
 from emulator.mailbox import Mailbox
 from emulator.receiver import always
-from functions.gcp.documents import documents
+from functions.firestore.client import documents
 from functions.machine import CLOCK
 from functions.mail.sendgrid import SendGridMailer
 from functions.signed_links.limiter import Limiter

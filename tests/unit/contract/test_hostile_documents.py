@@ -12,8 +12,7 @@ from typing import Any, Final
 
 import pytest
 
-from functions.documents.document import Document
-from functions.documents.write import Put
+from functions.firestore.model import Document, Put
 from functions.preferences.accounts import address_record_id
 from functions.preferences.preferences import email_address, flags
 from functions.wall.guest_data import due_at

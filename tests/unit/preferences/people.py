@@ -12,8 +12,7 @@ from werkzeug.test import EnvironBuilder
 
 from functions.adapters import Parameters
 from functions.clock import Clock
-from functions.documents.document import Document
-from functions.documents.write import Delete, Merge, Put, Write
+from functions.firestore.model import Delete, Document, Merge, Put, Write
 from functions.gcp.document_events import DocumentWritten
 from functions.preferences import handlers, trigger
 from functions.recap.audience.guest_store import GuestStore

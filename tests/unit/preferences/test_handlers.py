@@ -8,7 +8,7 @@ import flask
 import pytest
 from werkzeug.test import TestResponse
 
-from functions.documents.write import Put
+from functions.firestore.model import Put
 from functions.preferences import handlers
 from functions.signed_links.token import Scope, TokenKeys
 from functions.wall.address import address_hash, guest_uid

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from functions.documents.write import Put
+from functions.firestore.model import Put
 from functions.preferences import reach
 from functions.preferences.preferences import CHOSEN_AT, Flag
 from functions.preferences.store.user_store import UserStore

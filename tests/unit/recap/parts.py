@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 
 from functions.access import Caller, Role
 from functions.clock import Clock
-from functions.documents.query import Query
-from functions.documents.write import Create, Merge, Put
+from functions.firestore.model import Create, Merge, Put, Query
 from functions.mail.message import EmailMessage
 from functions.mail.misconfigured import MisconfiguredError
 from functions.mail.sender import MailSender

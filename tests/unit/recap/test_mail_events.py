@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.access import Caller, Role
-from functions.documents.write import Delete, Merge, Put
+from functions.firestore.model import Delete, Merge, Put
 from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
 from functions.mail_events.recorder import StillBusyError
 from functions.parallel import Threads

@@ -9,7 +9,7 @@ import pytest
 
 from functions.access import Caller, Role
 from functions.call_error import CallError, Code
-from functions.documents.write import Put
+from functions.firestore.model import Put
 from functions.mail.outcome import Cause
 from functions.mail.sendgrid import KEY_NAME
 from functions.recap.ledger.lock import LEASE

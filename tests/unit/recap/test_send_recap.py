@@ -11,7 +11,7 @@ import pytest
 
 from functions.access import Caller, Role
 from functions.call_error import CallError, Code
-from functions.documents.write import Create, Put
+from functions.firestore.model import Create, Put
 from functions.mail.outcome import Cause
 from functions.mail.sendgrid import KEY_NAME
 from functions.parallel import InParallel

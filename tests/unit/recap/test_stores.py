@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from functions.access import Caller, Role
-from functions.documents.refusals import ChangedMeanwhileError
+from functions.firestore.model import ChangedMeanwhileError
 from functions.recap.arguments import RecapArguments
 from functions.recap.ledger.batch import BatchState, Counts, RecapState, plan, total
 from functions.recap.ledger.claim import Claim

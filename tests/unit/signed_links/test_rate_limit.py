@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from functions.documents.document import Written
-from functions.documents.write import Write
+from functions.firestore.model import Write, Written
 from functions.signed_links.limiter import (
     PATIENTLY,
     SOON,

@@ -7,8 +7,7 @@ from typing import TypeVar
 import pytest
 
 from functions.clock import Clock
-from functions.documents.query import Query
-from functions.documents.write import Put
+from functions.firestore.model import Put, Query
 from functions.wall.emptying import SETTLED, OrphanCleanup
 from functions.wall.store import DeletedEventStore
 from functions.wall.time_up import TimeUpError

@@ -8,9 +8,7 @@ from typing import Any, TypeVar
 import pytest
 
 from functions.clock import Clock
-from functions.documents.document import Written
-from functions.documents.query import Query
-from functions.documents.write import Delete, Put, Write
+from functions.firestore.model import Delete, Put, Query, Write, Written
 from functions.wall.guest_data import Forgetting, due_at
 from functions.wall.guest_data_store import GuestPhotoStore
 from functions.wall.time_up import TimeUpError

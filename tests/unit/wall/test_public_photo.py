@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from functions.documents.document import Document
+from functions.firestore.model import Document
 from functions.wall.public_photo import public_fields
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)

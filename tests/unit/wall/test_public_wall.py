@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import main
-from functions.documents.write import Delete, Put, Update
+from functions.firestore.model import Delete, Put, Update
 from functions.wall import public_wall
 from tests.in_memory.documents import InMemoryDocuments
 

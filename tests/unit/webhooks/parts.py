@@ -12,8 +12,7 @@ import pytest
 
 from functions.call_error import CallError, Code
 from functions.clock import Clock
-from functions.documents.query import Query
-from functions.documents.write import Create, Delete, Put
+from functions.firestore.model import Create, Delete, Put, Query
 from functions.gcp.task_queue import Task
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import Accepted, SendOutcome

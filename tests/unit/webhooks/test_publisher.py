@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from functions.documents.document import Document
+from functions.firestore.model import Document
 from functions.gcp.document_events import DocumentWritten
 from functions.wall.photo import Photo, PhotoStatus
 from functions.wall.wall_event import EventStatus, WallEvent

@@ -7,8 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from functions.documents.refusals import AlreadyRecordedError, ChangedMeanwhileError
-from functions.documents.write import Delete
+from functions.firestore.model import AlreadyRecordedError, ChangedMeanwhileError, Delete
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, EndedWithin, Outcome, Place
 from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint, Standing

@@ -1,4 +1,4 @@
-"""Firestore behind `functions.documents`: queries and commits through its generated client.
+"""Firestore behind `Documents`: queries and commits through its generated client.
 
 Design 5 says why the client library's hand-written layer stays out.
 """
@@ -6,6 +6,7 @@ Design 5 says why the client library's hand-written layer stays out.
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from time import monotonic
 from typing import Any, Final, Self
 
@@ -16,16 +17,23 @@ from google.cloud.firestore_v1 import types
 from google.cloud.firestore_v1.services.firestore import FirestoreClient
 from google.cloud.firestore_v1.services.firestore.transports import FirestoreGrpcTransport
 
-from functions.documents.document import Document, Written
-from functions.documents.documents import CALL_SECONDS, TRANSACTIONS, Documents
-from functions.documents.query import Query
-from functions.documents.refusals import AlreadyRecordedError, ChangedMeanwhileError
-from functions.documents.write import Write, may_repeat
-from functions.gcp.project import CHANNEL_OPTIONS, credentials, project_id
-from functions.gcp.queries import encode_query
-from functions.gcp.values import document
-from functions.gcp.writes import encode_write
+from functions.firestore.codec import document, encode_query, encode_write
+from functions.firestore.group_commit import GroupCommit, Item, Result
+from functions.firestore.model import (
+    CALL_SECONDS,
+    TRANSACTIONS,
+    AlreadyRecordedError,
+    ChangedMeanwhileError,
+    Document,
+    Documents,
+    Query,
+    Update,
+    Write,
+    Written,
+    may_repeat,
+)
 from functions.once import once
+from functions.project import CHANNEL_OPTIONS, credentials, project_id
 
 _TRANSIENT: Final = (
     exceptions.ServiceUnavailable,
@@ -291,3 +299,62 @@ def _error(status: Any) -> Exception | None:
     error: Exception = exceptions.from_grpc_status(status.code, status.message)  # type: ignore[no-untyped-call]
     refusal = _REFUSALS.get(type(error))
     return refusal() if refusal else error
+
+
+_GROUP: Final = 100
+
+_MIN_CALL_SECONDS: Final = 1.0
+
+
+class GroupedDocuments(FirestoreDocuments):
+    """Reads a document, and updates a document in its version, together with other threads.
+
+    A call that fails in a group is made alone, in the time that is left: one write that Firestore
+    refuses fails no other. All other calls are those of `FirestoreDocuments`.
+    """
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        """See `FirestoreDocuments`."""
+        super().__init__(*given, **named)
+        self._reads = GroupCommit[str, Document | None](
+            lambda paths, seconds: self.get_all(paths, seconds=seconds), _GROUP, CALL_SECONDS
+        )
+        self._updates = GroupCommit[Update, Written](
+            lambda updates, seconds: self.write_each(updates, seconds=seconds), _GROUP, CALL_SECONDS
+        )
+
+    def get(
+        self, path: str, fields: Sequence[str] = (), *, seconds: float = CALL_SECONDS
+    ) -> Document | None:
+        """See `Documents`."""
+        alone = partial(super().get, path, fields)
+        if fields or seconds != CALL_SECONDS:
+            return alone(seconds=seconds)
+        return _grouped(self._reads, path, alone)
+
+    def commit(self, *writes: Write, seconds: float = CALL_SECONDS) -> Sequence[Written]:
+        """See `Documents`."""
+        alone = partial(super().commit, *writes)
+        match writes:
+            case [Update(version=int()) as update] if seconds == CALL_SECONDS:
+                return _grouped(lambda one: [self._updates(one)], update, alone)
+        return alone(seconds=seconds)
+
+
+def _grouped(group: Callable[[Item], Result], item: Item, alone: Callable[..., Result]) -> Result:
+    ends = monotonic() + CALL_SECONDS
+    try:
+        return group(item)
+    except ChangedMeanwhileError:
+        raise
+    except Exception:  # of this item, or of another one in its group
+        left = ends - monotonic()
+        if left < _MIN_CALL_SECONDS:
+            raise
+    return alone(seconds=left)
+
+
+@once
+def grouped_documents() -> GroupedDocuments:
+    """The process's own, made on first use."""
+    return GroupedDocuments.of_environment()

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from functions.gcp.group_commit import GroupCommit
+from functions.firestore.group_commit import GroupCommit
 
 
 class Service:

@@ -12,15 +12,20 @@ from google.auth.credentials import AnonymousCredentials
 from google.cloud.firestore_v1 import base_client, types
 from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
 
-from functions.documents.document import Written
-from functions.documents.documents import CALL_SECONDS, Documents
-from functions.documents.query import Query
-from functions.documents.refusals import ChangedMeanwhileError
-from functions.documents.write import Create, Merge, Update, Write
-from functions.gcp import documents as firestore
-from functions.gcp.documents import FirestoreDocuments
-from functions.gcp.grouped_documents import GroupedDocuments
-from functions.gcp.project import CHANNEL_OPTIONS
+from functions.firestore import client as firestore
+from functions.firestore.client import FirestoreDocuments, GroupedDocuments
+from functions.firestore.model import (
+    CALL_SECONDS,
+    ChangedMeanwhileError,
+    Create,
+    Documents,
+    Merge,
+    Query,
+    Update,
+    Write,
+    Written,
+)
+from functions.project import CHANNEL_OPTIONS
 
 SLOW_SECONDS: Final = 0.1
 STREAMS: Final = {"BatchGetDocuments", "RunQuery", "RunAggregationQuery"}
