@@ -15,16 +15,33 @@ from functions.call_error import CallError, Code
 C = TypeVar("C")
 D = TypeVar("D")
 
-_ID: Final = re.compile(r"(?!__.*__\Z)[A-Za-z0-9_-]{1,128}")
-"""Firestore reserves names between double underscores, and refuses to look them up."""
+_RESERVED: Final = re.compile(r"\.\.?|__.*__", re.DOTALL)
+"""Names that Firestore refuses to look up."""
+
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
+
+_MAX_ID_BYTES: Final = 1500
 
 _SHOWN_CHARACTERS: Final = 64
 """Of an unknown name in the message that refuses it."""
 
 
+def is_document_id(value: object) -> bool:
+    """Whether `value` can be the id of a document, and so of an event.
+
+    https://firebase.google.com/docs/firestore/quotas#collections_documents_and_fields
+    """
+    if not isinstance(value, str) or "/" in value or _RESERVED.fullmatch(value):
+        return False
+    try:
+        return 0 < len(value.encode()) <= _MAX_ID_BYTES
+    except UnicodeError:
+        return False
+
+
 def is_id(value: object) -> bool:
-    """Whether `value` can be the id of an event or a delivery."""
-    return isinstance(value, str) and bool(_ID.fullmatch(value))
+    """Whether `value` can be an id that the service makes, such as that of a delivery."""
+    return isinstance(value, str) and bool(_PLAIN.fullmatch(value)) and is_document_id(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +66,8 @@ def read_event(data: Any, *others: str) -> Mapping[str, Any]:
         refuse("data must be an object with the field eventId.")
     refuse_unknown(data, "eventId", "tenantId", *others)
     event_id, tenant_id = data.get("eventId"), data.get("tenantId")
-    if not is_id(event_id):
-        refuse("eventId must be 1 to 128 letters, digits, hyphens or underscores.")
+    if not is_document_id(event_id):
+        refuse("eventId must be the id of an event: a text of 1 to 1500 bytes without a slash.")
     if tenant_id is not None and (not isinstance(tenant_id, str) or not tenant_id):
         refuse("tenantId must be the id of a tenant, or left out.")
     return {"event_id": event_id, "tenant_id": tenant_id}

@@ -14,14 +14,13 @@ from typing import Any, Final
 from itsdangerous import BadData, Serializer, URLSafeSerializer
 from itsdangerous.encoding import base64_decode, base64_encode
 
+from functions.event_arguments import is_document_id
+
 MAX_LENGTH: Final = 4096
 """Characters of a token (spec 8)."""
 
 KEY_BYTES: Final = 32
 """Least length of a key: that of the signature."""
-
-_MAX_ID_BYTES: Final = 1500
-"""Firestore's limit for the id of a document."""
 
 
 class Scope(StrEnum):
@@ -102,7 +101,7 @@ class TokenKeys:
         """
         names = _ABOUT[scope]
         required = [name for name in names if name != _OPTIONAL]
-        if not len(required) <= len(about) <= len(names) or not all(map(_is_id, about)):
+        if not len(required) <= len(about) <= len(names) or not all(map(is_document_id, about)):
             raise ValueError(f"a token of {scope} is about {', '.join(names)}")
         fields = dict[str, Any](zip(names, about, strict=False))
         fields |= {"exp": int(expires_at.timestamp()), "scope": scope}
@@ -147,19 +146,6 @@ def _about(fields: Any, now: datetime, expected: Scope) -> tuple[str, ...]:
         raise InvalidTokenError
     names = [name for name in _ABOUT[expected] if name != _OPTIONAL or name in fields]
     about = tuple(value for name in names if isinstance(value := fields.get(name), str))
-    if len(about) != len(names) or not all(map(_is_id, about)):
+    if len(about) != len(names) or not all(map(is_document_id, about)):
         raise InvalidTokenError
     return about
-
-
-def _is_id(text: str) -> bool:
-    """Whether `text` can be the id of a document in Firestore.
-
-    https://firebase.google.com/docs/firestore/quotas#collections_documents_and_fields
-    """
-    try:
-        size = len(text.encode())
-    except UnicodeError:
-        return False
-    reserved = text in (".", "..") or (text.startswith("__") and text.endswith("__"))
-    return 0 < size <= _MAX_ID_BYTES and "/" not in text and not reserved

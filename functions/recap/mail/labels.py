@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Self
 
-from functions.event_arguments import is_id
+from functions.event_arguments import is_document_id
 
 # The prefix keeps the labels apart from the mail service's own fields.
 _EVENT: Final = "wall_event"
@@ -54,7 +54,7 @@ class MailLabels:
         """The labels of a recap mail; None where a label is missing or malformed."""
         texts = {name: label for name, label in labels.items() if isinstance(label, str)}
         fit = all(form.fullmatch(texts.get(name, "")) for name, form in _FORMS.items())
-        if not fit or not is_id(texts.get(_EVENT)):
+        if not fit or not is_document_id(texts.get(_EVENT)):
             return None
         return cls(
             event_id=texts[_EVENT],

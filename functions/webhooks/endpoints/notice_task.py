@@ -1,6 +1,6 @@
 """The task that asks for a mail with the news of an event's endpoints."""
 
-import hashlib
+import uuid
 from datetime import datetime
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ QUEUE: Final = "sendWebhookNotice"
 
 def notice_task(event_id: str, now: datetime) -> Task:
     """The task, of one name in a period: the endpoints of an event share a mail."""
-    event = hashlib.sha256(event_id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    event = uuid.uuid5(uuid.NAMESPACE_OID, event_id)
     period = int(now.timestamp() // SWEEP_PERIOD.total_seconds())
     return Task(queue=QUEUE, name=f"{event}-{period}", data={"eventId": event_id}, due=now)
 

@@ -25,7 +25,7 @@ from tests.unit.contract.promise import (
     request_schema,
 )
 
-_TIME: Final = re.compile(r"[0-9-]{10}T[0-9:.]+Z")
+_TIME: Final = re.compile(r"[0-9-]{10}T[0-9:.]+Z|[0-9:]{5} UTC")
 
 
 def called(function: str, data: object, **how: Any) -> Answer:

@@ -82,6 +82,9 @@ URLS: Final[Values] = (
         [{"url": URL, "id": "i" * 41}],
         [{"url": URL, "id": "a b"}],
         [{"url": URL, "id": "photo.uploaded"}],
+        [{"url": URL, "id": "photo.uploaded\na"}],
+        [{"url": URL, "id": "a\n"}],
+        [{"url": URL, "id": 7}],
         [{"url": URL, "id": ["a"]}],
         # every one of 20 entries is checked
         *(
@@ -199,7 +202,11 @@ FIELDS: Final[dict[str, Values]] = {
         [
             {URL: {}},
             {URL: "l" * 41},
-            {URL: "two\nlines of " + "l" * 40},
+            {URL: "two\nlines"},
+            {URL: 7},
+            {URL: True},
+            {URL: None},
+            {URL: "a", f"{URL}/b": ["b"]},
             {URL: ["a"] * 100},
             dict.fromkeys([*TWENTY, URL], "Screen"),
             "Screen",

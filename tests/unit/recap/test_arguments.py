@@ -8,12 +8,14 @@ from functions.call_error import CallError, Code
 from functions.mail.lines import one_line, paragraph, shortened
 from functions.recap.arguments import Mode, RecapArguments
 from functions.recap.audience.names import greeted_name
+from functions.recap.mail.labels import MailLabels
 
 
 @pytest.mark.parametrize(
     ("changed", "named"),
     [
-        ({"eventId": "a\n"}, "eventId"),
+        *(({"eventId": bad}, "eventId") for bad in (None, 7, "", ".", "..", "a/b", "__a__")),
+        *(({"eventId": bad}, "eventId") for bad in ("x" * 1501, "ä" * 751, "\ud800")),
         ({"subject": ["x"]}, "subject"),
         ({"message": "x" * 4001}, "4000"),
         ({"message": 1}, "message"),
@@ -27,6 +29,14 @@ def test_arguments_against_the_rules_are_invalid(changed: dict[str, Any], named:
     with pytest.raises(CallError, match=named) as refused:
         RecapArguments.read({"eventId": "e"} | changed)
     assert refused.value.code is Code.INVALID_ARGUMENT
+
+
+@pytest.mark.parametrize("event_id", ["my.event", "a b", "Fête", "x" * 1500, "__a", "a\n"])
+def test_an_events_id_is_any_documents(event_id: str) -> None:
+    """Design 3.5: also in the labels by which a mail's reports come back."""
+    assert RecapArguments.read({"eventId": event_id}).event_id == event_id
+    labels = MailLabels(event_id=event_id, recap_id="r1", batch=0, guest_id="0" * 32)
+    assert MailLabels.read(labels.as_texts()) == labels
 
 
 def test_only_the_event_id_is_required() -> None:

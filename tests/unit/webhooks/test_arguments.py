@@ -77,7 +77,7 @@ TIME: Final = "2026-05-01T18:30:00Z"
     ("read", "data", "message"),
     [
         (EventArguments.read, None, "data must be an object with the field eventId"),
-        (EventArguments.read, {"eventId": "a/b"}, "eventId must be 1 to 128 letters"),
+        (EventArguments.read, {"eventId": "a/b"}, "eventId must be the id of an event"),
         (EventArguments.read, {"tenantId": ""}, "tenantId must be the id of a tenant"),
         (TestArguments.read, {"url": "u" * 2049}, "url must be a string of at most 2048"),
         (TestArguments.read, {"url": URL, "event": "photo"}, f"one of {', '.join(EventType)}"),
