@@ -1,4 +1,4 @@
-"""Records what an app knew of its users before the service came: spellings and opt-outs.
+"""Records what an app knew of its users before the service came: accounts and opt-outs.
 
 Records that are right already stay, so that a second run does nothing.
 """
@@ -21,8 +21,8 @@ FLAGS: Final = ("lifecycle", "recap", "marketing")
 _ALL: Final = "all"
 _ADDRESS: Final = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+")
 _DESCRIPTION: Final = """\
-Records what an app knew of its users: accounts whose address is not written as its mailbox, and the
-opt-outs of a file. A second run does nothing.
+Records what an app knew of its users: the accounts of each mailbox, and the opt-outs of a file. A
+second run does nothing.
 """
 
 OptOuts = Mapping[str, set[str]]
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
 
 
 def _writes(users: Iterable[Document], wanted: OptOuts) -> Sequence[Write]:
-    """What is not recorded yet: accounts in a spelling of their own, and opt-outs."""
+    """What is not recorded yet: accounts of mailboxes, and opt-outs."""
     there: dict[str, Document] = {}
     missing: dict[str, dict[str, dict[str, bool]]] = defaultdict(dict)  # by path, then by field
     for user in users:
@@ -66,8 +66,7 @@ def _writes(users: Iterable[Document], wanted: OptOuts) -> Sequence[Write]:
         if uid.startswith(guest_uid("")) or not isinstance(email, str) or "@" not in email:
             continue
         owner = _mailbox(email)
-        if owner != email:  # a query by the mailbox does not find the account
-            missing[_record(owner)].setdefault("accounts", {})[uid] = True
+        missing[_record(owner)].setdefault("accounts", {})[uid] = True
         if owner in wanted:
             missing[user.path]["emailPreferences"] = dict.fromkeys(sorted(wanted[owner]), False)
     for owner, flags in wanted.items():

@@ -93,11 +93,15 @@ def _say(text: str) -> None:
 
 @dataclass(frozen=True)
 class Found:
-    """A document with something of the guest, and the write that takes it out; None: it stays."""
+    """A document with something of the guest, and the write that takes it out; None: it stays.
+
+    A document that `waits` is written after a later walk.
+    """
 
     kind: str
     document: Document
     write: Write | None
+    waits: bool = False
 
     @property
     def event(self) -> str:
@@ -162,7 +166,11 @@ class GuestData:
             # Read after the walk, which takes minutes; and once more after the last write, because
             # a recap that started before it has the address still.
             self.sending |= {event for event in events if self._is_sending(event)}
-            free = [found for found in there if found.event not in self.sending]
+            free = [
+                found
+                for found in there
+                if found.event not in self.sending and (dry_run or not found.waits)
+            ]
             for found in free:
                 counts[found.kind] = counts.get(found.kind, 0) + 1
             if dry_run or not free:
@@ -291,7 +299,10 @@ class GuestData:
         return before if len(kept) == len(fates) else entries.written(kept)
 
     def _of_users(self) -> Iterator[Found]:
-        """Accounts lose the address; the record of the mailbox keeps what was turned off."""
+        """Accounts lose the address once the record of the mailbox has what they have turned off.
+
+        Each write may be overtaken, and an account without the address is found no more.
+        """
         off: dict[str, Any] = {}
         mine: list[Document] = []
         for user in self._documents.walk("users"):
@@ -305,10 +316,13 @@ class GuestData:
             if isinstance(choices, dict):
                 off |= {flag: False for flag, is_on in choices.items() if is_on is False}
         records = {user.path.partition("/")[2]: user for user in mine}
+        boxes = [records[uid].fields if uid in records else {} for uid in self._mailboxes]
+        stands = all(off.items() <= (box.get("emailPreferences") or {}).items() for box in boxes)
         for uid in sorted(records.keys() - self._records):
             self.accounts.add(uid)
             user = records[uid]
-            yield Found("users", user, Write(user.path, {}, user.version, ["email"]))
+            write = Write(user.path, {}, user.version, ["email"])
+            yield Found("users", user, write, waits=not stands)
         kept = {"emailPreferences": raw(off)} if off else {}
         for uid in sorted(self._records):
             path, record = f"users/{uid}", records.get(uid)
@@ -325,8 +339,8 @@ class GuestData:
         accounts = record.fields.get("accounts")
         others = set(accounts if isinstance(accounts, dict) else ()) - self.accounts
         fields = {"accounts": raw(dict.fromkeys(sorted(others), True))} if others else {}
-        if uid not in self._own and "unreachableUntil" in record.raw:
-            fields["unreachableUntil"] = record.raw["unreachableUntil"]
+        kept = ("chosenAt",) if uid in self._own else ("chosenAt", "unreachableUntil")
+        fields |= {name: record.raw[name] for name in kept if name in record.raw}
         paused = record.fields.get("unreachable")
         others = set(paused if isinstance(paused, dict) else ()) - self._own
         if others:

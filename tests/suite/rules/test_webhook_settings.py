@@ -84,7 +84,6 @@ URLS: Final[Values] = (
         [{"url": URL, "id": "photo.uploaded"}],
         [{"url": URL, "id": "photo.uploaded\na"}],
         [{"url": URL, "id": "a\n"}],
-        [{"url": URL, "id": 7}],
         [{"url": URL, "id": ["a"]}],
         # every one of 20 entries is checked
         *(

@@ -33,8 +33,8 @@ def put(database: firestore.Client, documents: dict[str, Any]) -> None:
     writer.close()
 
 
-def test_accounts_that_no_query_finds_are_noted_once(operator: Operator, database: Any) -> None:
-    """The record of the mailbox names accounts in another spelling; a second run does nothing."""
+def test_accounts_are_listed_once(operator: Operator, database: Any) -> None:
+    """The record of each mailbox lists its accounts; a second run does nothing."""
     users: dict[str, Any] = {
         "users/u1": {"email": " Ann@Example.com", "plan": 1},
         "users/u2": {"email": "bob@example.com"},
@@ -50,14 +50,15 @@ def test_accounts_that_no_query_finds_are_noted_once(operator: Operator, databas
 
     status, said, _ = operator(adopting.main, "--dry-run")
     assert (status, scan(database)) == (0, before)
-    assert "would be recorded: 2" in said
+    assert "would be recorded: 3" in said
 
     status, said, _ = operator(adopting.main)
-    assert (status, "recorded: 2" in said) == (0, True)
+    assert (status, "recorded: 3" in said) == (0, True)
     after = scan(database)
     accounts = {"u0": True, "u1": True, "u3": True}
     assert after == before | {
         record_of("ann@example.com"): {"emailPreferences": {"recap": False}, "accounts": accounts},
+        record_of("bob@example.com"): {"accounts": {"u2": True}},
         record_of("cat@gmail.com"): {"accounts": {"u4": True}},
     }
 
