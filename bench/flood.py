@@ -29,7 +29,7 @@ from bench.estimate import (
     TRIGGER_SECONDS,
 )
 from bench.figures import p50, p99
-from emulator.cloud.dispatcher import BURST_SECONDS
+from emulator.neighbours.cloud_tasks import Rate
 from functions import parameters
 from functions.webhooks.attempts.fast_receivers import FastReceivers
 from functions.webhooks.deliveries.delivery import SLOW_AFTER
@@ -176,7 +176,7 @@ class Queue:
     waiting: list[tuple[float, int, Attempt]] = field(default_factory=list)
     order: Iterator[int] = field(default_factory=itertools.count)
     at_work: int = 0
-    next: float = 0.0
+    rate: Rate = field(default_factory=lambda: Rate(DISPATCHES.limit))
     awaited: float = float("inf")
 
     def put(self, attempt: Attempt) -> None:
@@ -187,11 +187,11 @@ class Queue:
     def go_on(self) -> None:
         """Start due attempts, in the order of their times, as far as limits allow."""
         while self.waiting and self.at_work < self.places:
-            begins = max(self.waiting[0][0], self.next - BURST_SECONDS)
+            begins = max(self.waiting[0][0], self.rate.opens)
             if begins > self.clock.now:
                 self._go_on_at(begins)
                 return
-            self.next = max(self.next, self.clock.now) + 1 / DISPATCHES.limit
+            self.rate.begin(self.clock.now)
             instance = min(self.instances, key=lambda instance: instance.at_work)
             self.at_work += 1
             instance.at_work += 1

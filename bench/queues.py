@@ -16,8 +16,9 @@ from typing import Final
 from emulator.cloud import http
 from emulator.cloud.api_server import ApiServer
 from emulator.cloud.cloud_tasks import CloudTasks, Queued
-from emulator.cloud.dispatcher import Dispatcher, Queue, Retries
+from emulator.cloud.dispatcher import Dispatcher
 from emulator.firebase import PROJECT
+from emulator.neighbours.cloud_tasks import Queue, Retries
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SLOW_QUEUE
 
 MAX_DISPATCHES: Final = 100

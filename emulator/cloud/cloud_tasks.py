@@ -7,7 +7,6 @@ https://cloud.google.com/tasks/docs/reference/rpc/google.cloud.tasks.v2
 """
 
 import re
-import threading
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -17,6 +16,7 @@ import grpc
 from google.cloud import tasks_v2
 
 from emulator.cloud.api_server import Method, Refused
+from emulator.neighbours.cloud_tasks import Names
 
 LOCATION: Final = "us-central1"
 
@@ -72,9 +72,7 @@ class CloudTasks:
         self._queues = queues
         self._take = take
         self._now = now
-        # A name stays taken after its task has run: Cloud Tasks keeps a tombstone for a day.
-        self._names: set[str] = set()
-        self._naming = threading.Lock()
+        self._names = Names()
 
     @property
     def methods(self) -> Mapping[str, Method]:
@@ -91,13 +89,10 @@ class CloudTasks:
             raise Refused(grpc.StatusCode.NOT_FOUND, "Queue does not exist.")
         name = task.name.removeprefix(f"{request.parent}/tasks/")
         due = self._checked(task, name)
-        with self._naming:
-            if task.name in self._names:
-                raise Refused(
-                    grpc.StatusCode.ALREADY_EXISTS,
-                    "A task with this name existed too recently.",
-                )
-            self._names.add(task.name)
+        if not self._names.take(queue, name, self._now()):
+            raise Refused(
+                grpc.StatusCode.ALREADY_EXISTS, "A task with this name existed too recently."
+            )
         call = task.http_request
         self._take(
             Queued(

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import yaml
 
-from emulator.cloud.dispatcher import Queue, Retries
 from emulator.cloud.environment import of_function, parameters
 from emulator.firebase import PROJECT
+from emulator.neighbours.cloud_tasks import Queue, Retries
 from tools.places import ROOT, VENV_PYTHON
 from tools.steps import SetupError
 

@@ -9,44 +9,10 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Final
 
 from emulator.cloud.cloud_tasks import Queued
-
-BURST_SECONDS: Final = 0.2
-"""What a queue may dispatch at once, of its rate: 100 of 500 a second, as Cloud Tasks sets it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Retries:
-    """How a queue repeats a call.
-
-    A task is given up when it has had `attempts` calls and `seconds` have passed since its first.
-    """
-
-    attempts: int
-    seconds: float
-    min_backoff: float
-    max_backoff: float
-    doublings: int
-
-    def backoff(self, calls: int) -> float:
-        """Seconds between a call and the next one, after so many `calls`."""
-        doubled = min(calls - 1, self.doublings)
-        beyond = calls - 1 - doubled
-        longest_doubled = self.min_backoff * float(2**doubled)
-        return min(longest_doubled * (1 + beyond), self.max_backoff)
-
-
-@dataclass(frozen=True, slots=True)
-class Queue:
-    """What a deploy sets of a queue: calls at a time, calls a second, and the retries."""
-
-    at_a_time: int
-    a_second: float
-    retries: Retries
-
+from emulator.cloud.http import SUCCESSES
+from emulator.neighbours.cloud_tasks import Queue, Rate
 
 Call = Callable[["Queued", int], Awaitable[int]]
 """Calls a task's function; given the calls made before, returns the status."""
@@ -57,18 +23,15 @@ class _Turns:
 
     def __init__(self, queue: Queue) -> None:
         self._places = asyncio.Semaphore(queue.at_a_time)
-        self._interval = 1 / queue.a_second
-        self._next = 0.0
+        self._rate = Rate(queue.a_second)
 
     async def take(self) -> None:
         """Wait for a place, to be given back, and until the queue may call once more."""
         await self._places.acquire()
         try:
             now = time.monotonic()
-            turn = max(self._next, now - BURST_SECONDS)
-            self._next = turn + self._interval
-            if turn > now:
-                await asyncio.sleep(turn - now)
+            if wait := self._rate.begin(now) - now:
+                await asyncio.sleep(wait)
         except asyncio.CancelledError:
             self._places.release()
             raise
@@ -137,8 +100,8 @@ class Dispatcher:
             finally:
                 turns.give_back()
             calls += 1
-            if 200 <= status <= 299:  # noqa: PLR2004 - HTTP's successes
+            if status in SUCCESSES:
                 return
-            if calls >= retries.attempts and time.monotonic() - first >= retries.seconds:
+            if retries.give_up(calls, time.monotonic() - first):
                 return
             seconds = retries.backoff(calls)

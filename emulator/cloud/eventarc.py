@@ -8,6 +8,7 @@ https://cloud.google.com/eventarc/docs/retry-events
 
 import asyncio
 import base64
+import itertools
 import json
 import urllib.request
 from collections.abc import Awaitable, Callable, Mapping
@@ -17,11 +18,12 @@ from typing import Any, Final, Self
 
 from google.events.cloud.firestore import DocumentEventData
 
+from emulator.cloud.http import SUCCESSES
 from emulator.firebase import PROJECT
+from emulator.neighbours.eventarc import backoff
 
-FIRST_BACKOFF: Final = 1.0
+MIN_BACKOFF: Final = 1.0
 """Seconds. Eventarc waits ten; a test need not."""
-MAX_BACKOFF: Final = 600.0
 
 PATH: Final = f"/functions/projects/{PROJECT}/triggers/"
 """Where the emulator announces a write, with the name of the trigger."""
@@ -97,12 +99,10 @@ class Eventarc:
         return until is None or write.at > until
 
     async def _bring(self, write: Announced) -> None:
-        backoff = FIRST_BACKOFF
-        while self._is_heard(write):
-            if 200 <= await self._call(write) <= 299:  # noqa: PLR2004 - HTTP's successes
+        for calls in itertools.count(1):
+            if not self._is_heard(write) or await self._call(write) in SUCCESSES:
                 return
-            await asyncio.sleep(backoff)
-            backoff = min(2 * backoff, MAX_BACKOFF)
+            await asyncio.sleep(backoff(calls, MIN_BACKOFF))
 
 
 def register(firestore: str, function: str, trigger: Mapping[str, Any]) -> None:

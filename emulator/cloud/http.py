@@ -11,6 +11,8 @@ from emulator.server import HOST
 NO_ANSWER: Final = 0
 """The status of a call that no answer came to."""
 
+SUCCESSES: Final = range(200, 300)
+
 _PIECE: Final = 65_536
 
 

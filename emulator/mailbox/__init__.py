@@ -26,7 +26,7 @@ from emulator.mailbox.faults import (
 )
 from emulator.mailbox.mailbox import Mailbox
 from emulator.mailbox.mails import Mail, Request
-from emulator.mailbox.sendgrid import MAX_SUBSTITUTION_BYTES, Problem, problems
+from emulator.neighbours.sendgrid import MAX_SUBSTITUTION_BYTES, Problem, problems
 
 # Where the local suite's functions send their mails.
 PORT = 9180

@@ -9,13 +9,13 @@ import time
 from collections.abc import Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
-from typing import Any
 
 from emulator import pictures
 from emulator.mailbox import pages
-from emulator.mailbox.faults import Fault, FaultKind
+from emulator.mailbox.faults import FaultKind
 from emulator.mailbox.inbox import Inbox
-from emulator.mailbox.sendgrid import MAX_REQUEST_BYTES, Problem, error_body, problems
+from emulator.neighbours import sendgrid
+from emulator.neighbours.sendgrid import MAX_REQUEST_BYTES, Answer
 
 _JSON = "application/json"
 _HTML = "text/html; charset=utf-8"
@@ -62,23 +62,29 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send_mail(self, raw: bytes) -> None:
         refusal, body = self._read_mail(raw)
-        if refusal:
-            self._finish(refusal, raw, None, _error(refusal.phrase.lower()))
-            return
+        answer = sendgrid.refused(refusal) if refusal else self._answered(body)
+        self.mailbox.record(answer.status, raw, body)
+        with contextlib.suppress(OSError):
+            if answer == sendgrid.NO_ANSWER:
+                self.close_connection = True
+                self.connection.shutdown(socket.SHUT_RDWR)
+            else:
+                self._answer(answer.status, _JSON, answer.body, answer.headers)
+
+    def _answered(self, body: object) -> Answer:
+        """Take the mails, unless they or a fault are against it; the answer."""
         fault = self.mailbox.next_fault()
-        if fault and self._failed(fault, raw, body):
-            return
-        refused = fault.addresses if fault else ()
-        if (wrong := problems(body, refused)) or not isinstance(body, dict):
-            self._finish(HTTPStatus.BAD_REQUEST, raw, body, error_body(wrong))
-            return
+        if fault and fault.kind is FaultKind.STATUS:
+            return fault.answer(time.time())
+        wrong = sendgrid.problems(body, fault.addresses if fault else ())
+        if wrong or not isinstance(body, dict):
+            return sendgrid.refused(HTTPStatus.BAD_REQUEST, *wrong)
         message_id = self.mailbox.take(body)
         if fault and fault.kind is FaultKind.DROP:
-            self._hang_up(raw, body)
-            return
+            return sendgrid.NO_ANSWER
         if fault and fault.kind is FaultKind.SLOW:
             self.mailbox.healed.wait(fault.seconds)
-        self._finish(HTTPStatus.ACCEPTED, raw, body, None, {"X-Message-Id": message_id})
+        return sendgrid.accepted(message_id)
 
     def _read_mail(self, raw: bytes) -> tuple[HTTPStatus | None, object]:
         """Why the request is no mail at all, or its body."""
@@ -93,53 +99,20 @@ class _Handler(BaseHTTPRequestHandler):
         except ValueError:
             return HTTPStatus.BAD_REQUEST, None
 
-    def _failed(self, fault: Fault, raw: bytes, body: object) -> bool:
-        """Whether the fault has seen to the answer."""
-        if fault.kind is not FaultKind.STATUS:
-            return False
-        headers = {}
-        if fault.status == HTTPStatus.TOO_MANY_REQUESTS:
-            reset = int(time.time() + fault.seconds)
-            headers = {"X-RateLimit-Limit": "600", "X-RateLimit-Remaining": "0"}
-            headers["X-RateLimit-Reset"] = str(reset)
-        message = fault.message or HTTPStatus(fault.status).phrase.lower()
-        answer = error_body([Problem(message, fault.field)])
-        self._finish(fault.status, raw, body, answer, headers)
-        return True
-
-    def _finish(
-        self,
-        code: int,
-        raw: bytes,
-        body: object,
-        answer: object,
-        headers: Mapping[str, str] | None = None,
-    ) -> None:
-        self.mailbox.record(int(code), raw, body)
-        content = "" if answer is None else json.dumps(answer)
-        with contextlib.suppress(OSError):
-            self._answer(code, _JSON, content, headers)
-
-    def _hang_up(self, raw: bytes, body: object) -> None:
-        self.mailbox.record(0, raw, body)
-        self.close_connection = True
-        with contextlib.suppress(OSError):
-            self.connection.shutdown(socket.SHUT_RDWR)
-
     def _body(self) -> bytes:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         return gzip.decompress(body) if self.headers.get("Content-Encoding") == "gzip" else body
 
     def _not_found(self) -> None:
-        self._json(HTTPStatus.NOT_FOUND, _error("not found"))
+        self._answer(HTTPStatus.NOT_FOUND, _JSON, sendgrid.refused(HTTPStatus.NOT_FOUND).body)
 
     def _json(self, code: int, body: object) -> None:
-        self._answer(code, _JSON, json.dumps(body))
+        self._answer(code, _JSON, json.dumps(body).encode())
 
     def _answer(
-        self, code: int, kind: str, text: str, headers: Mapping[str, str] | None = None
+        self, code: int, kind: str, text: str | bytes, headers: Mapping[str, str] | None = None
     ) -> None:
-        content = text.encode()
+        content = text.encode() if isinstance(text, str) else text
         self.send_response(code)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
@@ -147,7 +120,3 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(content)
-
-
-def _error(message: str) -> dict[str, Any]:
-    return error_body([Problem(message, None)])

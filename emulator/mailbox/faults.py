@@ -3,6 +3,9 @@
 from collections import deque
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from http import HTTPStatus
+
+from emulator.neighbours.sendgrid import Answer, Problem, refused
 
 
 class FaultKind(StrEnum):
@@ -42,6 +45,12 @@ class Fault:
     addresses: tuple[str, ...] = ()
     message: str = ""
     field: str | None = None
+
+    def answer(self, now: float) -> Answer:
+        """What a request is answered with, for `STATUS`; `now` in Unix seconds."""
+        named = [Problem(self.message, self.field)] if self.message else []
+        resets = int(now + self.seconds) if self.status == HTTPStatus.TOO_MANY_REQUESTS else None
+        return refused(self.status, *named, resets_at=resets)
 
 
 def status(code: int, *, times: int = 1, after: int = 0) -> Fault:

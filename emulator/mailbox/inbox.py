@@ -9,7 +9,8 @@ from typing import Any
 
 from emulator.mailbox.events import EventWebhook
 from emulator.mailbox.faults import Fault, FaultQueue
-from emulator.mailbox.mails import Mail, Request, mails_of, recipients_of
+from emulator.mailbox.mails import Mail, Request, mails_of
+from emulator.neighbours.sendgrid import recipients_of
 
 
 class Inbox:

@@ -1,6 +1,5 @@
 """A mail as it would be delivered, and the request that it came in."""
 
-import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -44,14 +43,6 @@ class Request:
     status: int
     recipients: tuple[str, ...]
     body: bytes
-
-
-def recipients_of(body: object) -> Iterator[str]:
-    """Return the addresses in the body of a request, as far as it can be read."""
-    with contextlib.suppress(TypeError, KeyError, AttributeError):
-        for personalization in body["personalizations"]:  # type: ignore[index]
-            for to in personalization["to"]:
-                yield str(to["email"])
 
 
 def mails_of(body: Mapping[str, Any], message_id: str, at: datetime, number: int) -> Iterator[Mail]:

@@ -1,10 +1,12 @@
 """A mail service in memory, whose answers are read as SendGrid's are."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import Final
 
+from emulator.neighbours.sendgrid import NO_ANSWER, Answer
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import Accepted, SendOutcome, Unknown
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT, KEY_NAME, refusal
@@ -21,18 +23,18 @@ class InMemoryMailer:
     recipients_per_request = 2
     bytes_per_recipient = BYTES_PER_RECIPIENT
 
-    answer: Callable[[EmailMessage], tuple[int, Mapping[str, str], bytes]]
-    """Gives status, headers and body, or raises where the connection breaks."""
+    answer: Callable[[EmailMessage], Answer]
+    """Gives the answer to a request."""
     through: Through = at_once
 
     def send(self, message: EmailMessage) -> SendOutcome:
         """See `provider.Mailer`."""
         try:
-            status, headers, body = self.through(
-                "mailer.send", lambda: self.answer(message), retried=False
-            )
+            answer = self.through("mailer.send", lambda: self.answer(message), retried=False)
         except ServiceError:
+            answer = NO_ANSWER
+        if answer == NO_ANSWER:
             return Unknown("no answer")
-        if status == 202:
+        if answer.status == HTTPStatus.ACCEPTED:
             return Accepted("made-up")
-        return refusal(status, headers, body, now=_NO_RESET_IS_TOLD)
+        return refusal(answer.status, answer.headers, answer.body, now=_NO_RESET_IS_TOLD)

@@ -2,18 +2,15 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from typing import Final
+from datetime import datetime
 
+from emulator.neighbours.cloud_tasks import Names
 from functions.gcp.task_queue import Enqueue, Task
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import SendOutcome
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 from functions.webhooks.sender.ports import Response, Source
 from tests.in_memory.through import Through, at_once
-
-TOMBSTONE: Final = timedelta(hours=24)
-"""How long the name of a task stays taken."""
 
 
 @dataclass(eq=False)
@@ -25,17 +22,13 @@ class InMemoryTasks:
     """Dispatches a task."""
     accepted: list[Task] = field(default_factory=list)
     """Every task that was queued, in that order."""
-    _names: dict[tuple[str, str], datetime] = field(default_factory=dict)
+    _names: Names = field(default_factory=Names)
 
     def create(self, task: Task) -> None:
         """Queue `task`, unless its name is taken."""
-        name, now = (task.queue, task.name), self.now()
-        taken = self._names.get(name)
-        if taken is not None and now - taken < TOMBSTONE:
-            return
-        self._names[name] = now
-        self.accepted.append(task)
-        self.queued(task)
+        if self._names.take(task.queue, task.name, self.now()):
+            self.accepted.append(task)
+            self.queued(task)
 
 
 def enqueue_to(tasks: InMemoryTasks, through: Through = at_once) -> Enqueue:

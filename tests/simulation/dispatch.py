@@ -7,6 +7,8 @@ late. A function that does not answer in time is called again while the first ca
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
+from emulator.neighbours import eventarc
+from emulator.neighbours.cloud_tasks import Retries
 from tests.simulation.faults import pause
 from tests.simulation.simulation import SECOND, End, Returned, Simulation
 
@@ -16,6 +18,10 @@ Begin: TypeAlias = Callable[[str, Callable[[End], None]], None]
 After the last slash of the name stands which of the calls it is: from the second on, those before
 were in vain."""
 
+Backoff: TypeAlias = Callable[[int], float]
+"""Seconds between a call and the next one, after so many calls."""
+
+_EVERY_SECOND: Final = Retries(100, 0, 1, 1, 0)
 _LATENCY: Final = 60_000
 _TWICE: Final = (0.0, 0.0, 0.05, 0.3)
 _MUCH_LATER: Final = 0.3
@@ -28,15 +34,14 @@ class Service:
     """Calls functions."""
 
     def __init__(
-        self, simulation: Simulation, *, answer_within: int, backoff: int | None, loses: bool
+        self, simulation: Simulation, *, answer_within: int, backoff: Backoff, loses: bool
     ) -> None:
         """Call nothing yet.
 
         Args:
             simulation: Where it runs.
             answer_within: Microseconds after which a call counts as failed.
-            backoff: Microseconds before a call that failed is made again, where they are the same
-                for all calls; else `call` says.
+            backoff: When a call that failed is made again, where `call` does not say.
             loses: Whether it may give a call up that has failed once.
         """
         self._simulation = simulation
@@ -51,7 +56,9 @@ class Service:
         self.unpunctual = False
         self.repeats = False
 
-    def call(self, name: str, begin: Begin, *, due: int = 0, backoff: int | None = None) -> None:
+    def call(
+        self, name: str, begin: Begin, *, due: int = 0, backoff: Backoff | None = None
+    ) -> None:
         """Have `begin` called at `due` (microseconds since the start), or now."""
         choices, simulation = self._simulation.choices, self._simulation
         self._chain(f"{name} 1", begin, self._delay(name, due), backoff)
@@ -74,10 +81,10 @@ class Service:
             return wait + pause(choices.number(f"{name} how late"))
         return wait + latency
 
-    def _chain(self, name: str, begin: Begin, delay: int, backoff: int | None) -> None:
+    def _chain(self, name: str, begin: Begin, delay: int, backoff: Backoff | None) -> None:
         """Call, and call again until it is answered well."""
         simulation = self._simulation
-        wait = backoff or self._backoff or SECOND
+        wait = backoff or self._backoff
         calls = 0
         self.under_way += 1
 
@@ -97,7 +104,7 @@ class Service:
                     self.unpunctual = True
                     self.under_way -= 1
                 else:
-                    simulation.after(wait, call)
+                    simulation.after(round(wait(calls) * SECOND), call)
 
             begin(f"{name}/{number}", answer)
             simulation.after(self._answer_within, lambda: answer(None))
@@ -115,7 +122,9 @@ class Eventarc(Service):
 
     def __init__(self, simulation: Simulation) -> None:
         """Nothing was written yet."""
-        super().__init__(simulation, answer_within=120 * SECOND, backoff=10 * SECOND, loses=False)
+        super().__init__(
+            simulation, answer_within=120 * SECOND, backoff=eventarc.backoff, loses=False
+        )
 
 
 class CloudTasks(Service):
@@ -123,4 +132,6 @@ class CloudTasks(Service):
 
     def __init__(self, simulation: Simulation) -> None:
         """Nothing is queued yet."""
-        super().__init__(simulation, answer_within=60 * SECOND, backoff=None, loses=True)
+        super().__init__(
+            simulation, answer_within=60 * SECOND, backoff=_EVERY_SECOND.backoff, loses=True
+        )

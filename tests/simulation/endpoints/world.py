@@ -5,6 +5,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, Final, TypeVar
 
+from emulator.neighbours.cloud_tasks import Retries
 from functions.firestore.model import Create, Delete, Document, Query, Update
 from functions.gcp.task_queue import Task
 from functions.mail.message import EmailMessage
@@ -35,6 +36,8 @@ from tests.simulation.simulation import (
 from tests.simulation.simulation import End as Ended
 
 T = TypeVar("T")
+
+_NOTICES: Final = Retries(attempts=5, seconds=0, min_backoff=10, max_backoff=160, doublings=4)
 
 _SETTINGS: Final = f"events/{EVENT}/settings/webhooks"
 _ENDPOINTS: Final = f"events/{EVENT}/endpoints"
@@ -157,7 +160,7 @@ class EndpointWorld:
             self._notifiers.run(name, lambda notifier: notifier.notify(event_id), done)
 
         due = (task.due - START) // timedelta(microseconds=1)
-        self._notices.call(task.name, notify, due=due, backoff=10 * SECOND)
+        self._notices.call(task.name, notify, due=due, backoff=_NOTICES.backoff)
 
     def _sweep(self) -> None:
         self._names += 1

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final, TypeVar
 
+from emulator.neighbours.sendgrid import NO_ANSWER, Answer, Problem, accepted, refused
 from functions.access import Caller, Role
 from functions.call_error import CallError
 from functions.clock import Clock
@@ -75,24 +76,21 @@ _SECOND_EVENING_AT: Final = (28 * HOUR, 28 * HOUR + MINUTE, 28 * HOUR + 11 * MIN
 _LAST_CALL: Final = 55 * HOUR
 _OPT_OUTS_AT: Final = (0, 3 * SECOND, 5 * MINUTE, 11 * MINUTE, 30 * MINUTE)
 
-_ERRORS: Final = b'{"errors": [{"message": "no", "field": null}]}'
-_BAD_ADDRESS: Final = b'{"errors": [{"message": "no", "field": "personalizations.0.to.0.email"}]}'
-NO_ANSWER: Final = 0
-_ANSWERS: Final[tuple[tuple[int, bytes, bool], ...]] = (
-    (202, b"", True),
-    (429, _ERRORS, False),
-    (400, _BAD_ADDRESS, False),
-    (401, _ERRORS, False),
-    (503, _ERRORS, False),
-    (500, _ERRORS, False),
-    (502, b"", True),
-    (502, b"", False),
-    (503, b"", True),
-    (429, b"", True),
-    (NO_ANSWER, b"", True),
-    (NO_ANSWER, b"", False),
+_ANSWERS: Final[tuple[tuple[Answer, bool], ...]] = (
+    (accepted("made-up"), True),
+    (refused(429), False),
+    (refused(400, Problem("no", "personalizations.0.to.0.email")), False),
+    (refused(401), False),
+    (refused(503), False),
+    (refused(500), False),
+    (Answer(502), True),
+    (Answer(502), False),
+    (Answer(503), True),
+    (Answer(429), True),
+    (NO_ANSWER, True),
+    (NO_ANSWER, False),
 )
-"""Status and body of an answer, and whether the mail service has accepted the mails."""
+"""Answers, and whether the mail service has accepted the mails."""
 
 _STORIES: Final[tuple[tuple[DeliveryStatus, ...], ...]] = (
     (DeliveryStatus.DELIVERED,),
@@ -314,22 +312,20 @@ class RecapWorld:
 
     # The mail service.
 
-    def _answer(self, message: EmailMessage) -> tuple[int, Mapping[str, str], bytes]:
+    def _answer(self, message: EmailMessage) -> Answer:
         self._requests += 1
         name = f"request {self._requests}"
-        status, body, taken = _ANSWERS[0]
+        answer, taken = _ANSWERS[0]
         if self._choices.fraction(name) < self._trouble:
             place = 1 + self._choices.number(f"{name} answer") % (len(_ANSWERS) - 1)
             if self._choices.deviates(name, f"{_ANSWERS[place]}"):
-                status, body, taken = _ANSWERS[place]
+                answer, taken = _ANSWERS[place]
         for copy in message.copies:
             if taken:
                 self._take(current().name.partition(".")[0], copy.address, copy.labels)
-            if not body:
+            if answer.is_unknown:
                 self._doubtful.add((copy.labels["wall_recap"], copy.labels["wall_batch"]))
-        if status == NO_ANSWER:
-            raise ServiceError(name)
-        return status, {}, body
+        return answer
 
     def _take(self, call: str, address: str, labels: Mapping[str, str]) -> None:
         recap_id = self._recap_of[call]

@@ -6,6 +6,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Final, TypeVar
 
+from emulator.neighbours.cloud_tasks import Retries
 from functions.access import Caller, Role
 from functions.call_error import CallError
 from functions.firestore.model import ChangedMeanwhileError, Create, Delete, Document, Update
@@ -53,8 +54,9 @@ _SWEEP: Final = round(SWEEP_PERIOD.total_seconds()) * SECOND
 _CALLER: Final = Caller("admin", Role.SUPERADMIN, TENANT)
 _SETTINGS: Final = f"events/{EVENT}/settings/webhooks"
 _BACKOFF: Final = {
-    retry_step.queue: retry_step.backoff_seconds * SECOND for retry_step in RETRY_SCHEDULE
-} | {SLOW_QUEUE: SECOND}
+    step.queue: Retries(100, 0, step.backoff_seconds, step.backoff_seconds, 0).backoff
+    for step in (*RETRY_SCHEDULE, replace(RETRY_SCHEDULE[0], queue=SLOW_QUEUE))
+}
 _WORKERS_RAISE: Final = (TooEarlyError, ChangedMeanwhileError)
 
 _CALM: Final = frozenset({Fault.RETRIED_BEFORE, Fault.RETRIED_AFTER, Fault.RESTART})

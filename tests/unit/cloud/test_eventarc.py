@@ -35,7 +35,7 @@ def test_the_announcement_becomes_what_google_sends() -> None:
 
 def test_a_trigger_that_fails_gets_the_write_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """A trigger that fails gets the write again, later each time."""
-    monkeypatch.setattr(eventarc, "FIRST_BACKOFF", 0.01)
+    monkeypatch.setattr(eventarc, "MIN_BACKOFF", 0.01)
     brought: list[str] = []
 
     async def run() -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
+from emulator.neighbours.sendgrid import Answer, accepted
 from functions.access import Caller, Role
 from functions.clock import Clock
 from functions.firestore.model import Create, Merge, Put, Query
@@ -45,8 +46,6 @@ NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 ORGANIZER = Caller("organizer", Role.ADMIN, TENANT)
 
 ERRORS = b'{"errors": [{"message": "no", "field": null}]}'
-
-Answer = tuple[int, Mapping[str, str], bytes]
 
 T = TypeVar("T")
 
@@ -354,7 +353,7 @@ class House:
 
     def _answer(self, message: EmailMessage) -> Answer:
         self.requests += 1
-        answer = self.answers.pop(0) if self.answers else (202, {}, b"")
-        if answer[0] == 202 or self.takes:
+        answer = self.answers.pop(0) if self.answers else accepted("made-up")
+        if answer.status == 202 or self.takes:
             self.mails += [(copy.address, message) for copy in message.copies]
         return answer

@@ -12,7 +12,7 @@ import pytest
 from markupsafe import escape
 
 from emulator.mailbox.mails import mails_of
-from emulator.mailbox.sendgrid import problems
+from emulator.neighbours.sendgrid import problems
 from functions.mail.message import EmailMessage
 from functions.mail.sender import MailSender
 from functions.mail.sendgrid import request_body

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import pytest
 
+from emulator.neighbours.sendgrid import accepted, refused
 from functions.call_error import CallError
 from functions.recap.ledger.batch import BatchState
 from functions.recap.ledger.lock import LEASE
@@ -17,7 +18,7 @@ from functions.recap.sending.report import RecapResult
 from functions.wall.address import address_hash
 from tests.in_memory.documents import InMemoryDocuments
 from tests.in_memory.through import ServiceError
-from tests.unit.recap.parts import ERRORS, NOON, At, House, guest
+from tests.unit.recap.parts import NOON, At, House, guest
 
 T = TypeVar("T")
 
@@ -85,7 +86,7 @@ def test_a_late_start_of_a_recap_that_another_call_gave_up_sends_nothing(house: 
     """Its batches are as planned, and yet a new recap has gone to the same guests."""
 
     def give_up_and_begin_anew() -> None:
-        house.answers = [(401, {}, ERRORS)] * 3
+        house.answers = [refused(401)] * 3
         another_call(house)  # fails, so that no cooldown follows
         house.send()
 
@@ -97,7 +98,7 @@ def test_a_late_start_of_a_recap_that_another_call_gave_up_sends_nothing(house: 
 
 def test_after_its_lease_a_call_makes_no_further_request_of_a_batch(house: House) -> None:
     """A call that waits for a busy service may wake after another call has settled the batch."""
-    house.answers = [(429, {"X-RateLimit-Reset": "0"}, ERRORS)]
+    house.answers = [refused(429, resets_at=0)]
     held_up(house, "mailer.send", before=False)
     assert house.requests == 3  # one that was not taken, and those of the other two batches
     assert [batch.state for batch in house.batches()] == [
@@ -158,7 +159,7 @@ def test_the_cooldown_counts_from_the_last_mail_whenever_the_end_is_recorded(
 
 def test_a_recap_that_is_continued_begins_the_cooldown_anew(house: House) -> None:
     """Spec 3.3: 24 hours from the last mail, so that nobody gets two recaps within an hour."""
-    house.answers = [(202, {}, b""), *[(403, {}, ERRORS)] * 2]
+    house.answers = [accepted("made-up"), *[refused(403)] * 2]
     with pytest.raises(CallError):
         house.send()
     house.later(hours=23)
@@ -183,7 +184,7 @@ def test_a_lock_whose_answer_was_lost_is_not_taken_under_another_calls_recap(
         answer = effect()
         if what == "end locks" and not commits:
             commits += 1
-            house.answers = [(others_answer, {}, ERRORS)] * 3
+            house.answers = [refused(others_answer)] * 3
             another_call(house)
             house.answers = []
             return effect()

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from emulator.neighbours.sendgrid import refused
 from functions.access import Caller, Role
 from functions.call_error import CallError
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT
@@ -18,7 +19,7 @@ from functions.recap.quota.allowance import RecapLimits
 from functions.wall.address import address_hash
 from functions.wall.photo import Photo
 from tests.in_memory.through import Crash, ServiceError
-from tests.unit.recap.parts import ERRORS, NOON, TENANT, At, House, guest
+from tests.unit.recap.parts import NOON, TENANT, At, House, guest
 
 
 @pytest.fixture
@@ -122,7 +123,7 @@ def test_a_crash_with_the_lock_released_leaves_nothing_counted(house: House) -> 
 
     house.guests(1)
     for _ in range(3):
-        house.answers = [(401, {}, ERRORS)]
+        house.answers = [refused(401)]
         with contextlib.suppress(Crash):
             house.send(At("recaps.release", crash))
         house.later(minutes=11)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from emulator.neighbours.sendgrid import Answer, refused
 from functions.access import Caller, Role
 from functions.call_error import CallError, Code
 from functions.firestore.model import Put
@@ -17,7 +18,7 @@ from functions.recap.quota.allowance import RecapLimits
 from functions.recap.sending.preview import MARK, MIN_GUESTS_TO_COUNT_SKIPPED
 from functions.wall.address import address_hash
 from tests.in_memory.through import Crash, Through
-from tests.unit.recap.parts import ERRORS, NOON, Answer, At, House, guest
+from tests.unit.recap.parts import NOON, At, House, guest
 
 ME = "organizer@example.com"
 TOKEN = re.compile(r"token|unsubscribe\?", re.IGNORECASE)
@@ -151,7 +152,7 @@ def _mailed_enough(house: House) -> None:
 
 
 def _refused(house: House) -> None:
-    house.answers = [(503, {}, b"")]
+    house.answers = [Answer(503, {}, b"")]
     with pytest.raises(CallError):
         house.send(limits=LIMITS)
     house.opt_out(guest(4))
@@ -159,7 +160,7 @@ def _refused(house: House) -> None:
 
 
 def _all_refused(house: House) -> None:
-    house.answers = [(401, {}, ERRORS)] * 3
+    house.answers = [refused(401)] * 3
     with pytest.raises(CallError):
         house.send(limits=LIMITS)
     assert house.answers == []
@@ -358,13 +359,13 @@ def test_ten_are_mailed_in_an_hour(house: House) -> None:
 @pytest.mark.parametrize(
     ("answer", "code", "word"),
     [
-        ((401, {}, ERRORS), Code.INTERNAL, Cause.KEY.who_can_fix(KEY_NAME)),
-        ((429, {}, ERRORS), Code.INTERNAL, Cause.BUSY.who_can_fix(KEY_NAME)),
-        ((413, {}, ERRORS), Code.INTERNAL, "did not take it"),
-        ((500, {}, ERRORS), Code.INTERNAL, Cause.BUSY.who_can_fix(KEY_NAME)),
-        ((500, {}, b"<html>"), Code.INTERNAL, "may arrive all the same"),
+        (refused(401), Code.INTERNAL, Cause.KEY.who_can_fix(KEY_NAME)),
+        (refused(429), Code.INTERNAL, Cause.BUSY.who_can_fix(KEY_NAME)),
+        (refused(413), Code.INTERNAL, "did not take it"),
+        (refused(500), Code.INTERNAL, Cause.BUSY.who_can_fix(KEY_NAME)),
+        (Answer(500, {}, b"<html>"), Code.INTERNAL, "may arrive all the same"),
         (
-            (400, {}, b'{"errors": [{"message": "no", "field": "personalizations.0.to"}]}'),
+            Answer(400, {}, b'{"errors": [{"message": "no", "field": "personalizations.0.to"}]}'),
             Code.FAILED_PRECONDITION,
             "does not take your address",
         ),

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from emulator.neighbours.sendgrid import Answer, accepted, refused
 from functions.access import Caller, Role
 from functions.call_error import CallError, Code
 from functions.firestore.model import Create, Put
@@ -22,7 +23,7 @@ from functions.recap.sending import dispatch
 from functions.recap.sending.report import RecapResult
 from functions.wall.address import address_hash
 from tests.in_memory.through import Crash, ServiceError
-from tests.unit.recap.parts import ERRORS, EVENT, NOON, ORGANIZER, Answer, At, House, guest
+from tests.unit.recap.parts import ERRORS, EVENT, NOON, ORGANIZER, At, House, guest
 
 
 @pytest.fixture
@@ -200,7 +201,7 @@ def test_only_new_sends_nobody_a_second_recap_when_it_continues(
             house.send(At("recaps.settle", crash))
         house.later(minutes=10)
     else:
-        house.answers = [(202, {}, b""), *[(401, {}, ERRORS)] * 3]
+        house.answers = [accepted("made-up"), *[refused(401)] * 3]
         assert refusal(house).code is Code.INTERNAL
     before = len(house.mails)
     preview = house.preview(onlyNew=True)
@@ -218,7 +219,7 @@ def test_only_new_never_sends_a_second_recap(house: House) -> None:
     """Spec 4.1, `onlyNew`; a refused address has had its turn, so that it keeps nobody waiting."""
     house.guests(2)
     bad = b'{"errors": [{"message": "no", "field": "personalizations.0.to.0.email"}]}'
-    house.answers = [(400, {}, bad)]
+    house.answers = [Answer(400, {}, bad)]
     assert house.send(onlyNew=True).sent == 1
     house.later(hours=24)
     nobody = "Every guest has had a recap of this event; leave onlyNew out to send another one."
@@ -318,7 +319,7 @@ def _fail() -> None:
 def test_where_the_mail_service_takes_nothing_a_call_can_be_retried_at_once(house: House) -> None:
     """Design 3.39: nothing accepted, no cooldown."""
     house.guests(3)
-    house.answers = [(401, {}, ERRORS)] * 2
+    house.answers = [refused(401)] * 2
     assert refusal(house).code is Code.INTERNAL
     assert house.recap()["state"] == "failed"
     assert house.send() == RecapResult(sent=3, skipped=0)
@@ -327,7 +328,7 @@ def test_where_the_mail_service_takes_nothing_a_call_can_be_retried_at_once(hous
 def test_where_it_takes_some_a_retry_sends_the_rest_only(house: House) -> None:
     """Design 3.39; a guest who opts out meanwhile is left out."""
     house.guests(5)
-    house.answers = [(202, {}, b""), (403, {}, ERRORS), (413, {}, ERRORS)]
+    house.answers = [accepted("made-up"), refused(403), refused(413)]
     assert refusal(house).message == (
         "2 mails were sent and 3 were not; call again to send those. "
         + Cause.KEY.who_can_fix(KEY_NAME)
@@ -355,10 +356,14 @@ _USED_UP = b'{"errors": [{"message": "Maximum credits exceeded", "field": null}]
 @pytest.mark.parametrize(
     ("answers", "whose", "cause"),
     [
-        ([(401, {}, _UNKNOWN_KEY)], "The operator has to set SENDGRID_API_KEY", "key"),
-        ([(403, {}, _UNVERIFIED)], "has to verify the address in MAIL_FROM", "sender"),
-        ([(401, {}, _USED_UP)], "has to enlarge the plan, or wait until it is renewed", "credits"),
-        ([(503, {}, ERRORS)] * 6, "try again in a few minutes", "busy"),
+        ([Answer(401, {}, _UNKNOWN_KEY)], "The operator has to set SENDGRID_API_KEY", "key"),
+        ([Answer(403, {}, _UNVERIFIED)], "has to verify the address in MAIL_FROM", "sender"),
+        (
+            [Answer(401, {}, _USED_UP)],
+            "has to enlarge the plan, or wait until it is renewed",
+            "credits",
+        ),
+        ([refused(503)] * 6, "try again in a few minutes", "busy"),
     ],
 )
 def test_a_mail_service_that_takes_nothing_says_who_can_fix_it(
@@ -432,7 +437,7 @@ def test_requests_with_few_mails_are_sent_apart_from_large_ones(
 def test_a_busy_mail_service_is_asked_again(house: House) -> None:
     """An answer in SendGrid's error format was not accepted: five more requests, growing pauses."""
     house.guests(1)
-    house.answers = [(status, {}, ERRORS) for status in (429, 500, 502, 503, 504)]
+    house.answers = [refused(status) for status in (429, 500, 502, 503, 504)]
     assert house.send().sent == 1
     assert house.slept == [1.0, 2.0, 4.0, 8.0, 16.0]
 
@@ -442,14 +447,14 @@ def test_a_busy_mail_service_is_waited_for_45_seconds_after_the_last_accepted_ba
 ) -> None:
     """A pause has 30 seconds at most; then no further batch is tried, and nothing is unknown."""
     house.guests(5)
-    wait = (503, {"Retry-After": "20", "X-RateLimit-Reset": "0"}, ERRORS)
-    house.answers = [wait, (202, {}, b""), wait, wait, wait, (202, {}, b"")]
+    wait = Answer(503, {"Retry-After": "20", "X-RateLimit-Reset": "0"}, ERRORS)
+    house.answers = [wait, accepted("made-up"), wait, wait, wait, accepted("made-up")]
     refused = refusal(house)
     assert refused.message.startswith("2 mails were sent and 3 were not; call again to send those.")
     assert (refused.details, house.slept) == (None, [20.0] * 3)
     assert house.send().sent == 3
     house.later(hours=24)
-    house.answers = [(503, {"Retry-After": "3600"}, ERRORS)] * 2
+    house.answers = [Answer(503, {"Retry-After": "3600"}, ERRORS)] * 2
     assert refusal(house).message.startswith("Nothing was sent.")
     assert house.slept[3:] == [30.0]
     house.answers = []
@@ -460,7 +465,7 @@ def test_an_address_that_the_mail_service_refuses_is_skipped(house: House) -> No
     """All other guests of the batch get the mail."""
     house.guests(2)
     bad = b'{"errors": [{"message": "no", "field": "personalizations.0.to.0.email"}]}'
-    house.answers = [(400, {}, bad)]
+    house.answers = [Answer(400, {}, bad)]
     assert house.send() == RecapResult(sent=1, skipped=1)
     assert house.addresses == [guest(1)]
     (batch,) = house.batches()
@@ -474,7 +479,7 @@ def test_an_unknown_batch_counts_as_sent_and_no_further_batch_leaves(
 ) -> None:
     """Nobody gets two mails; and a mail service in trouble is not given further batches."""
     house.guests(5)
-    house.answers = [(status, {}, b"<html>")]
+    house.answers = [Answer(status, {}, b"<html>")]
     refused = refusal(house)
     assert refused.details == {"unconfirmed": 2}
     assert "did not confirm 2 of the mails; they count as sent" in refused.message

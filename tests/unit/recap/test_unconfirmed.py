@@ -5,15 +5,16 @@ from typing import Any
 
 import pytest
 
+from emulator.neighbours.sendgrid import Answer, refused
 from functions.call_error import CallError, Code
 from functions.mail.tracking import DeliveryStatus
 from functions.recap.ledger.batch import BatchState
 from functions.recap.ledger.lock import LEASE
 from functions.recap.sending.report import RecapResult
 from tests.in_memory.through import Crash
-from tests.unit.recap.parts import ERRORS, EVENT, Answer, At, House, guest
+from tests.unit.recap.parts import EVENT, At, House, guest
 
-LOST: Answer = (502, {}, b"<html>")
+LOST: Answer = Answer(502, {}, b"<html>")
 """The answer of a gateway, which does not know what the mail service did."""
 NOTHING = "No mail of the last recap is unconfirmed."
 
@@ -131,7 +132,7 @@ def test_what_the_mail_service_refuses_again_can_be_sent_again(
 ) -> None:
     """The first mails may have arrived, so that the cooldown stays; and no mail gets lost."""
     house.takes = False
-    house.answers = [(401, {}, ERRORS)]
+    house.answers = [refused(401)]
     assert refusal(house, resendUnconfirmed=True).code is Code.INTERNAL
     assert house.send(resendUnconfirmed=again).sent == 2
     assert refusal(house).code is Code.RESOURCE_EXHAUSTED

@@ -1,16 +1,18 @@
-"""What SendGrid refuses, and how it says so; from its documentation only.
+"""SendGrid: what it answers, what it refuses, and how it says so; from its documentation only.
+
+A request was accepted, refused, or nobody knows: where no answer came, or one that is not its own.
 
 https://www.twilio.com/docs/sendgrid/api-reference/mail-send/mail-send
 https://www.twilio.com/docs/sendgrid/api-reference/mail-send/errors
 """
 
+import contextlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-from emulator.mailbox.mails import recipients_of
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any, Final
 
 # Limits of SendGrid, for one request, one personalization, and one request in bytes.
 MAX_PERSONALIZATIONS = 1000
@@ -40,21 +42,65 @@ class Problem:
     field: str | None
 
 
-def error_body(found: Sequence[Problem]) -> dict[str, Any]:
-    """Return the body of the answer that names some problems."""
-    return {
-        "errors": [
-            {
-                "message": problem.message,
-                "field": problem.field,
-                "help": _HELP if problem.field else None,
-            }
-            for problem in found
-        ]
-    }
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What SendGrid, or something before it, answers to a request to send.
+
+    Attributes:
+        status: The HTTP status; 0 where no answer comes.
+        headers: Its own ones.
+        body: The whole body.
+    """
+
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether the answer leaves open what became of the mails."""
+        return self.status != HTTPStatus.ACCEPTED and not self.body
 
 
-def problems(body: object, refused: Sequence[str] = ()) -> list[Problem]:
+NO_ANSWER: Final = Answer(0)
+"""The connection broke before an answer."""
+
+
+def accepted(message_id: str) -> Answer:
+    """The mails of a request are taken."""
+    return Answer(HTTPStatus.ACCEPTED, {"X-Message-Id": message_id})
+
+
+def refused(status: int, *found: Problem, resets_at: int | None = None) -> Answer:
+    """A refusal in SendGrid's own format: no mail of the request is taken.
+
+    Args:
+        status: The HTTP status.
+        found: What is wrong; the status's own words where nothing is named.
+        resets_at: For status 429, the Unix second from which requests are served again.
+    """
+    limit = {"X-RateLimit-Limit": "600", "X-RateLimit-Remaining": "0"}
+    headers = limit | {"X-RateLimit-Reset": str(resets_at)} if resets_at is not None else {}
+    entries = [
+        {
+            "message": problem.message,
+            "field": problem.field,
+            "help": _HELP if problem.field else None,
+        }
+        for problem in found or [Problem(HTTPStatus(status).phrase.lower(), None)]
+    ]
+    return Answer(status, headers, json.dumps({"errors": entries}).encode())
+
+
+def recipients_of(body: object) -> Iterator[str]:
+    """Return the addresses in the body of a request, as far as it can be read."""
+    with contextlib.suppress(TypeError, KeyError, AttributeError):
+        for personalization in body["personalizations"]:  # type: ignore[index]
+            for to in personalization["to"]:
+                yield str(to["email"])
+
+
+def problems(body: object, bad: Sequence[str] = ()) -> list[Problem]:
     """What SendGrid would find wrong with the body of a request, beyond its API's description.
 
     The description has the fields and their types: `tests/unit/mail/test_sendgrid_description.py`
@@ -62,18 +108,18 @@ def problems(body: object, refused: Sequence[str] = ()) -> list[Problem]:
 
     Args:
         body: The parsed JSON.
-        refused: Addresses that are refused although they look right.
+        bad: Addresses that are refused although they look right.
     """
     try:
-        return list(_problems(body, refused))
+        return list(_problems(body, bad))
     except (TypeError, KeyError, AttributeError):
         return [Problem("Bad Request", None)]
 
 
-def _problems(body: Any, refused: Sequence[str]) -> Iterator[Problem]:
-    for field in {"from", "reply_to"} & {"from", *body}:
-        if not _is_address(body[field]["email"]):
-            yield Problem(f"The {field} email does not contain a valid address.", f"{field}.email")
+def _problems(body: Any, bad: Sequence[str]) -> Iterator[Problem]:
+    for name in {"from", "reply_to"} & {"from", *body}:
+        if not _is_address(body[name]["email"]):
+            yield Problem(f"The {name} email does not contain a valid address.", f"{name}.email")
     if "\n" in body["subject"] or "\r" in body["subject"]:
         yield Problem("The subject must not contain line breaks.", "subject")
     if [part["type"] for part in body["content"]] not in _CONTENT:
@@ -85,17 +131,17 @@ def _problems(body: Any, refused: Sequence[str]) -> Iterator[Problem]:
     seen: set[str] = set()
     for number, personalization in enumerate(body["personalizations"]):
         place = f"personalizations.{number}"
-        yield from _recipient_problems(personalization["to"], place, seen, refused)
+        yield from _recipient_problems(personalization["to"], place, seen, bad)
         yield from _size_problems(personalization, place)
         yield from _header_problems(personalization.get("headers", {}), f"{place}.headers")
 
 
 def _recipient_problems(
-    recipients: Sequence[Mapping[str, Any]], place: str, seen: set[str], refused: Sequence[str]
+    recipients: Sequence[Mapping[str, Any]], place: str, seen: set[str], bad: Sequence[str]
 ) -> Iterator[Problem]:
     for number, to in enumerate(recipients):
         address = to["email"]
-        if not _is_address(address) or address in refused:
+        if not _is_address(address) or address in bad:
             yield Problem("Does not contain a valid address.", f"{place}.to.{number}.email")
         elif address.lower() in seen:
             message = "Each unique email address in the personalizations array should only be "
