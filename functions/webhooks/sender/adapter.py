@@ -21,6 +21,7 @@ from requests.adapters import HTTPAdapter
 from urllib3 import HTTPSConnectionPool
 from urllib3.connection import HTTPSConnection
 from urllib3.util.connection import create_connection
+from urllib3.util.ssltransport import SSLTransport
 
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 
@@ -30,6 +31,10 @@ OPEN_AT_MOST: Final = 512
 IDLE_SECONDS: Final = 60.0
 ANSWER_BYTES: Final = 32_768
 """Bytes that are read of an answer, interim answers included."""
+
+TLS_BYTES: Final = 98_304
+"""Bytes that are read of TLS for one answer, with the handshake: a hundred times what is usual.
+OpenSSL calculates with session tickets for as long as they come, and returns only after them."""
 
 HEAD_LINES: Final = 256
 """Lines of an answer's head, interim answers included."""
@@ -146,6 +151,7 @@ class PinnedConnection(HTTPSConnection):
     timeout: Any  # seconds that are left of the POST, as urllib3 counts them
     ssl_context: Any
     deadline = 0.0  # of the POST, or of the idle connection
+    _tcp: "_Counted"
 
     def __init__(self, *, addresses: frozenset[str], watch: Any, idle: Any, **how: Any) -> None:
         super().__init__(**how)
@@ -164,13 +170,13 @@ class PinnedConnection(HTTPSConnection):
         """Connect and shake hands, or raise NotConnectedError."""
         self.end_after(self.timeout)
         try:
-            # Not by urllib3, which sets the context's protocols anew while other threads use them.
-            self.sock = self.ssl_context.wrap_socket(self._new_conn(), server_hostname=self.host)
+            self.sock = self._tcp = _Counted(fileno=self._new_conn().detach())
+            self._watch.watched.add(self)
+            self._tcp.settimeout(None)
+            self.sock = SSLTransport(self._tcp, self.ssl_context, self.host)
         except _FAILURES as error:
             raise NotConnectedError from error
-        self.sock.settimeout(None)
         self.is_verified = True
-        self._watch.watched.add(self)
 
     def _new_conn(self) -> socket.socket:
         """Connect to the first address that accepts; each gets an equal share of the time left."""
@@ -182,8 +188,6 @@ class PinnedConnection(HTTPSConnection):
             except OSError:
                 if not others:
                     raise
-        # Unlike a read, the handshake keeps to the time-out as a whole.
-        sock.settimeout(self._seconds_left())
         return sock
 
     def request(self, method: str, url: str, **how: Any) -> None:  # type: ignore[override]
@@ -206,6 +210,7 @@ class PinnedConnection(HTTPSConnection):
 
     def rest(self) -> None:
         """Wait for the next request, in place of the longest idle connection if too many do."""
+        self._tcp.left = TLS_BYTES
         self.end_after(IDLE_SECONDS)
         self._idle[self] = True
         if len(self._watch.watched) > OPEN_AT_MOST:
@@ -219,8 +224,8 @@ class PinnedConnection(HTTPSConnection):
         """Close the connection, or have the thread that reads from it close it."""
         if self._idle.pop(self, False):
             self.close()
-        elif sock := self.sock:
-            socket.socket.shutdown(sock, socket.SHUT_RDWR)  # TCP: TLS is being read
+        elif self.sock:
+            self._tcp.shutdown(socket.SHUT_RDWR)  # TLS is being read
 
     def close(self) -> None:
         """Close the connection."""
@@ -248,7 +253,7 @@ class Answer(http.client.HTTPResponse):
     _pool: Any
     _lines = 0
 
-    def __init__(self, sock: ssl.SSLSocket) -> None:
+    def __init__(self, sock: SSLTransport) -> None:
         super().__init__(_Received(sock, "r"), method="POST")  # type: ignore[arg-type]
 
     def begin(self) -> None:
@@ -293,12 +298,26 @@ class Answer(http.client.HTTPResponse):
                 body += part
             is_whole = self.isclosed() or self.length == 0
         is_last = self.will_close or self.status == http.client.SWITCHING_PROTOCOLS
-        if is_whole and not is_last and not connection.sock.pending():
+        tls = connection.sock
+        if is_whole and not (is_last or tls.sslobj.pending() or tls.incoming.pending):
             connection.rest()
             self._pool._put_conn(connection)  # noqa: SLF001 - as urllib3's own answers do
         else:
             connection.close()
         return body
+
+
+class _Counted(socket.socket):
+    """A TCP connection that receives `TLS_BYTES`; raises `LineTooLong` beyond."""
+
+    left = TLS_BYTES
+
+    def recv(self, size: int, flags: int = 0) -> bytes:
+        if not self.left:
+            raise http.client.LineTooLong("TLS")
+        received = super().recv(min(size, self.left), flags)
+        self.left -= len(received)
+        return received
 
 
 class _Received(socket.SocketIO):

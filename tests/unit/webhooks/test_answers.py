@@ -142,7 +142,7 @@ def test_a_handshake_that_drips() -> None:
 
 
 def test_a_flood_of_session_tickets() -> None:
-    """TLS records without data end no read, and count into the deadline."""
+    """TLS records without data end no read, and are counted with the answer."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificates.issue(["localhost"]))
     context.num_tickets = 2**24
@@ -154,7 +154,7 @@ def test_a_flood_of_session_tickets() -> None:
     with (
         plain_serving(handler) as server,
         sending() as sender,
-        pytest.raises(SendError, match=f"no answer within {DEADLINE} s"),
+        pytest.raises(SendError, match="the answer's head is longer than"),
     ):
         post(sender, server.port)
 

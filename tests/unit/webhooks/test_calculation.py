@@ -58,6 +58,10 @@ def _finite_field(server: ssl.SSLContext) -> None:
     _suites("DHE")(server)
 
 
+def _tickets(number: int) -> Callable[[ssl.SSLContext], None]:
+    return lambda server: setattr(server, "num_tickets", number)
+
+
 def _rsa(server: ssl.SSLContext) -> None:
     authority = trustme.CA.from_pem(certificates.CA.read_bytes(), certificates.CA_KEY.read_bytes())
     authority.issue_cert("localhost", key_type=trustme.KeyType.RSA).configure_cert(server)
@@ -89,6 +93,7 @@ RECEIVERS: Final[Mapping[str, _Receiver]] = {
     "10,000 lines": _Receiver(
         answer=b"HTTP/1.1 200 OK\r\n" + b"a\r\n" * 10_000 + b"\r\n", outcome=LONG
     ),
+    "10,000 session tickets": _Receiver(_tickets(10_000), outcome=LONG),
     "2,000 answers": _Receiver(answer=b"HTTP/1.1 100\r\n\r\n" * 2000, outcome=LONG),
 }
 

@@ -81,16 +81,18 @@ def test_an_answer_sent_ahead_is_nobodys(size: int) -> None:
 
 def test_an_answer_sent_a_little_later_is_nobodys() -> None:
     """What comes while a connection waits is not the next delivery's answer."""
-    sent = threading.Semaphore(0)
+    taken, sent = threading.Semaphore(0), threading.Semaphore(0)
 
     def later(connection: ssl.SSLSocket) -> None:
         connection.sendall(OK)
+        assert taken.acquire(timeout=10)
         connection.sendall(EVIL)
         sent.release()
 
     with serving(later) as server, sending() as sender:
         for _ in range(2):
             assert post(sender, server.port) == 200
+            taken.release()
             assert sent.acquire(timeout=10)
             [kept] = {found.sock for found in sender.adapter.watch.watched}
             assert select.select([kept], [], [], 10)[0]
