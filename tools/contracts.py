@@ -1,63 +1,9 @@
-"""Two kinds of import contracts, which `lint-imports` reads by their names in pyproject.toml."""
+"""The import contract of the core, which `lint-imports` reads by its name in pyproject.toml."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from fnmatch import fnmatchcase
 
 from grimp import ImportGraph
 from importlinter import Contract, ContractCheck, fields, output
-from importlinter.contracts.layers import LayersContract
-from importlinter.domain.helpers import module_expressions_to_modules
-
-
-class _RowsField(fields.Field[dict[str, list[str]]]):
-    """A table as it stands in pyproject.toml."""
-
-    def parse(self, raw_data: Any) -> dict[str, list[str]]:
-        rows: dict[str, list[str]] = raw_data
-        return rows
-
-
-class RoomsContract(Contract):
-    """Layers of many packages: of import-linter's contracts with exhaustive layers, one a row.
-
-    Attributes:
-        rooms: Layers of each package, from the top.
-    """
-
-    type_name = "rooms"
-
-    rooms = _RowsField()
-
-    def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:  # noqa: FBT001 - import-linter's own
-        """Check each row, and that each package of several modules has one."""
-        rows: Mapping[str, list[str]] = self.rooms  # type: ignore[assignment]
-        contracts = [self._layers(package, layers) for package, layers in rows.items()]
-        checks = [(contract, contract.check(graph, verbose)) for contract in contracts]
-        broken = [(contract, check) for contract, check in checks if not check.kept]
-        roots = {package.partition(".")[0] for package in rows}
-        missing = sorted(set(_packages(graph, roots)) - rows.keys())
-        return ContractCheck(
-            kept=not broken and not missing, metadata={"broken": broken, "missing": missing}
-        )
-
-    def _layers(self, package: str, layers: list[str]) -> LayersContract:
-        options = {"containers": [package], "layers": layers, "exhaustive": "true"}
-        return LayersContract(package, self.session_options, options)
-
-    def render_broken_contract(self, check: ContractCheck) -> None:
-        """Show each broken row as import-linter does."""
-        for contract, found in check.metadata["broken"]:
-            contract.render_broken_contract(found)
-        for package in check.metadata["missing"]:
-            output.print_error(f"{package}: its modules have no layers.")
-
-
-def _packages(graph: ImportGraph, roots: set[str]) -> Iterator[str]:
-    """Packages of several modules below `roots`."""
-    for root in roots:
-        for package in (root, *graph.find_descendants(root)):
-            if len(graph.find_children(package)) > 1:
-                yield package
 
 
 class CoreContract(Contract):
@@ -65,7 +11,8 @@ class CoreContract(Contract):
 
     Attributes:
         package: The package whose modules are the core, but for the adapters.
-        adapters: Modules and packages that talk to Google, the network or the clock.
+        adapters: Modules and packages that talk to Google, the network or the clock; `*` in a name
+            stands for any characters.
         pure: Modules inside these packages that belong to the core all the same.
         allowed: Packages of others and of the standard library that the core may import.
         exceptions: Further imports, such as `functions.mail.templates -> jinja2`.
@@ -74,8 +21,8 @@ class CoreContract(Contract):
     type_name = "core"
 
     package = fields.StringField()
-    adapters = fields.SetField(subfield=fields.ModuleExpressionField())
-    pure = fields.SetField(subfield=fields.ModuleExpressionField(), required=False)
+    adapters = fields.SetField(subfield=fields.StringField())
+    pure = fields.SetField(subfield=fields.StringField(), required=False)
     allowed = fields.SetField(subfield=fields.StringField())
     exceptions = fields.SetField(subfield=fields.StringField())
 
@@ -109,16 +56,8 @@ class CoreContract(Contract):
             output.print_error(f"{line}: the exception is not needed.")
 
 
-def _modules(graph: ImportGraph, expressions: object) -> set[str]:
-    """The modules that the expressions name, and those in the packages among them.
-
-    Raises:
-        ValueError: An expression names no module.
-    """
-    found = module_expressions_to_modules(
-        graph,
-        expressions,  # type: ignore[arg-type]
-        as_packages=True,
-        raise_if_unmatched=True,
-    )
-    return {module.name for module in found}
+def _modules(graph: ImportGraph, names: object) -> set[str]:
+    """The modules and packages with these names, and the modules in those packages."""
+    patterns = [str(name) for name in names]  # type: ignore[attr-defined]
+    found = {module for module in graph.modules if any(fnmatchcase(module, it) for it in patterns)}
+    return found.union(*map(graph.find_descendants, found))
