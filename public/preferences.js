@@ -15,9 +15,14 @@ const MESSAGES = {
   NO_TOKEN: () => text("To see your preferences, open the link at the end of a mail from us."),
   INVALID_ARGUMENT: NO_GOOD,
   PERMISSION_DENIED: NO_GOOD,
-  RESOURCE_EXHAUSTED: () =>
-    text("There were many requests from your network. Please try again in an hour."),
+  RESOURCE_EXHAUSTED: ({ possibleFrom }) =>
+    text("There were many requests from your network. Please try again after %(time)s.").replace(
+      "%(time)s",
+      new Date(possibleFrom).toLocaleTimeString(document.documentElement.lang, TIME),
+    ),
 };
+const HOUR_MS = 3_600_000;
+const TIME = { hour: "2-digit", minute: "2-digit" };
 const NOT_REACHED = () =>
   text("Something went wrong on our side, or you are offline. Please try again.");
 // Longer than this nobody waits for a translation.
@@ -65,9 +70,11 @@ async function translate() {
 }
 
 class Refusal extends Error {
-  constructor(code) {
+  // Calls are counted by full hours.
+  constructor(code, possibleFrom = Math.ceil(Date.now() / HOUR_MS) * HOUR_MS) {
     super(code);
     this.code = code;
+    this.possibleFrom = possibleFrom;
   }
 }
 
@@ -110,7 +117,7 @@ async function call(name, data) {
     referrerPolicy: "no-referrer",
   });
   const { result, error } = await answer.json();
-  if (error) throw new Refusal(error.status);
+  if (error) throw new Refusal(error.status, error.details?.possibleFrom);
   return result;
 }
 
@@ -121,7 +128,7 @@ function say(words, { failed = false } = {}) {
 }
 
 function explain(error) {
-  say((MESSAGES[error.code] ?? NOT_REACHED)(), { failed: true });
+  say((MESSAGES[error.code] ?? NOT_REACHED)(error), { failed: true });
 }
 
 // Of the address as much as its owner needs to know it again: a…n@example.com.

@@ -46,10 +46,10 @@ export async function call<Result>(
 
 interface Answer<Result> {
   readonly result?: Result;
-  readonly error?: { readonly status: string; readonly message: string; readonly details?: { readonly possibleFrom?: string } };
+  readonly error?: { readonly status: string; readonly message: string; readonly details?: { readonly possibleFrom?: string; readonly reason?: string } };
 }
 
 function refusal({ status, message, details }: NonNullable<Answer<never>["error"]>): RefusedError {
-  const from = details?.possibleFrom;
+  const from = details?.reason === "cooldown" && details.possibleFrom;
   return new RefusedError(status, message, from ? new Date(from) : null);
 }

@@ -8,7 +8,7 @@ export class RefusedError extends Error {
     /** As in the callable protocol: `NOT_FOUND`. */
     readonly status: string,
     message: string,
-    /** When the refused action becomes possible, where the service says so. */
+    /** When the next recap becomes possible, where that is why. */
     readonly possibleFrom: Date | null = null,
   ) {
     super(message);

@@ -101,7 +101,8 @@ class SharedLog:
         if not self.may_resend(f"{event_id}\n{share.url}"):
             raise CallError(
                 Code.RESOURCE_EXHAUSTED,
-                "There were too many resends through links to this URL; try again in an hour.",
+                "There were too many resends through links to this URL; try again from the next"
+                " full hour on.",
             )
         self.redelivery.begin_one(
             event_id,

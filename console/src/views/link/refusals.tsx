@@ -1,4 +1,5 @@
 import { RefusedError } from "../../data/errors.ts";
+import { wordsOf } from "../../ui/errors.ts";
 import { Empty } from "../../ui/notice.tsx";
 
 /** Opened without a link's token. */
@@ -26,7 +27,7 @@ export function Refusal({ error, onRetry }: { readonly error: unknown; readonly 
     <main class="middle">
       <Empty isView title={title}>
         {isFinal && <p>A link ends after a week at most, or before. Ask the organizer who gave it to you for a new one.</p>}
-        {isTooOften && <p>Please try again in an hour.</p>}
+        {isTooOften && <p>{wordsOf(error)}</p>}
         {!isFinal && !isTooOften && <p>Something went wrong on our side, or you are offline.</p>}
         {!isFinal && <button type="button" onClick={onRetry}>Try again</button>}
       </Empty>
