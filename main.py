@@ -10,13 +10,20 @@ gc.disable()  # imports stay, and looking for garbage in them takes a fifth of a
 from typing import Any, Final
 
 import flask
-from firebase_functions import firestore_fn, https_fn, options, scheduler_fn, tasks_fn
+from firebase_functions import (
+    firestore_fn,
+    https_fn,
+    options,
+    pubsub_fn,
+    scheduler_fn,
+    tasks_fn,
+)
 
 from functions import log, parameters
 from functions.gcp import request_fields
 from functions.gcp.callables import anonymous
 from functions.gcp.document_events import trigger
-from functions.gcp.manifest import called_by
+from functions.gcp.manifest import called_by, retried
 from functions.gcp.request_body import read_no_more
 from functions.process import service
 from functions.recap.ledger.lock import TIMEOUT as RECAP_TIMEOUT
@@ -394,6 +401,24 @@ def resendSharedWebhook(request: https_fn.CallableRequest[Any]) -> Any:
     from functions.webhooks.shared_logs import handlers
 
     return handlers.resend_shared(service(), request)
+
+
+if parameters.BRAKE_ON_BUDGET.value:  # a deploy reads this too: nobody else has such a function
+
+    @retried
+    @pubsub_fn.on_message_published(
+        topic=parameters.BUDGET_TOPIC,
+        service_account=_MAIL_EVENTS,  # reads no secret and queues nothing
+        memory=options.MemoryOption.MB_512,  # gRPC and the SDK take 150 MB
+        concurrency=1,  # a few messages a day
+        timeout_sec=60,  # one write
+        max_instances=1,
+    )
+    def closeBrakeOnBudget(event: Any) -> None:
+        """The month's budget tells what is spent; the brake closes where that is all of it."""
+        from functions.wall import handlers
+
+        handlers.budget_told(service(), event.data.message.json)
 
 
 gc.freeze()  # later collections skip the imports as well

@@ -65,6 +65,11 @@ ENFORCE_APP_CHECK = BoolParam(
 PUBLIC_WALL = BoolParam(
     "PUBLIC_WALL", default=False, description="Whether guests may list approved photos"
 )
+BRAKE_ON_BUDGET = BoolParam(
+    "BRAKE_ON_BUDGET", default=False, description="Whether a spent budget closes the brake"
+)
+BUDGET_TOPIC: Final = "wall-budget"
+"""The topic of Pub/Sub that the month's budget tells of the spending."""
 SERVICE_ACCOUNT_WEBHOOKS = StringParam(
     "SERVICE_ACCOUNT_WEBHOOKS", default="wall-webhooks", description="Account of the webhooks"
 )

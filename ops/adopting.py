@@ -13,9 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from functions.firestore.model import Document, Query, Write, write_as_read
 from functions.wall.address import address_hash, guest_uid, mailbox, normalised
 from ops.cloud import Cloud, OpsError, Outside, say
-from ops.documents import Document, Documents, Write, raw
+from ops.firebase import FAILURES, write_each
 
 FLAGS: Final = ("lifecycle", "recap", "marketing")
 _ALL: Final = "all"
@@ -42,10 +43,10 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
     cloud = Cloud(given.project, outside)
     try:
         wanted = _of_file(given.optouts) if given.optouts else {}
-        documents = Documents(cloud)
-        writes = _writes(documents.walk("users"), wanted)
-        made = len(writes) if given.dry_run else documents.write(writes)
-    except OpsError as error:
+        documents = outside.documents(cloud)
+        writes = _writes(documents.find_all(Query(collection="users")), wanted)
+        made = len(writes) if given.dry_run else write_each(documents, writes)
+    except FAILURES as error:
         sys.stderr.write(f"{error}\n")
         return 1
     if made < len(writes):
@@ -71,21 +72,21 @@ def _writes(users: Iterable[Document], wanted: OptOuts) -> Sequence[Write]:
             missing[user.path]["emailPreferences"] = dict.fromkeys(sorted(wanted[owner]), False)
     for owner, flags in wanted.items():
         missing[_record(owner)]["emailPreferences"] = dict.fromkeys(sorted(flags), False)
-    found = (
-        _adding(there.get(path) or Document(path, {}, ""), maps) for path, maps in missing.items()
-    )
-    return [write for write in found if write.raw]
+    found = [_adding(path, there.get(path), maps) for path, maps in missing.items()]
+    return [write for write in found if write]
 
 
-def _adding(record: Document, maps: Mapping[str, Mapping[str, bool]]) -> Write:
-    """The write that adds entries to maps of a record, where they have another value."""
+def _adding(
+    path: str, record: Document | None, maps: Mapping[str, Mapping[str, bool]]
+) -> Write | None:
+    """The write that adds entries to maps of a record; None where they are there."""
     fields = {}
     for name, entries in maps.items():
-        there = record.raw.get(name, {}).get("mapValue", {}).get("fields", {})
-        wanted = {**there, **{key: raw(value) for key, value in entries.items()}}
+        there = record.fields.get(name) if record else None
+        wanted = {**(there if isinstance(there, dict) else {}), **entries}
         if wanted != there:
-            fields[name] = {"mapValue": {"fields": wanted}}
-    return Write(record.path, fields, record.version)
+            fields[name] = wanted
+    return write_as_read(path, fields, record.version if record else None) if fields else None
 
 
 def _mailbox(email: str) -> str:

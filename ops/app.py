@@ -7,13 +7,13 @@ and the operator is told what to merge into them.
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from ops import braking, merging, refusals
+from ops import merging, refusals
 from ops.cloud import RefusedError, say
 from ops.parts import Lack, Look, Parts, grants
 from ops.wanted import ROLES, WEBHOOKS, index_text
 
-_OWN_ELSEWHERE: Final = frozenset({braking.FUNCTION})
-"""Functions of ours that main.py does not declare: the brake on the budget."""
+_OWN_ELSEWHERE: Final = frozenset({"close-on-budget"})
+"""Functions of ours that earlier releases deployed by themselves: the brake on the budget."""
 _SAMPLE: Final = 50
 """Documents of a collection group that are looked at for fields of the same name."""
 _REPOSITORY: Final = "gcf-artifacts"

@@ -218,18 +218,6 @@ class Cloud:
             raise RefusedError(status, answer, f"{method} {api} {path}")
         return json.loads(answer or b"{}")
 
-    def upload(self, url: str, data: bytes) -> None:
-        """Put an archive to an address that Google has signed.
-
-        Raises:
-            RefusedError: Google refuses.
-        """
-        host, _, path = url.removeprefix("https://").partition("/")
-        address = self._outside.address.format(host=host) + f"/{path}"
-        status, answer = _send("PUT", address, {"Content-Type": "application/zip"}, data)
-        if status >= 400:  # noqa: PLR2004 - HTTP's own number
-            raise RefusedError(status, answer, f"PUT {host}")
-
     def is_answering(self, region: str, function: str) -> bool:
         """Whether a callable answers itself; where nobody may call it, Google's page answers."""
         host = f"{region}-{self.project}.cloudfunctions.net"
@@ -291,9 +279,9 @@ class Cloud:
 
 
 def _send(
-    method: str, url: str, headers: Mapping[str, str], body: Mapping[str, Any] | bytes | None
+    method: str, url: str, headers: Mapping[str, str], body: Mapping[str, Any] | None
 ) -> tuple[int, bytes]:
-    data = json.dumps(body).encode() if isinstance(body, Mapping) else body
+    data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(url, data, dict(headers), method=method)  # noqa: S310 - https
     try:
         with urllib.request.urlopen(request, timeout=_CALL_SECONDS) as answer:  # noqa: S310

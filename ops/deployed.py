@@ -245,8 +245,9 @@ def _differences(
 ) -> Iterator[str]:
     """What differs between a deployed function and the manifest, in words."""
     service = found.get("serviceConfig", {})
-    listed = found.get("eventTrigger", {}).get("eventFilters", [])
-    filters = {entry["attribute"]: entry["value"] for entry in listed}
+    trigger = found.get("eventTrigger", {})
+    filters = {entry["attribute"]: entry["value"] for entry in trigger.get("eventFilters", [])}
+    filters["topic"] = trigger.get("pubsubTopic", "").rpartition("/")[2]
     pairs = {
         "instances": (service.get("maxInstanceCount"), function.instances),
         "requests at a time": (service.get("maxInstanceRequestConcurrency"), function.concurrency),
@@ -260,7 +261,7 @@ def _differences(
     pairs |= {
         "memory in MiB": (_mebibytes(service.get("availableMemory") or "0"), function.memory),
         "seconds": (service.get("timeoutSeconds"), function.seconds),
-        "retries": (found.get("eventTrigger", {}).get("retryPolicy"), function.retry_policy),
+        "retries": (trigger.get("retryPolicy"), function.retry_policy),
     }
     if function.connector:
         pairs["connector"] = (_connector(found), function.connector)

@@ -4,19 +4,25 @@ Where `FIREBASE_AUTH_EMULATOR_HOST` and `FIRESTORE_EMULATOR_HOST` are set, the e
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import firebase_admin
 from firebase_admin import credentials
+from firebase_admin.exceptions import FirebaseError
+from google.api_core.exceptions import GoogleAPIError
+from google.auth.exceptions import GoogleAuthError
 from google.oauth2.credentials import Credentials
 
 from functions.firestore.client import FirestoreDocuments
-from functions.firestore.model import Documents
-from ops.cloud import Cloud
+from functions.firestore.model import ChangedMeanwhileError, Documents, Write
+from ops.cloud import Cloud, OpsError
 
+FAILURES: Final = (OpsError, FirebaseError, GoogleAPIError, GoogleAuthError)
+"""What a script tells by its words and ends with."""
+_BATCH: Final = 500
 _TOKEN_LIVES: Final = timedelta(minutes=10)
 """Until `gcloud` is asked again; it renews a token by itself."""
 
@@ -38,6 +44,22 @@ def documents(cloud: Cloud) -> Documents:
     if emulator := os.environ.get("FIRESTORE_EMULATOR_HOST"):
         return FirestoreDocuments.at_emulator(emulator, cloud.project)
     return FirestoreDocuments.at_google(signed_in(cloud), cloud.project)
+
+
+def write_each(documents: Documents, writes: Sequence[Write]) -> int:
+    """Make each write by itself; how many were made, the others having been overtaken.
+
+    Raises:
+        GoogleAPIError: Firestore refuses a write for another reason.
+    """
+    made = 0
+    for start in range(0, len(writes), _BATCH):
+        for answer in documents.write_each(writes[start : start + _BATCH]):
+            if not isinstance(answer, Exception):
+                made += 1
+            elif not isinstance(answer, ChangedMeanwhileError):
+                raise answer
+    return made
 
 
 def signed_in(cloud: Cloud) -> Credentials:

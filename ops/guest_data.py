@@ -7,27 +7,28 @@ While the recap of an event is being sent, the records of that event stay as the
 
 import argparse
 import base64
-import binascii
 import contextlib
-import copy
 import hashlib
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+from functions.firestore.model import Create, Document, Documents, Query, Update, Write
 from functions.recap.ledger import entries
 from functions.recap.quota import mailings
 from functions.wall.address import address_hash, guest_uid, mailbox, normalised
 from ops import sendgrid
 from ops.cloud import Cloud, OpsError, Outside
-from ops.documents import Document, Documents, Write, raw
+from ops.firebase import FAILURES, write_each
 from ops.wanted import settings_of
 
+_PAGE: Final = 300
+"""Documents of one read: some megabytes."""
 _ROUNDS: Final = 5
 """Walks until nothing is found: functions may write while one is under way."""
 _DESCRIPTION: Final = """\
@@ -48,16 +49,23 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
     outside = outside or Outside()
     cloud = Cloud(given.project, outside)
     try:
-        guest = GuestData(Documents(cloud), given.email, given.tenant, now=outside.now)
+        guest = GuestData(outside.documents(cloud), given.email, given.tenant, now=outside.now)
         if given.what == "export":
-            json.dump(guest.export(), sys.stdout, indent=2, ensure_ascii=False)
+            json.dump(guest.export(), sys.stdout, indent=2, ensure_ascii=False, default=_plain)
             sys.stdout.write("\n")
             return 0
         _erase(guest, cloud, outside.root, dry_run=given.dry_run)
-    except OpsError as error:
+    except FAILURES as error:
         sys.stderr.write(f"{error}\n")
         return 1
     return 0
+
+
+def _plain(value: object) -> str:
+    """A time, or bytes, in JSON."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return base64.b64encode(value).decode() if isinstance(value, bytes) else repr(value)
 
 
 def _erase(guest: "GuestData", cloud: Cloud, root: Path, *, dry_run: bool) -> None:
@@ -142,7 +150,7 @@ class GuestData:
         """What there is, for the guest to read."""
         written: dict[str, Any] = {"address": self.addresses[0]}
         for found in self._find():
-            document, fields = found.document, found.document.fields
+            document, fields = found.document, dict(found.document.fields)
             if not document.version:
                 continue
             if isinstance(body := fields.get("body"), str):
@@ -175,35 +183,40 @@ class GuestData:
                 counts[found.kind] = counts.get(found.kind, 0) + 1
             if dry_run or not free:
                 return counts
-            self._documents.write([found.write for found in free if found.write])
+            write_each(self._documents, [found.write for found in free if found.write])
         raise OpsError("Documents of the guest were changed meanwhile: run this again.")
 
     def _is_sending(self, event_id: str) -> bool:
         """Whether a call that sends the event's recap holds its lock."""
         lock = self._documents.get(f"events/{event_id}/locks/recap")
         leased = lock.fields.get("leasedUntil") if lock else None
-        return isinstance(leased, str) and self._now() < datetime.fromisoformat(leased)
+        return isinstance(leased, datetime) and self._now() < leased
 
     def _find(self) -> Iterator[Found]:
         self.mentions.clear()
-        for event in self._documents.walk("events", select=["tenantId"]):
+        for event in self._walk("events", ["tenantId"]):
             if self.tenant in (None, event.fields.get("tenantId")):
                 yield from self._of_event(event.path)
         days = hashlib.sha256((self.tenant or "").encode()).hexdigest()[:32]
-        for day in self._documents.walk("recapMails"):
+        for day in self._walk("recapMails"):
             if self.tenant is None or day.path.startswith(f"recapMails/{days}"):
                 yield from self._bytes("allowances", day, self._without_allowance)
         if self.tenant is None:
             yield from self._of_users()
 
+    def _walk(self, collection: str, select: Sequence[str] = ()) -> Iterator[Document]:
+        """The documents of a collection, or of all below a document, by their paths."""
+        query = Query(collection=collection, group=collection.endswith("/"), select=select)
+        return self._documents.find_all(replace(query, limit=_PAGE))
+
     def _of_event(self, event: str) -> Iterator[Found]:
         photos = self._photos.setdefault(event, set())  # of earlier walks as well
         photos |= {
             photo.path.rpartition("/")[2]
-            for photo in self._documents.walk(f"{event}/photos", select=["uploaderEmail"])
+            for photo in self._walk(f"{event}/photos", ["uploaderEmail"])
             if self._is_guest(photo.fields.get("uploaderEmail"))
         }
-        for document in self._documents.walk(below=event):
+        for document in self._walk(f"{event}/"):
             _, _, collection, name, *deeper = document.path.split("/")
             match [collection, *deeper[::2]]:
                 case ["photos" | "wall"] if name in photos:
@@ -219,10 +232,9 @@ class GuestData:
 
     def _photo(self, kind: str, photo: Document) -> Iterator[Found]:
         """A photo, or its copy for guests."""
-        gone = ["uploaderEmail"] if "uploaderEmail" in photo.raw else []
+        gone = ["uploaderEmail"] if "uploaderEmail" in photo.fields else []
         if gone or photo.fields.get("uploaderName"):
-            fields = {"uploaderName": raw("")}
-            yield Found(kind, photo, Write(photo.path, fields, photo.version, gone))
+            yield Found(kind, photo, _change(photo, {"uploaderName": ""}, gone))
 
     def _delivery(self, delivery: Document, photos: set[str]) -> Found | None:
         """A delivery that tells of the guest's photo, or names the address anywhere."""
@@ -241,12 +253,11 @@ class GuestData:
         log = delivery.fields.get("log") or []
         if text == delivery.fields["body"] and not any("answer" in attempt for attempt in log):
             return None
-        attempts = copy.deepcopy(delivery.raw.get("log", {"arrayValue": {}}))
-        for attempt in attempts["arrayValue"].get("values", []):
-            # Receivers may answer with what they were sent.
-            attempt["mapValue"]["fields"].pop("answer", None)
-        fields = {"body": raw(text), "log": attempts}
-        return Found("deliveries", delivery, Write(delivery.path, fields, delivery.version))
+        # Receivers may answer with what they were sent.
+        attempts = [
+            {name: value for name, value in attempt.items() if name != "answer"} for attempt in log
+        ]
+        return Found("deliveries", delivery, _change(delivery, {"body": text, "log": attempts}))
 
     def _scrubbed(self, value: Any, *, is_theirs: bool) -> Any:
         """What a body tells, without the guest; `is_theirs`: it tells of the guest's photo."""
@@ -268,25 +279,23 @@ class GuestData:
 
     def _batch(self, batch: Document) -> Iterator[Found]:
         fields = {
-            name: raw([guest for guest in batch.fields[name] if guest not in self._hashes])
+            name: [guest for guest in batch.fields[name] if guest not in self._hashes]
             for name in ("recipients", "refused", "resent")
             if self._hashes & set(batch.fields.get(name) or ())
         }
         if fields:
-            yield Found("batches of recaps", batch, Write(batch.path, fields, batch.version))
+            yield Found("batches of recaps", batch, _change(batch, fields))
 
     def _bytes(
         self, kind: str, document: Document, without: Callable[[bytes], bytes]
     ) -> Iterator[Found]:
         """A document whose `entries` know the guest by a hash."""
-        try:
-            before = base64.b64decode(document.fields.get("entries", ""))
-        except (binascii.Error, TypeError):
+        before = document.fields.get("entries")
+        if not isinstance(before, bytes):
             return
         after = without(before)
         if after != before:
-            fields = {"entries": raw(after)}
-            yield Found(kind, document, Write(document.path, fields, document.version))
+            yield Found(kind, document, _change(document, {"entries": after}))
 
     def _without_allowance(self, before: bytes) -> bytes:
         for address in self.addresses:
@@ -305,7 +314,7 @@ class GuestData:
         """
         off: dict[str, Any] = {}
         mine: list[Document] = []
-        for user in self._documents.walk("users"):
+        for user in self._walk("users"):
             uid = user.path.partition("/")[2]
             if uid not in self._records and not self._is_guest(user.fields.get("email")):
                 if self._is_named(user.fields):
@@ -321,30 +330,29 @@ class GuestData:
         for uid in sorted(records.keys() - self._records):
             self.accounts.add(uid)
             user = records[uid]
-            write = Write(user.path, {}, user.version, ["email"])
-            yield Found("users", user, write, waits=not stands)
-        kept = {"emailPreferences": raw(off)} if off else {}
+            yield Found("users", user, _change(user, {}, ["email"]), waits=not stands)
+        kept = {"emailPreferences": off} if off else {}
         for uid in sorted(self._records):
             path, record = f"users/{uid}", records.get(uid)
             if record:
                 fields = kept | self._of_others(uid, record)
-                gone = sorted(record.raw.keys() - fields.keys())
-                write = Write(path, fields, record.version, gone)
-                yield Found("users", record, None if record.raw == fields else write)
+                gone = sorted(record.fields.keys() - fields.keys())
+                write = _change(record, fields, gone)
+                yield Found("users", record, None if record.fields == fields else write)
             elif kept and uid in self._mailboxes:
-                yield Found("users", Document(path, {}, ""), Write(path, kept, ""))
+                yield Found("users", Document(path, {}, 0, self._now()), Create(path, kept))
 
     def _of_others(self, uid: str, record: Document) -> dict[str, Any]:
         """What the record of an address or mailbox tells of other addresses of the mailbox."""
         accounts = record.fields.get("accounts")
         others = set(accounts if isinstance(accounts, dict) else ()) - self.accounts
-        fields = {"accounts": raw(dict.fromkeys(sorted(others), True))} if others else {}
+        fields: dict[str, Any] = {"accounts": dict.fromkeys(sorted(others), True)} if others else {}
         kept = ("chosenAt",) if uid in self._own else ("chosenAt", "unreachableUntil")
-        fields |= {name: record.raw[name] for name in kept if name in record.raw}
+        fields |= {name: record.fields[name] for name in kept if name in record.fields}
         paused = record.fields.get("unreachable")
         others = set(paused if isinstance(paused, dict) else ()) - self._own
         if others:
-            fields["unreachable"] = raw(dict.fromkeys(sorted(others), True))
+            fields["unreachable"] = dict.fromkeys(sorted(others), True)
         return fields
 
     def _is_guest(self, email: object) -> bool:
@@ -360,6 +368,11 @@ class GuestData:
             case str():
                 return bool(self._address.search(value.casefold()))
         return False
+
+
+def _change(read: Document, fields: Mapping[str, Any], gone: Sequence[str] = ()) -> Write:
+    """The write to a document that must be as it was read."""
+    return Update(read.path, fields, delete=gone, version=read.version)
 
 
 _BY_HASH: Final = ("allowances", "batches of recaps", "mails of recaps")

@@ -8,8 +8,6 @@ from contextlib import suppress
 from typing import Any, Final
 
 from firebase_admin import App, auth
-from firebase_admin.exceptions import FirebaseError
-from google.auth.exceptions import GoogleAuthError
 
 from functions.firestore.model import Documents, Query, Update
 from functions.wall.address import normalised
@@ -67,7 +65,7 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
             f"Sign-in is off in {given.project}: run ops/setup {given.project} first.\n"
         )
         return 1
-    except (OpsError, FirebaseError, GoogleAuthError, ValueError) as error:
+    except (*firebase.FAILURES, ValueError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
     return 0
@@ -189,10 +187,8 @@ class LeftBehind:
                 say(f"left: the webhook secret of {event.path}, until it is rotated")
         if writes and not end:
             say("--links ends the links and the mails")
-        for start in range(0, len(writes) if end else 0, 500):
-            answers = self._documents.write_each(writes[start : start + 500])
-            if any(isinstance(answer, Exception) for answer in answers):
-                raise OpsError("Something was changed meanwhile: run this again.")
+        if end and firebase.write_each(self._documents, writes) < len(writes):
+            raise OpsError("Something was changed meanwhile: run this again.")
 
     def _at(self, event: str, uid: str, email: str) -> Iterator[tuple[str, Update | None]]:
         for share in self._documents.find_all(Query(collection=f"{event}/shares")):

@@ -20,6 +20,7 @@ from google.events.cloud.firestore import DocumentEventData
 
 from functions.firestore.codec import document
 from functions.firestore.model import Document
+from functions.gcp.manifest import retried
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,13 +41,10 @@ class DocumentWritten:
 def trigger(declared: Any) -> Any:
     """Call the trigger `declared` with a `DocumentWritten`; Eventarc repeats a failed call.
 
-    The SDK itself would declare `retry: false`.
-
     https://firebase.google.com/docs/functions/retries
     """
     handler: Callable[[DocumentWritten], None] = inspect.unwrap(declared)
-    endpoint = declared.__firebase_endpoint__
-    endpoint.eventTrigger["retry"] = True
+    endpoint = retried(declared).__firebase_endpoint__
     pattern: Final = endpoint.eventTrigger["eventFilterPathPatterns"]["document"]
 
     @functools.wraps(handler)

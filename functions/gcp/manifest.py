@@ -1,4 +1,4 @@
-"""A decorator for manifest entries that firebase-functions 0.6.0 does not write."""
+"""Decorators for manifest entries that firebase-functions 0.6.0 does not write."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,3 +16,9 @@ def called_by(*accounts: str) -> Callable[[Any], Any]:
         return queue
 
     return invoked
+
+
+def retried(declared: Any) -> Any:
+    """Have an event come again after a failure; the SDK itself would declare `retry: false`."""
+    declared.__firebase_endpoint__.eventTrigger["retry"] = True
+    return declared

@@ -69,7 +69,8 @@ def _deadline(connection: socket.socket | None) -> Iterator[threading.Event]:
 
 def read_no_more() -> None:
     """Answer at once, whatever is left of a request's body."""
-    if flask.has_app_context():  # else a deploy reads `main.py`
+    # A deploy reads `main.py` in a request of its own, or without an app.
+    if flask.has_app_context() and not flask.has_request_context():
         flask.current_app.before_request(_drop_rest)
 
 

@@ -1,11 +1,12 @@
 """The wall's part of the deployed functions: copies, orphan cleanup, forgetting of guests."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from functions import log
 from functions.gcp.document_events import DocumentWritten
 from functions.gcp.run_again import run_again
-from functions.wall import public_wall
+from functions.wall import brake, public_wall
 from functions.wall.guest_data import due_at
 from functions.wall.public_photo import public_fields
 from functions.wall.time_up import TimeUpError
@@ -44,6 +45,11 @@ def event_written(service: "Service", event: DocumentWritten) -> None:
     if due_at(before) != due_at(event.after.fields):
         with run_again("event.not-timed"):
             service.forgetting.schedule(event.ids["eventId"])
+
+
+def budget_told(service: "Service", spending: Mapping[str, float]) -> None:
+    """A message of the month's budget, several a day."""
+    brake.budget_told(service.documents, spending)
 
 
 def sweep(service: "Service") -> None:

@@ -143,6 +143,8 @@ class FakeGoogle:
         if method == "DELETE":
             return self.resources.pop(f"{api} {path}")
         is_implied = method == "PUT" or "/fields/" in path or "/documents/" in path
+        if api == "pubsub" and f"{api} {path}" in self.resources:
+            raise RefusedError(409, "ALREADY_EXISTS", f"{path} already exists.")
         old = {} if is_implied else self._get(api, path)
         if "updateMask" in query:
             body = _masked(old, body, query["updateMask"])

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pytest
 
+from functions.parameters import BUDGET_TOPIC
 from ops import braking
 from ops.wanted import APIS, manifest, settings_of
 from tests.rehearsal.app import BesideRun, app_project, at_beside, merge
@@ -90,7 +91,10 @@ def test_the_first_deploy_is_as_the_settings_have_it(life: Operator) -> None:
     assert trigger["serviceAccountEmail"] == "other-webhooks@acme.iam.gserviceaccount.com"
     queue = life.google.resources[f"cloudtasks {REGION}/queues/deliverWebhook"]
     assert queue["rateLimits"]["maxConcurrentDispatches"] == 4 * 120
-    assert {"close-on-budget", "api"}.isdisjoint(functions)
+    spent = functions["closeBrakeOnBudget"]["eventTrigger"]
+    assert spent["pubsubTopic"] == f"projects/{PROJECT}/topics/{BUDGET_TOPIC}"
+    assert spent["retryPolicy"] == "RETRY_POLICY_RETRY"
+    assert "api" not in functions
 
 
 def test_the_pages_lead_to_services_of_cloud_run(life: Operator) -> None:
@@ -189,24 +193,28 @@ def test_a_deploy_without_a_set_up_says_so_at_once(operator: Operator) -> None:
 
 
 def test_the_brake_closes_on_the_budget(ready: Operator) -> None:
-    """Its trigger's account may call it, and the budget tells its topic."""
+    """Only where a budget was made is there a function that listens to it."""
+    assert "closeBrakeOnBudget" not in deployed(ready.google)
     rules = ready.checkout / "firestore.rules"
     text = rules.read_text()
     rules.write_text(text.replace(braking.OFF, braking.ON))
     status, _, errors = ready.run("brake", "on-budget")
     assert (status, "ops/apply acme --budget AMOUNT makes one" in errors) == (1, True)
     ready.done("apply", "--budget=50")
+    (ready.checkout / ".env.acme").write_text("THREADS=300\nBRAKE_ON_BUDGET=false\n")
     for _ in range(2):
         ready.done("brake", "on-budget")
-    function = ready.google.resources[f"{FUNCTIONS}/close-on-budget"]
-    account = f"serviceAccount:{function['eventTrigger']['serviceAccountEmail']}"
-    assert ready.google.granted(f"run {REGION}/services/close-on-budget") == {
+    assert (ready.checkout / ".env.acme").read_text() == "THREADS=300\nBRAKE_ON_BUDGET=true\n"
+    (ready.checkout / "manifest.json").unlink()
+    ready.done("deploy")
+    trigger = deployed(ready.google)["closeBrakeOnBudget"]["eventTrigger"]
+    account = f"serviceAccount:{trigger['serviceAccountEmail']}"
+    assert ready.google.granted(f"run {REGION}/services/closebrakeonbudget") == {
         ("run.invoker", account)
     }
     [budget] = [found for key, found in ready.google.resources.items() if "/budgets/" in key]
-    assert budget["notificationsRule"]["pubsubTopic"] == function["eventTrigger"]["pubsubTopic"]
-    assert f"pubsub {function['eventTrigger']['pubsubTopic']}" in ready.google.resources
-    ready.done("check")
+    assert budget["notificationsRule"]["pubsubTopic"] == trigger["pubsubTopic"]
+    assert f"pubsub {trigger['pubsubTopic']}" in ready.google.resources
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/operations.md"])

@@ -16,7 +16,6 @@ import requests
 from google.cloud.firestore import DELETE_FIELD, SERVER_TIMESTAMP
 
 from emulator.people import Person
-from ops.documents import raw
 
 PROJECT: Final = "demo-wall-rules"
 _DATABASE: Final = f"projects/{PROJECT}/databases/(default)"
@@ -184,7 +183,7 @@ def _value(value: object) -> Fields:
             return {"arrayValue": {"values": [_value(item) for item in value]}}
         case dict():
             return {"mapValue": {"fields": {name: _value(item) for name, item in value.items()}}}
-    return raw(value)
+    return {{bool: "booleanValue", str: "stringValue"}.get(type(value), "nullValue"): value}
 
 
 def _asked(method: str, path: str, body: Any, token: str | None) -> requests.Response:
