@@ -108,7 +108,7 @@ def _worker(*, instances: int, places: int, backoff_seconds: int) -> dict[str, A
 
 _RECAP_PLACES: Final[dict[str, Any]] = {
     # Of 100,000 photos a recap takes 154 MiB, of 12,000 it takes 37, an idle instance 78
-    # (docs/benchmarks.md): five of the largest fit, and `recap/sending/places.py` lets in no more.
+    # (docs/benchmarks.md): five of the largest fit, and `recap/places.py` lets in no more.
     "memory": options.MemoryOption.GB_1,
     "concurrency": 80,  # a body that drips holds one of them for six seconds
 }
@@ -281,9 +281,9 @@ def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
 )
 def sendEventRecap(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An organizer sends every guest of an event the recap mail."""
-    from functions.recap import handlers
+    from functions.recap import recap_calls
 
-    return handlers.send_event_recap(service(), request)
+    return recap_calls.send_event_recap(service(), request)
 
 
 @signed_in
@@ -295,9 +295,9 @@ def sendEventRecap(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
 )
 def previewEventRecap(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An organizer looks at the recap before it is sent."""
-    from functions.recap import handlers
+    from functions.recap import recap_calls
 
-    return handlers.preview_event_recap(service(), request)
+    return recap_calls.preview_event_recap(service(), request)
 
 
 @anonymous
@@ -335,9 +335,9 @@ def unsubscribe(request: flask.Request) -> flask.Response:
 )
 def mailEvents(request: flask.Request) -> flask.Response:
     """The mail provider reports the delivery status of mails."""
-    from functions.mail_events import handlers
+    from functions.recap.feedback import mail_event_calls
 
-    return handlers.mail_events(service(), request)
+    return mail_event_calls.mail_events(service(), request)
 
 
 @signed_in

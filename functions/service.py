@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from functions.mail.provider import BulkMailer
     from functions.mail.sender import MailSender
     from functions.mail.sendgrid_events import SendGridWebhook
-    from functions.mail_events.recorder import MailEvents
     from functions.preferences.links import PreferencesLinks
     from functions.preferences.store.user_store import UserStore
-    from functions.recap.sending.places import Places
-    from functions.recap.sending.planner import Planner
-    from functions.recap.sending.preview import RecapPreview
-    from functions.recap.sending.send_recap import RecapSender
+    from functions.recap.feedback.recorder import MailEvents
+    from functions.recap.places import Places
+    from functions.recap.planner import Planner
+    from functions.recap.preview import RecapPreview
+    from functions.recap.send_recap import RecapSender
     from functions.signed_links.limiter import Limiter
     from functions.wall.emptying import OrphanCleanup
     from functions.wall.guest_data import Forgetting
@@ -155,8 +155,8 @@ class Service:
     @made_once
     def mail_events(self) -> "MailEvents":
         """The use case of `mailEvents`."""
-        from functions.mail_events.recorder import MailEvents
-        from functions.recap.ledger.status_store import StatusStore
+        from functions.recap.feedback.recorder import MailEvents
+        from functions.recap.feedback.status_store import StatusStore
 
         return MailEvents(
             statuses=StatusStore(self.documents),
@@ -180,11 +180,10 @@ class Service:
     @made_once
     def _planner(self) -> "Planner":
         from functions.recap.audience.guest_store import PAGES_AT_ONCE, GuestStore
-        from functions.recap.audience.photo_hosts import PhotoHosts
+        from functions.recap.audience.photos import PhotoHosts
         from functions.recap.ledger.recap_store import RecapStore
-        from functions.recap.quota.allowance import RecapLimits
-        from functions.recap.quota.mailing_store import MailingStore
-        from functions.recap.sending.planner import Planner
+        from functions.recap.planner import Planner
+        from functions.recap.quota import MailingStore, RecapLimits
 
         given = self.parameters
         return Planner(
@@ -203,16 +202,16 @@ class Service:
 
     @made_once
     def _places(self) -> "Places":
-        from functions.recap.sending.places import Places
+        from functions.recap.places import Places
 
         return Places()
 
     @made_once
     def recap_sender(self) -> "RecapSender":
         """The use case of `sendEventRecap`."""
-        from functions.recap.ledger.status_store import StatusStore
-        from functions.recap.sending.dispatch import REQUESTS_AT_ONCE, SMALL_REQUESTS_AT_ONCE
-        from functions.recap.sending.send_recap import RecapSender
+        from functions.recap.dispatch import REQUESTS_AT_ONCE, SMALL_REQUESTS_AT_ONCE
+        from functions.recap.feedback.status_store import StatusStore
+        from functions.recap.send_recap import RecapSender
 
         return RecapSender(
             planner=self._planner,
@@ -230,8 +229,8 @@ class Service:
     def recap_preview(self) -> "RecapPreview":
         """The use case of `previewEventRecap`."""
         from functions.preferences.links import PreferencesLinks
-        from functions.recap.ledger.status_store import StatusStore
-        from functions.recap.sending.preview import PREVIEWS_PER_HOUR, RecapPreview
+        from functions.recap.feedback.status_store import StatusStore
+        from functions.recap.preview import PREVIEWS_PER_HOUR, RecapPreview
 
         return RecapPreview(
             planner=self._planner,

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from functions.firestore.model import Create, Document, Documents, Query, Update, Write
-from functions.recap.ledger import entries
-from functions.recap.quota import mailings
+from functions.recap import quota
+from functions.recap.feedback import status_store
 from functions.wall.address import address_hash, guest_uid, mailbox, normalised
 from ops import sendgrid
 from ops.cloud import Cloud, OpsError, Outside
@@ -299,13 +299,13 @@ class GuestData:
 
     def _without_allowance(self, before: bytes) -> bytes:
         for address in self.addresses:
-            before = mailings.without_mailbox(before, address_hash(mailbox(address)))
+            before = quota.without_mailbox(before, address_hash(mailbox(address)))
         return before
 
     def _without_outcome(self, before: bytes) -> bytes:
-        fates = entries.read(before)
+        fates = status_store.read_entries(before)
         kept = {guest: fate for guest, fate in fates.items() if guest not in self._hashes}
-        return before if len(kept) == len(fates) else entries.written(kept)
+        return before if len(kept) == len(fates) else status_store.entries_of(kept)
 
     def _of_users(self) -> Iterator[Found]:
         """Accounts lose the address once the record of the mailbox has what they have turned off.

@@ -10,20 +10,19 @@ from functions.clock import Clock
 from functions.firestore.model import Documents
 from functions.mail.provider import BulkMailer
 from functions.mail.sender import MailSender
-from functions.mail_events.recorder import MailEvents
 from functions.parallel import InParallel
 from functions.preferences.accounts import VerifiedAddresses
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.store.user_store import UserStore
 from functions.recap.audience.guest_store import GuestStore
+from functions.recap.feedback.recorder import MailEvents
+from functions.recap.feedback.status_store import StatusStore
 from functions.recap.ledger.recap_store import RecapStore
-from functions.recap.ledger.status_store import StatusStore
-from functions.recap.quota.allowance import RecapLimits
-from functions.recap.quota.mailing_store import MailingStore
-from functions.recap.sending.places import Places
-from functions.recap.sending.planner import Planner
-from functions.recap.sending.preview import RecapPreview
-from functions.recap.sending.send_recap import RecapSender
+from functions.recap.places import Places
+from functions.recap.planner import Planner
+from functions.recap.preview import RecapPreview
+from functions.recap.quota import MailingStore, RecapLimits
+from functions.recap.send_recap import RecapSender
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,9 +26,9 @@ from functions.firestore.model import (
     Write,
 )
 from functions.mail.tracking import Tally
-from functions.recap.arguments import RecapArguments
 from functions.recap.ledger.batch import Batch, BatchState, Counts, RecapState, total
 from functions.recap.ledger.lock import Lock, RecapKey, taken
+from functions.recap.recap_arguments import RecapArguments
 
 
 @dataclass(frozen=True, slots=True)

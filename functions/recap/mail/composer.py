@@ -28,18 +28,17 @@ from functions.mail.sender import MailSender
 from functions.mail.templates import templates_in
 from functions.mail.texts import Texts
 from functions.preferences.links import PreferencesLinks
-from functions.recap.arguments import Mode, RecapArguments
-from functions.recap.audience.guests import Guest
-from functions.recap.audience.names import greeted_name
+from functions.recap.audience.guests import Guest, greeted_name
 from functions.recap.audience.photos import MAIL_BYTES, Picture, web_address
 from functions.recap.mail.layout import (
     Layout,
     SharedLayout,
     layout,
+    linked,
     rows,
     steps,
 )
-from functions.recap.mail.paragraph import linked
+from functions.recap.recap_arguments import Mode, RecapArguments
 from functions.wall.wall_event import WallEvent
 
 PREHEADER_CHARACTERS: Final = 110

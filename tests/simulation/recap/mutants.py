@@ -9,11 +9,11 @@ from functions.firestore.model import Merge, Update
 from functions.mail.outcome import Later, SendOutcome, Unknown
 from functions.mail.sendgrid import refusal
 from functions.mail.tracking import Tally
+from functions.recap.feedback.status_store import StatusStore
 from functions.recap.ledger.batch import Batch, Counts
 from functions.recap.ledger.claim import Claim
 from functions.recap.ledger.lock import Lock, RecapKey
 from functions.recap.ledger.recap_store import RecapStore
-from functions.recap.ledger.status_store import StatusStore
 from tests.in_memory import mailer
 from tests.simulation.mutant import Mutant, instead_of
 

@@ -6,7 +6,7 @@ from google.cloud import firestore
 
 from emulator.mailbox import Mailbox
 from functions.mail.tracking import DeliveryStatus
-from functions.recap.ledger.entries import written
+from functions.recap.feedback.status_store import entries_of
 from functions.wall.address import address_hash, guest_uid
 from tests.suite.console.conftest import TENANT, Browser
 from tests.suite.recap.wall import Wall
@@ -69,7 +69,7 @@ def test_a_moderator_looks_at_a_recap_before_sending_it(
         address_hash(ben): DeliveryStatus.BOUNCED,
         address_hash(min(guests)): DeliveryStatus.DELIVERED,
     }
-    recap.reference.collection("outcomes").document("mails").set({"entries": written(statuses)})
+    recap.reference.collection("outcomes").document("mails").set({"entries": entries_of(statuses)})
     people = {"admin": admin, "moderator": moderator}
     told = {
         name: browser.make("unreached", person=person, eventId=event.id)

@@ -11,8 +11,8 @@ from functions.firestore.model import Documents
 from functions.mail.sendgrid import SendGridMailer
 from functions.parallel import Threads
 from functions.preferences.links import PreferencesLinks
-from functions.recap.sending.dispatch import REQUESTS_AT_ONCE
-from functions.recap.sending.preview import PREVIEWS_PER_HOUR
+from functions.recap.dispatch import REQUESTS_AT_ONCE
+from functions.recap.preview import PREVIEWS_PER_HOUR
 from functions.signed_links.limiter import Limiter
 from functions.signed_links.token import TokenKeys
 from tests.in_memory.recap_use_cases import RecapUseCases

@@ -14,11 +14,11 @@ from emulator.mailbox import PORT, EventWebhook, Mailbox, signed
 from functions.firestore.client import documents
 from functions.firestore.model import Documents
 from functions.mail.tracking import DeliveryStatus, TrackingEvent
-from functions.mail_events.recorder import MailEvents
 from functions.parallel import Threads
+from functions.recap.feedback.recorder import MailEvents
+from functions.recap.feedback.status_store import MailLabels
 from functions.recap.ledger.batch import plan
 from functions.recap.ledger.lock import RecapKey
-from functions.recap.mail.labels import MailLabels
 from functions.wall.address import address_hash
 from tests.suite.call import Answer, url
 from tests.suite.operations import Operations, counting_documents

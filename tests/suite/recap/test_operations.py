@@ -10,9 +10,9 @@ import pytest
 from bench.costs import COSTS, Cost
 from emulator.mailbox import Mailbox
 from functions.access import Caller, Role
-from functions.recap.arguments import PreviewArguments, RecapArguments
-from functions.recap.sending.report import RecapResult
-from functions.recap.sending.send_recap import RecapSender
+from functions.recap.recap_arguments import PreviewArguments, RecapArguments
+from functions.recap.report import RecapResult
+from functions.recap.send_recap import RecapSender
 from tests.suite.operations import Operations, admit_staff, counting_documents
 from tests.suite.recap.sender import ORGANIZER, use_cases
 from tests.suite.recap.wall import TENANT, Wall, guest

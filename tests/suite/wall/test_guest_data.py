@@ -10,8 +10,8 @@ import pytest
 from google.cloud import firestore
 
 from functions.mail.tracking import DeliveryStatus
-from functions.recap.ledger import entries
-from functions.recap.quota import mailings
+from functions.recap import quota
+from functions.recap.feedback import status_store
 from functions.wall.address import address_hash, guest_uid
 from ops import guest_data
 from tests.suite.wall.conftest import SendGrid, scan
@@ -57,10 +57,10 @@ DATABASE: Final[Scan] = {
     "events/e1/recaps/r1": {"state": "sent"},
     "events/e1/recaps/r1/batches/0": {"recipients": [HASH, OTHER], "refused": []},
     "events/e1/recaps/r1/outcomes/mails": {
-        "entries": entries.written({HASH: DeliveryStatus(1), OTHER: DeliveryStatus(2)})
+        "entries": status_store.entries_of({HASH: DeliveryStatus(1), OTHER: DeliveryStatus(2)})
     },
     f"recapMails/{written_of('2026-05-01')}": {
-        "entries": mailings.with_recap(b"", "r1", [HASH, OTHER], NOON)
+        "entries": quota.with_recap(b"", "r1", [HASH, OTHER], NOON)
     },
     "users/u1": {
         "email": "ANN.X7@example.com",
@@ -124,7 +124,7 @@ def test_an_erased_guest_is_found_nowhere(
     assert "events/e1/deliveries/d5" in untouched
     assert {path: after[path] for path in untouched} == {path: DATABASE[path] for path in untouched}
     assert after["events/e1/recaps/r1/batches/0"]["recipients"] == [OTHER]
-    assert entries.read(after["events/e1/recaps/r1/outcomes/mails"]["entries"]) == {
+    assert status_store.read_entries(after["events/e1/recaps/r1/outcomes/mails"]["entries"]) == {
         OTHER: DeliveryStatus(2)
     }
     assert after["events/e1/photos/p1"]["uploaderUid"] == "x"

@@ -18,7 +18,7 @@ from functions.adapters import Parameters
 from functions.call_error import CallError, Code
 from functions.gcp import callables as protocol
 from functions.preferences.preferences import read_choices
-from functions.recap.arguments import PreviewArguments, RecapArguments
+from functions.recap.recap_arguments import PreviewArguments, RecapArguments
 from functions.signed_links.link import IN_A_MAIL
 from functions.wall.photo import Photo, PhotoStatus
 from functions.wall.wall_event import EventStatus, WallEvent
@@ -209,7 +209,7 @@ def _names(node: ast.AST) -> Iterator[str]:
 
 
 def _handlers() -> Iterator[tuple[str, str, str, bool]]:
-    """Of each callable: its name, room and handler, and whether callers have to sign in."""
+    """Of each callable: its name, module and handler, and whether callers have to sign in."""
     for node in ast.parse((ROOT / "main.py").read_text()).body:
         if isinstance(node, ast.FunctionDef) and node.name in callables():
             [imported] = [
@@ -218,10 +218,9 @@ def _handlers() -> Iterator[tuple[str, str, str, bool]]:
             [returned] = [statement for statement in node.body if isinstance(statement, ast.Return)]
             assert isinstance(returned.value, ast.Call)
             assert isinstance(returned.value.func, ast.Attribute)
-            room = str(imported.module).removeprefix("functions.")
             yield (
                 node.name,
-                room,
+                f"{imported.module}.{imported.names[0].name}",
                 returned.value.func.attr,
                 node.name in _declared("signed_in"),
             )
@@ -231,12 +230,12 @@ TOLD_IN_ANSWERS: Final = {"previewEventRecap": {Code.ABORTED}}
 """Codes of another call that an answer tells of; nobody is refused with them."""
 
 
-@pytest.mark.parametrize(("function", "room", "handler", "signed_in"), [*_handlers()])
+@pytest.mark.parametrize(("function", "module", "handler", "signed_in"), [*_handlers()])
 def test_every_code_that_a_call_can_answer_has_an_example(
-    function: str, room: str, handler: str, signed_in: bool
+    function: str, module: str, handler: str, signed_in: bool
 ) -> None:
     """Found in the code by following its calls; bodies, tokens and faults are the protocol's."""
-    expected = _definitions().codes(room.split(".", maxsplit=1)[0], handler)
+    expected = _definitions().codes(module.split(".")[1], handler)
     expected |= {Code.INVALID_ARGUMENT, Code.INTERNAL}
     expected -= TOLD_IN_ANSWERS.get(function, set())
     if signed_in:
@@ -248,11 +247,10 @@ def test_every_code_that_a_call_can_answer_has_an_example(
 @pytest.fixture
 def handler_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[..., Any]], None]:
     """Put something in the place of a callable's handler."""
-    by_function = {name: (room, handler) for name, room, handler, _ in _handlers()}
+    by_function = {name: f"{module}.{handler}" for name, module, handler, _ in _handlers()}
 
     def replace(function: str, by: Callable[..., Any]) -> None:
-        room, name = by_function[function]
-        monkeypatch.setattr(f"functions.{room}.handlers.{name}", by)
+        monkeypatch.setattr(by_function[function], by)
 
     monkeypatch.setattr(protocol, "_app", lambda: None)
     claims = {"uid": "u1", "role": "admin", "tenantId": "acme"}

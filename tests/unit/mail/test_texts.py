@@ -12,7 +12,7 @@ from babel.messages.extract import extract_python
 from babel.messages.pofile import read_po
 
 from functions.mail.texts import CATALOGUES, LANGUAGES, Texts
-from functions.recap.arguments import Mode
+from functions.recap.recap_arguments import Mode
 from tests.unit.mail.pseudo import pseudo_mail
 
 ROOT: Final = Path(__file__).parents[3]

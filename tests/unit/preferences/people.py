@@ -15,9 +15,8 @@ from functions.clock import Clock
 from functions.firestore.model import Delete, Document, Merge, Put, Write
 from functions.gcp.document_events import DocumentWritten
 from functions.preferences import handlers, trigger
-from functions.recap.audience.guest_store import GuestStore
+from functions.recap.audience.guest_store import GuestStore, standing
 from functions.recap.audience.guests import Guest
-from functions.recap.audience.recipients import standing
 from functions.service import Service
 from functions.signed_links.token import Scope, TokenKeys
 from functions.wall.address import guest_uid

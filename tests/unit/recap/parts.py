@@ -16,22 +16,21 @@ from functions.mail.sender import MailSender
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT
 from functions.mail.texts import Texts
 from functions.mail.tracking import DeliveryStatus, TrackingEvent
-from functions.mail_events.recorder import MailEvents
 from functions.parallel import InParallel
 from functions.preferences.accounts import address_record_id
 from functions.preferences.links import PreferencesLinks
-from functions.recap.arguments import Mode, PreviewArguments, RecapArguments
 from functions.recap.audience.guests import Guest
-from functions.recap.audience.photo_hosts import PhotoHosts
-from functions.recap.audience.photos import Picture
+from functions.recap.audience.photos import PhotoHosts, Picture
+from functions.recap.feedback.recorder import MailEvents
 from functions.recap.ledger.batch import Batch
 from functions.recap.ledger.lock import RecapKey
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.mail.composer import Composer, Recipient
-from functions.recap.quota.allowance import RecapLimits
-from functions.recap.sending.places import Places
-from functions.recap.sending.preview import Preview
-from functions.recap.sending.report import RecapResult
+from functions.recap.places import Places
+from functions.recap.preview import Preview
+from functions.recap.quota import RecapLimits
+from functions.recap.recap_arguments import Mode, PreviewArguments, RecapArguments
+from functions.recap.report import RecapResult
 from functions.signed_links.limiter import TooManyCallsError
 from functions.wall.address import address_hash
 from functions.wall.wall_event import WallEvent

@@ -6,9 +6,9 @@ import pytest
 
 from functions.call_error import CallError, Code
 from functions.mail.lines import one_line, paragraph, shortened
-from functions.recap.arguments import Mode, RecapArguments
-from functions.recap.audience.names import greeted_name
-from functions.recap.mail.labels import MailLabels
+from functions.recap.audience.guests import greeted_name
+from functions.recap.feedback.status_store import MailLabels
+from functions.recap.recap_arguments import Mode, RecapArguments
 
 
 @pytest.mark.parametrize(

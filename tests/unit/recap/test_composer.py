@@ -18,9 +18,9 @@ from functions.mail.sender import MailSender
 from functions.mail.sendgrid import request_body
 from functions.mail.texts import CATALOGUES
 from functions.preferences.links import PreferencesLinks
-from functions.recap.arguments import Mode
 from functions.recap.audience.photos import MAIL_BYTES, Picture
 from functions.recap.mail.composer import Recipient
+from functions.recap.recap_arguments import Mode
 from tests.unit.recap.parts import composer_of, recipient
 
 LINKS = PreferencesLinks(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from functions.mail.address import deliverable
-from functions.recap.arguments import Mode
+from functions.recap.audience.guest_store import in_turn
 from functions.recap.audience.guests import Audience, Guest
 from functions.recap.audience.photos import (
     MAX_REEL,
@@ -16,7 +16,7 @@ from functions.recap.audience.photos import (
     picture_of,
     web_address,
 )
-from functions.recap.audience.recipients import in_turn
+from functions.recap.recap_arguments import Mode
 from functions.wall.photo import Photo
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)

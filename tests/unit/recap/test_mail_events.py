@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from functions.access import Caller, Role
 from functions.firestore.model import Delete, Merge, Put
 from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
-from functions.mail_events.recorder import StillBusyError
 from functions.parallel import Threads
 from functions.preferences.preferences import Flag
 from functions.preferences.reach import UNREACHABLE_FOR
 from functions.preferences.store.user_store import UserStore
-from functions.recap.ledger import entries
+from functions.recap.feedback import status_store
+from functions.recap.feedback.recorder import StillBusyError
 from functions.recap.ledger.lock import RecapKey
-from functions.recap.sending.preview import Unreached
+from functions.recap.preview import Unreached
 from functions.wall.address import address_hash, guest_uid
 from tests.in_memory.through import ServiceError
 from tests.unit.recap.parts import EVENT, TENANT, At, House, guest
@@ -325,7 +325,7 @@ def test_a_request_that_is_never_first_has_to_come_again(house: House) -> None:
             house.documents.commit(
                 Put(
                     f"{key.path}/outcomes/mails",
-                    {"entries": entries.written({"0" * 32: next(statuses)})},
+                    {"entries": status_store.entries_of({"0" * 32: next(statuses)})},
                 )
             )
         return effect()
@@ -378,16 +378,16 @@ def test_one_recap_that_fails_holds_up_no_other(house: House) -> None:
 def test_five_thousand_mails_are_one_document_and_one_commit() -> None:
     """The statuses of 5,000 mails take 85 KB."""
     statuses = {address_hash(guest(number)): DeliveryStatus.DELIVERED for number in range(5000)}
-    packed = entries.written(statuses)
+    packed = status_store.entries_of(statuses)
     assert len(packed) == 85_000
-    assert entries.read(packed) == statuses
+    assert status_store.read_entries(packed) == statuses
 
 
 @given(st.dictionaries(st.binary(min_size=16, max_size=16).map(bytes.hex), st.integers(0, 63)))
 def test_what_is_written_is_read(facts: dict[str, int]) -> None:
     """Entries hold every combination of guests and facts."""
     statuses = {guest_id: DeliveryStatus(one) for guest_id, one in facts.items()}
-    assert entries.read(entries.written(statuses)) == statuses
+    assert status_store.read_entries(status_store.entries_of(statuses)) == statuses
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from functions.call_error import CallError, Code
 from functions.parallel import Threads
-from functions.recap.sending.places import LARGE_EVENT, PLACES, Places
+from functions.recap.places import LARGE_EVENT, PLACES, Places
 from tests.in_memory.adapters import service_on
 from tests.unit.recap.parts import At, House
 

@@ -14,8 +14,8 @@ from functions.firestore.model import Put
 from functions.mail.outcome import Cause
 from functions.mail.sendgrid import KEY_NAME
 from functions.recap.ledger.lock import LEASE
-from functions.recap.quota.allowance import RecapLimits
-from functions.recap.sending.preview import MARK, MIN_GUESTS_TO_COUNT_SKIPPED
+from functions.recap.preview import MARK, MIN_GUESTS_TO_COUNT_SKIPPED
+from functions.recap.quota import RecapLimits
 from functions.wall.address import address_hash
 from tests.in_memory.through import Crash, Through
 from tests.unit.recap.parts import NOON, At, House, guest

@@ -16,11 +16,11 @@ from functions.firestore.model import Create, Put
 from functions.mail.outcome import Cause
 from functions.mail.sendgrid import KEY_NAME
 from functions.parallel import InParallel
-from functions.recap.arguments import RecapArguments
+from functions.recap import dispatch
 from functions.recap.ledger.batch import BatchState
-from functions.recap.quota.allowance import RecapLimits
-from functions.recap.sending import dispatch
-from functions.recap.sending.report import RecapResult
+from functions.recap.quota import RecapLimits
+from functions.recap.recap_arguments import RecapArguments
+from functions.recap.report import RecapResult
 from functions.wall.address import address_hash
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.recap.parts import ERRORS, EVENT, NOON, ORGANIZER, At, House, guest

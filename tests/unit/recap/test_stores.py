@@ -11,11 +11,11 @@ import pytest
 
 from functions.access import Caller, Role
 from functions.firestore.model import ChangedMeanwhileError
-from functions.recap.arguments import RecapArguments
 from functions.recap.ledger.batch import BatchState, Counts, RecapState, plan, total
 from functions.recap.ledger.claim import Claim
 from functions.recap.ledger.lock import COOLDOWN, LEASE, Lock, RecapKey
 from functions.recap.ledger.recap_store import RecapStore
+from functions.recap.recap_arguments import RecapArguments
 from tests.in_memory.documents import InMemoryDocuments
 from tests.unit.recap.parts import EVENT, TENANT
 

@@ -10,7 +10,7 @@ from functions.call_error import CallError, Code
 from functions.mail.tracking import DeliveryStatus
 from functions.recap.ledger.batch import BatchState
 from functions.recap.ledger.lock import LEASE
-from functions.recap.sending.report import RecapResult
+from functions.recap.report import RecapResult
 from tests.in_memory.through import Crash
 from tests.unit.recap.parts import EVENT, At, House, guest
 

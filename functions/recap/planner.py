@@ -13,18 +13,15 @@ from functions.access import Caller, check_event
 from functions.mail.sender import MailSender
 from functions.preferences.accounts import VerifiedAddresses
 from functions.preferences.reach import SkipReason
-from functions.recap.arguments import Mode, RecapArguments
-from functions.recap.audience.guest_store import GuestStore
+from functions.recap.audience.guest_store import GuestStore, in_turn, standing
 from functions.recap.audience.guests import Audience, Guest
-from functions.recap.audience.recipients import in_turn, standing
 from functions.recap.ledger.batch import Batch, Counts, open_batches, sent_again, total
 from functions.recap.ledger.lock import Lock
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.mail.composer import Composer
-from functions.recap.quota.allowance import RecapLimits
-from functions.recap.quota.mailing_store import MailingStore
-from functions.recap.quota.mailings import Counted
-from functions.recap.sending.report import Report
+from functions.recap.quota import Counted, MailingStore, RecapLimits
+from functions.recap.recap_arguments import Mode, RecapArguments
+from functions.recap.report import Report
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
 

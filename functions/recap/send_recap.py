@@ -15,8 +15,9 @@ from functions.mail.outcome import Cause
 from functions.mail.provider import BulkMailer
 from functions.parallel import InParallel
 from functions.preferences.links import PreferencesLinks
-from functions.recap.arguments import RecapArguments
 from functions.recap.audience.guests import Guest
+from functions.recap.dispatch import Dispatch
+from functions.recap.feedback.status_store import MailLabels, StatusStore
 from functions.recap.ledger.batch import (
     Batch,
     RecapState,
@@ -27,14 +28,12 @@ from functions.recap.ledger.batch import (
 )
 from functions.recap.ledger.claim import Claim
 from functions.recap.ledger.lock import TIMEOUT, RecapKey, resumable
-from functions.recap.ledger.status_store import StatusStore
 from functions.recap.mail.composer import Composer, Recipient
-from functions.recap.mail.labels import MailLabels
-from functions.recap.quota.mailings import counted, with_recap
-from functions.recap.sending.dispatch import Dispatch
-from functions.recap.sending.places import Places
-from functions.recap.sending.planner import Choice, Gathered, Planner
-from functions.recap.sending.report import RecapResult, Report, answer
+from functions.recap.places import Places
+from functions.recap.planner import Choice, Gathered, Planner
+from functions.recap.quota import counted, with_recap
+from functions.recap.recap_arguments import RecapArguments
+from functions.recap.report import RecapResult, Report, answer
 from functions.wall.address import guest_uid
 from functions.wall.wall_event import WallEvent
 

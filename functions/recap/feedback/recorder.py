@@ -23,9 +23,8 @@ from functions.parallel import InParallel
 from functions.preferences.preferences import Flag
 from functions.preferences.reach import UNREACHABLE_FOR
 from functions.preferences.store.user_store import UserStore
+from functions.recap.feedback.status_store import MailLabels, StatusStore, StoredStatuses
 from functions.recap.ledger.lock import RecapKey
-from functions.recap.ledger.status_store import StatusStore, StoredStatuses
-from functions.recap.mail.labels import MailLabels
 from functions.wall.address import address_hash, guest_uid, mailbox, normalised
 
 _WITH_EFFECT: Final = DeliveryStatus.UNWELCOME | DeliveryStatus.UNREACHABLE

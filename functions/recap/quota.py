@@ -1,4 +1,4 @@
-"""The recap mails of a tenant in the last 24 hours: by mailbox, and in all.
+"""How many recap mails a tenant may send in 24 hours: in all, and to one mailbox (spec 8).
 
 A mail counts from the moment that any event of the tenant plans it; a recap that sent nothing is
 removed again before its lock is free. A tenant has one list of 16-byte entries (recap,
@@ -11,10 +11,14 @@ import itertools
 import struct
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from functions.firestore.model import Documents, Version, write_as_read
+from functions.recap.audience.guests import Guest
+from functions.recap.ledger.batch import RECIPIENTS_PER_CALL
 
 PERIOD: Final = timedelta(hours=24)
 
@@ -80,3 +84,53 @@ def _recap(recap_id: str) -> int:
 
 def _start(mailbox: str) -> bytes:
     return bytes.fromhex(mailbox[:_MAILBOX_DIGITS])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecapLimits:
+    """The limits on recap mails.
+
+    Attributes:
+        per_call: Recipients of one call.
+        per_address: Recaps of a tenant to one mailbox in 24 hours, however many of its addresses
+            a recap has.
+        per_tenant: Mails of a tenant in 24 hours.
+    """
+
+    per_call: int = RECIPIENTS_PER_CALL
+    per_address: int = 3
+    per_tenant: int = 20_000
+
+    def mails(self, others: Counted) -> int:
+        """The number of mails for a call; `others` are the mails of the tenant's other recaps."""
+        of_tenant = min(self.per_tenant, MAX_MAILS_PER_DAY) - others.mails
+        return min(self.per_call, max(of_tenant, 0))
+
+    def eligible(self, guests: Sequence[Guest], others: Counted) -> Sequence[Guest]:
+        """The guests, in order, whose mailbox has not had its maximum of other recaps."""
+        return [guest for guest in guests if others.recaps_of(guest.mailbox) < self.per_address]
+
+
+@dataclass(frozen=True, slots=True)
+class MailingStore:
+    """The recap mails of the last 24 hours: one record per tenant, one round trip per method."""
+
+    documents: Documents
+
+    def load(self, tenant_id: str) -> tuple[bytes, Version | None]:
+        """The tenant's entries and their version, which is None before the first record."""
+        found = self.documents.get(_path(tenant_id))
+        return (found.fields["entries"], found.version) if found else (b"", None)
+
+    def save(self, tenant_id: str, version: Version | None, entries: bytes, now: datetime) -> None:
+        """Replace the entries of that `version`; the record may be deleted when all are too old.
+
+        Raises:
+            ChangedMeanwhileError: the record was written meanwhile.
+        """
+        fields = {"entries": entries, "expireAt": now + PERIOD}
+        self.documents.commit(write_as_read(_path(tenant_id), fields, version))
+
+
+def _path(tenant_id: str) -> str:
+    return f"recapMails/{tenant_key(tenant_id)}"

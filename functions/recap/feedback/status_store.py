@@ -1,12 +1,86 @@
-"""Delivery statuses of mails in Firestore: `recaps/{recapId}/outcomes/mails`, beside the ledger."""
+"""Delivery statuses of recap mails: in Firestore, and the labels by which a mail is found."""
 
+import re
+import struct
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
+from typing import Final, Self
 
+from functions.event_arguments import is_document_id
 from functions.firestore.model import Documents, Update, Version, write_as_read
 from functions.mail.tracking import DeliveryStatus, Tally
-from functions.recap.ledger import entries
 from functions.recap.ledger.lock import RecapKey
+
+# The prefix keeps the labels apart from the mail service's own fields.
+_EVENT: Final = "wall_event"
+_RECAP: Final = "wall_recap"
+_BATCH: Final = "wall_batch"
+_GUEST: Final = "wall_guest"
+
+_FORMS: Final = {
+    _RECAP: re.compile(r"[A-Za-z0-9]{1,64}", re.ASCII),
+    _BATCH: re.compile(r"[0-9]{1,6}", re.ASCII),
+    _GUEST: re.compile(r"[0-9a-f]{32}", re.ASCII),
+}
+"""Of the labels that every mail has, beside the event."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MailLabels:
+    """The identity of one mail.
+
+    Attributes:
+        event_id: The event.
+        recap_id: The recap.
+        batch: Number of the batch.
+        guest_id: The recipient's id in the ledger, a hash of the address.
+    """
+
+    event_id: str
+    recap_id: str
+    batch: int
+    guest_id: str
+
+    def as_texts(self) -> dict[str, str]:
+        """The labels by name."""
+        return {
+            _EVENT: self.event_id,
+            _RECAP: self.recap_id,
+            _BATCH: str(self.batch),
+            _GUEST: self.guest_id,
+        }
+
+    @classmethod
+    def read(cls, labels: Mapping[str, object]) -> Self | None:
+        """The labels of a recap mail; None where a label is missing or malformed."""
+        texts = {name: label for name, label in labels.items() if isinstance(label, str)}
+        fit = all(form.fullmatch(texts.get(name, "")) for name, form in _FORMS.items())
+        if not fit or not is_document_id(texts.get(_EVENT)):
+            return None
+        return cls(
+            event_id=texts[_EVENT],
+            recap_id=texts[_RECAP],
+            batch=int(texts[_BATCH]),
+            guest_id=texts[_GUEST],
+        )
+
+
+_ENTRY: Final = struct.Struct(">16sB")
+"""A guest's hash, as in the ledger, and the status: 5,000 mails take 85 KB of one document, so that
+a request writes one document for any number of mails of a recap. As a map they would take 205 KB,
+and 10,000 entries in indexes."""
+
+
+def read_entries(entries: bytes) -> dict[str, DeliveryStatus]:
+    """The statuses by guest id."""
+    return {guest.hex(): DeliveryStatus(facts) for guest, facts in _ENTRY.iter_unpack(entries)}
+
+
+def entries_of(statuses: Mapping[str, DeliveryStatus]) -> bytes:
+    """The entries for `statuses`, ordered by guest id."""
+    return b"".join(
+        _ENTRY.pack(bytes.fromhex(guest), int(facts)) for guest, facts in sorted(statuses.items())
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +117,7 @@ class StatusStore:
                 for number, batch in zip(numbers, ledger, strict=True)
                 if batch
             },
-            entries.read(found.fields["entries"]) if found else {},
+            read_entries(found.fields["entries"]) if found else {},
             frozenset(found.fields.get("complaints", {}) if found else ()),
             found.version if found else None,
         )
@@ -69,7 +143,7 @@ class StatusStore:
             ChangedMeanwhileError: the document has another version, or the recap is gone.
         """
         fields = {
-            "entries": entries.written(statuses),
+            "entries": entries_of(statuses),
             "complaints": dict.fromkeys(complaints, True),
         }
         self.documents.commit(

@@ -17,16 +17,16 @@ from functions.mail.misconfigured import who_can_fix
 from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendOutcome, Unknown
 from functions.mail.provider import BulkMailer
 from functions.preferences.links import PreferencesLinks
-from functions.recap.arguments import PreviewArguments
 from functions.recap.audience.guests import Audience, Guest
+from functions.recap.feedback.status_store import StatusStore
 from functions.recap.ledger.batch import Batch, BatchState
 from functions.recap.ledger.lock import Lock, RecapKey, resumable
-from functions.recap.ledger.status_store import StatusStore
 from functions.recap.mail.composer import Recipient
-from functions.recap.quota.mailings import counted
-from functions.recap.sending.places import Places
-from functions.recap.sending.planner import Choice, Gathered, Planner
-from functions.recap.sending.report import outlook
+from functions.recap.places import Places
+from functions.recap.planner import Choice, Gathered, Planner
+from functions.recap.quota import counted
+from functions.recap.recap_arguments import PreviewArguments
+from functions.recap.report import outlook
 from functions.signed_links.limiter import TooManyCallsError
 from functions.wall.wall_event import WallEvent
 

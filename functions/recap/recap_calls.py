@@ -8,7 +8,7 @@ from firebase_functions.https_fn import CallableRequest
 
 from functions.call_error import CallError
 from functions.mail.address import deliverable
-from functions.recap.arguments import PreviewArguments, RecapArguments
+from functions.recap.recap_arguments import PreviewArguments, RecapArguments
 from functions.signed_in import staff_call
 
 if TYPE_CHECKING:

@@ -1,1 +1,0 @@
-"""The delivery status of recap mails, from the mail provider's reports (design 3.60)."""

@@ -1,1 +1,0 @@
-"""One call, from the plan of the recipients to the answer."""
