@@ -1,8 +1,14 @@
 """What `ops/check` tells besides missing parts: settings that do not suit what is there."""
 
 from collections.abc import Iterator
+from typing import Final
+from urllib.parse import urlsplit
 
+from functions.recap.audience.photo_hosts import PhotoHosts
 from ops.parts import Lack, Look, Parts
+
+_SAMPLE: Final = 100
+"""Photos that are looked at."""
 
 
 class Advice(Parts):
@@ -11,7 +17,27 @@ class Advice(Parts):
     @property
     def looks(self) -> list[tuple[str, Look]]:
         """All of them."""
-        return [("App Check, where anybody may sign in", self.app_check)]
+        return [
+            ("App Check, where anybody may sign in", self.app_check),
+            ("Hosts of the photos, as recap mails show them", self.photo_hosts),
+        ]
+
+    def photo_hosts(self) -> Iterator[Lack]:
+        """Of some photos; a mail leaves out pictures that lie elsewhere."""
+        hosts = self._wanted.settings.get("PHOTO_HOSTS", "")
+        shown = PhotoHosts.read(hosts, self._cloud.project)
+        query = {"from": [{"collectionId": "photos", "allDescendants": True}], "limit": _SAMPLE}
+        found = [document.get("fields", {}) for document in self._asked(query)]
+        urls = [
+            url for url in (fields.get("url", {}).get("stringValue") for fields in found) if url
+        ]
+        others = {urlsplit(url).netloc for url in urls if url and not shown.allow(url)}
+        for host in sorted(others):
+            yield Lack(
+                f"photos at {host} are in no recap mail",
+                ask=f"Where you trust it: PHOTO_HOSTS={hosts},{host} in .env, and a deploy.",
+                is_note=True,
+            )
 
     def app_check(self) -> Iterator[Lack]:
         """Without it a script signs in like a guest, and uploads and lists at the owner's cost."""

@@ -4,7 +4,6 @@ A function of main.py can close it once the month's budget is spent.
 """
 
 import argparse
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,11 +15,11 @@ from functions.wall.brake import BRAKE
 from ops.applying import BUDGET
 from ops.cloud import Cloud, OpsError, Outside, say
 from ops.firebase import FAILURES
+from ops.wanted import set_own
 
 OFF: Final = "return true; // the brake is off"
 """The line of firestore.rules that a project with a brake replaces."""
 ON: Final = f"return !exists(/databases/$(database)/documents/{BRAKE});"
-_SETTING: Final = "BRAKE_ON_BUDGET"
 
 
 def main(arguments: Sequence[str] | None = None, outside: Outside | None = None) -> int:
@@ -69,10 +68,7 @@ def _close_on_budget(cloud: Cloud, root: Path) -> None:
     told = {"notificationsRule": {"pubsubTopic": topic, "schemaVersion": "1.0"}}
     mask = "updateMask=notificationsRule.pubsubTopic,notificationsRule.schemaVersion"
     cloud.make("billingbudgets", f"v1/{budget}?{mask}", told, "PATCH")
-    env = root / f".env.{cloud.project}"
-    text = env.read_text(encoding="utf-8") if env.exists() else ""
-    others = re.sub(rf"^{_SETTING}=.*\n?", "", text, flags=re.MULTILINE)
-    env.write_text(f"{others.rstrip()}\n{_SETTING}=true\n".lstrip(), encoding="utf-8")
+    set_own(root, cloud.project, "BRAKE_ON_BUDGET", "true")
 
 
 def _budget(cloud: Cloud) -> str:

@@ -85,6 +85,7 @@ class Outside:
     run: Run = subprocess.run
     sleep: Callable[[float], None] = time.sleep
     type_in: Callable[[str], str] = getpass.getpass
+    ask: Callable[[str], str] = input
     address: str = "https://{host}"
     root: Path = ROOT
     now: Callable[[], datetime] = lambda: datetime.now(UTC)

@@ -7,6 +7,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -17,7 +18,7 @@ from ops.cloud import Cloud, OpsError, Outside, say
 from ops.deployed import Deployed
 from ops.foundations import Foundations
 from ops.parts import Lack, Look
-from ops.wanted import Wanted, config_name, files_beside, read
+from ops.wanted import Wanted, config_name, files_beside, read, set_own, settings_of
 
 DEPLOY_WAITS: Final = (0, 60, 120, 180, 240)
 """Seconds before each deploy: Eventarc takes up to ten minutes in a new project."""
@@ -268,6 +269,18 @@ def _told(looks: Sequence[tuple[str, Look]]) -> Iterator[Lack]:
             yield lack
 
 
+def _ask_for_hosts(project: str, outside: Outside) -> None:
+    """Ask once where photos lie: of other hosts recap mails show no picture."""
+    own = outside.root / f".env.{project}"
+    is_said = own.exists() and "PHOTO_HOSTS" in own.read_text(encoding="utf-8")
+    if is_said or settings_of(outside.root, project).get("PHOTO_HOSTS") != "project":
+        return
+    with suppress(EOFError):  # nobody is there
+        said = outside.ask("Hosts of the photos, beside this project's buckets (none: Enter): ")
+        hosts = [host.strip() for host in said.split(",") if host.strip()]
+        set_own(outside.root, project, "PHOTO_HOSTS", ",".join(["project", *hosts]))
+
+
 def _run(
     program: str,
     description: str,
@@ -296,6 +309,8 @@ def _run(
     if given.own and given.site:
         parser.error("--site is for the pages beside an app, --own says that there is none")
     try:
+        if program == "ops/setup":
+            _ask_for_hosts(given.project, outside)
         wanted = read(given.project, outside.root)
         act(SetUp(Cloud(given.project, outside), wanted, outside.root, given))
     except OpsError as error:

@@ -238,6 +238,14 @@ def settings_of(root: Path, project: str) -> dict[str, str]:
         raise OpsError(str(error)) from error
 
 
+def set_own(root: Path, project: str, name: str, value: str) -> None:
+    """Write a setting into the project's own file, in the place of an earlier value."""
+    env = root / f".env.{project}"
+    text = env.read_text(encoding="utf-8") if env.exists() else ""
+    others = re.sub(rf"^{name}=.*\n?", "", text, flags=re.MULTILINE)
+    env.write_text(f"{others.rstrip()}\n{name}={value}\n".lstrip(), encoding="utf-8")
+
+
 def manifest(root: Path, settings: Mapping[str, str]) -> dict[str, Any]:
     """The manifest of main.py, as `firebase deploy` has it rendered under the `settings`.
 

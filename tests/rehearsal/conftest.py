@@ -51,6 +51,7 @@ class Operator:
         google: The project that the scripts see.
         checkout: The folder of the checkout.
         typed: What the operator types when asked for a key.
+        hosts: The answer to the question where photos lie; None: nobody is there.
         commands: Programs that the last run started, without those that ask who is signed in.
         slept: Seconds that the last run waited.
         said: What the programs of the last run printed.
@@ -61,6 +62,7 @@ class Operator:
         self.checkout = folder / "checkout"
         self.machine = folder / "machine"
         self.typed = "SG.typed-in"
+        self.hosts: str | None = None
         self.commands: list[str] = []
         self.slept = 0.0
         self.said = ""
@@ -77,6 +79,7 @@ class Operator:
             self.start,
             self._sleep,
             self._type_in,
+            self._answer,
             self._address,
             self.checkout,
             documents=lambda _: InMemoryDocuments(Firestore()),
@@ -142,6 +145,11 @@ class Operator:
 
     def _type_in(self, _: str) -> str:
         return self.typed
+
+    def _answer(self, _: str) -> str:
+        if self.hosts is None:
+            raise EOFError
+        return self.hosts
 
 
 def commands_of(page: str) -> list[str]:

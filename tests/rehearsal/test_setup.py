@@ -415,6 +415,31 @@ def test_pages_from_before_the_functions_are_released_anew(ready: Operator) -> N
     ready.done("check")
 
 
+def test_where_photos_lie_is_asked_once(operator: Operator) -> None:
+    """An app with an image host of its own loses nobody's photos unseen."""
+    operator.google.milli_cpu = 1  # as far as the deploy
+    env = operator.checkout / ".env.acme"
+    operator.run("setup")
+    assert not env.exists(), "nobody was there to answer"
+    operator.hosts = " images.wall.events, cdn.wall.events/a "
+    operator.run("setup")
+    assert env.read_text() == "PHOTO_HOSTS=project,images.wall.events,cdn.wall.events/a\n"
+    operator.hosts = "other.wall.events"
+    operator.run("setup")
+    assert "other" not in env.read_text()
+
+
+def test_photos_that_no_mail_shows_are_told(ready: Operator) -> None:
+    """`ops/check` names hosts of photos that `PHOTO_HOSTS` does not name."""
+    own = "https://firebasestorage.googleapis.com/v0/b/acme.appspot.com/o/1"
+    urls = (own, "https://images.wall.events/1", "https://images.wall.events/2")
+    ready.google.documents["photos"] = [{"url": {"stringValue": url}} for url in urls]
+    said = ready.done("check")
+    assert said.count("are in no recap mail") == 1
+    assert "photos at images.wall.events are in no recap mail" in said
+    assert "PHOTO_HOSTS=project,images.wall.events in .env" in said
+
+
 def test_guests_without_app_check_are_told(ready: Operator) -> None:
     """App Check is named where guests sign in anonymously or may list the wall."""
     told = "App Check is not enforced for Firestore"
