@@ -1,7 +1,8 @@
-"""The mail with the news of an event's webhook URLs, under the console's names for them.
+"""The mail with the news of an event's webhook URLs, under the organizers' names for them.
 
 Everything in it that people wrote is one bounded line, escaped, and no link: the event's name, and
-the host of a URL, whose path and query may hold keys. The only link leads to the console.
+the label and the host of a URL, whose path and query may hold keys. The only link leads to the
+console.
 """
 
 from collections import Counter
@@ -22,6 +23,7 @@ from functions.webhooks.deliveries.endpoint_url import name_of
 from functions.webhooks.endpoints.failing_endpoint import Standing
 
 _REASON_CHARACTERS: Final = 200
+_LABEL_CHARACTERS: Final = 40
 
 _PREDICATES: Final = {
     Standing.FAILING: ("is failing", "are failing"),
@@ -38,6 +40,7 @@ class Change:
 
     Attributes:
         url: As it is configured.
+        label: What organizers call it; may be empty.
         standing: The new standing.
         since: When the first of the deliveries ended that have failed in a row.
         waiting: Deliveries since then that did not get through.
@@ -53,6 +56,7 @@ class Change:
     skipped: int = 0
     failed: Attempt | None = None
     acknowledged_at: datetime | None = None
+    label: str = ""
 
 
 def compose(
@@ -130,10 +134,16 @@ def _shown(change: Change) -> dict[str, Any]:
         skipped=change.skipped,
     )
     return {
-        "name": name_of(change.url).replace(".", "[.]"),  # mail programs make links of hosts
+        "name": _name(change),
         "standing": change.standing,
         "lines": told.splitlines(),
     }
+
+
+def _name(change: Change) -> str:
+    name = name_of(change.url).replace(".", "[.]")  # mail programs make links of hosts
+    label = unlinked(change.label, _LABEL_CHARACTERS)
+    return f"{label} ({name})" if label else name
 
 
 def _reason(failed: Attempt | None) -> str:

@@ -132,6 +132,7 @@ class Notifier:
             skipped=skipped,
             failed=last.log[-1] if last and last.log else None,
             acknowledged_at=latest.acknowledged_at,
+            label=endpoint.label,
         )
 
     def _has_left(self, event_id: str, message: EmailMessage, news: Sequence[_News]) -> bool:

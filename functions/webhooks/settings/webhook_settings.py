@@ -2,13 +2,14 @@
 
 The document `events/{eventId}/settings/webhooks` holds `urls`: a list of a URL, or of
 `{url, events, id}`: the event types that the endpoint takes, and the id that stays where its URL
-changes. `urlsChangedAt` is when that list last changed. `recover` lists endpoints whose failed
-deliveries are sent again by themselves. `notify` lists e-mail addresses. `off` has the time at
-which an admin switched an endpoint off, and `disabled` holds `{url, reason, at}`: the service sends
-nothing there until an admin removes the entry.
+changes. `urlsChangedAt` is when that list last changed. `labels` has what organizers call
+endpoints. `recover` lists endpoints whose failed deliveries are sent again by themselves. `notify`
+lists e-mail addresses. `off` has the time at which an admin switched an endpoint off, and
+`disabled` holds `{url, reason, at}`: the service sends nothing there until an admin removes the
+entry.
 
-`recover`, `off` and `disabled` name an endpoint by its id; where its entry has none, by the key of
-its URL or by the URL itself.
+`labels`, `recover`, `off` and `disabled` name an endpoint by its id; where its entry has none, by
+the key of its URL or by the URL itself.
 """
 
 import hashlib
@@ -47,6 +48,7 @@ class Subscription:
     disabled: str | None = None
     recover: bool = False
     given_id: str | None = None
+    label: str = ""
 
     @property
     def id(self) -> str:
@@ -100,6 +102,7 @@ class WebhookSettings:
                 found = replace(found, given_id=None)  # the first endpoint of that id has it
             merged[found.url] = found
         off, given_up = _map(fields.get("off")), _map(fields.get("disabled"))
+        labels = _map(fields.get("labels"))
         recovered = _list(fields.get("recover"))
         return cls(
             subscriptions=tuple(
@@ -107,6 +110,7 @@ class WebhookSettings:
                     endpoint,
                     disabled=_reason(endpoint, off, given_up),
                     recover=any(name in recovered for name in (*endpoint.names, endpoint.url)),
+                    label=_label(endpoint, labels),
                 )
                 for endpoint in merged.values()
             ),
@@ -163,6 +167,13 @@ def _reason(
             reason = _map(given_up[name]).get("reason")
             return "the URL is disabled" + (f": {reason}" if isinstance(reason, str) else "")
     return None
+
+
+def _label(endpoint: Subscription, labels: Mapping[str, Any]) -> str:
+    for name in (*endpoint.names, endpoint.url):
+        if isinstance(label := labels.get(name), str):
+            return label
+    return ""
 
 
 def _entry(entry: object) -> Subscription:

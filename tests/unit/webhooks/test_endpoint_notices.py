@@ -27,7 +27,7 @@ class House(Evening):
     def __init__(self) -> None:
         super().__init__()
         self.put(f"events/{EVENT}", {"tenantId": "t1", "name": "Garden party"})
-        self.subscribe(URL, OTHER, notify=[ANN])
+        self.subscribe(URL, OTHER, notify=[ANN], labels={URL: "Screen in the hall"})
         self._made = 0
 
     def fails(self, times: int = 1, *, url: str = URL, test: bool = False) -> None:
@@ -125,11 +125,12 @@ def test_one_mail_tells_all_the_news_of_an_event(house: House) -> None:
 
 
 def test_it_says_what_has_failed(failing: House) -> None:
-    """Since when, why, and how many."""
+    """What organizers call the endpoint, since when, why, and how many."""
     text = failing.mails[-1].text
     assert "since 1 May 2026, 18:30 UTC" in text
     assert "Last error: HTTP 500." in text
     assert "5 deliveries have not arrived" in text
+    assert "Screen in the hall (" in text
 
 
 def test_nobody_else_is_told(house: House) -> None:

@@ -172,6 +172,14 @@ def test_an_events_name_is_one_bounded_line_and_no_link(name: str) -> None:
     assert len(made.html) < 10_000
 
 
+def test_a_label_is_one_bounded_line_and_no_link() -> None:
+    """An organizer may call a URL anything; its host stands beside that."""
+    made = mail(change(label="Hall <b>\r\nBcc: eve@evil.example"))
+    assert f"({shown(URL)})" in made.text
+    assert not re.search(r"evil[^\w\s]|@|\nBcc", made.text)
+    assert "<b>" not in made.html
+
+
 def test_an_event_without_a_name() -> None:
     """A script may have made it."""
     made = mail(name="")
