@@ -184,8 +184,9 @@ test("pictures come from the hosts of the parameter alone", () => {
 });
 
 test("an id is suggested by the name", () => {
-  assert.equal(suggestedId("  Anna & Björn 2026! "), "anna-bjorn-2026");
-  assert.equal(suggestedId("誕生日"), "");
+  assert.equal(suggestedId("  Anna & Björn 2026! ", NOW), "anna-bjorn-2026");
+  assert.equal(suggestedId("誕生日", NOW), "event-2026-05-01");
+  assert.equal(suggestedId(" ", NOW), "");
 });
 
 test("what a recap came to is told in words", () => {

@@ -23,7 +23,7 @@ import {
 import { ENGLISH, type EventStatus, STATUSES } from "../domain/event.ts";
 import { ChangedMeanwhileError, answered } from "./errors.ts";
 import { date, number, text } from "./fields.ts";
-import { type List, type Watch, watchList, watchOne } from "./listen.ts";
+import { type List, type Part, type Watch, watchList, watchOne } from "./listen.ts";
 
 export const EVENTS_PAGE = 50;
 
@@ -34,6 +34,8 @@ export interface EventFields {
   readonly autoApprove: boolean;
   /** Address of the page that shows the photos; may be empty. */
   readonly galleryUrl: string;
+  /** Address of the page where guests upload; may be empty. */
+  readonly uploadUrl: string;
   /** Of the mails to guests. */
   readonly language: string;
   /** Where guests' answers go; empty: to the operator of the service. */
@@ -50,10 +52,10 @@ export interface WallEvent extends EventFields {
   readonly archivedAt: Date | null;
 }
 
-/** The first `most` events of a tenant by their ids, whenever they change; of all tenants where null. */
-export function watchEvents(db: Firestore, tenantId: string | null, most: number): Watch<List<WallEvent>> {
+/** A part of the events of a tenant by their ids, whenever they change; of all tenants where null. */
+export function watchEvents(db: Firestore, tenantId: string | null, part: Part): Watch<List<WallEvent>> {
   const own = tenantId === null ? [] : [where("tenantId", "==", tenantId)];
-  return watchList(query(collection(db, "events"), ...own, orderBy(documentId())), most, read);
+  return watchList(query(collection(db, "events"), ...own, orderBy(documentId())), part, read);
 }
 
 /** Reports an event at each change; null if it does not exist. */
@@ -102,8 +104,8 @@ export async function deleteEvent(db: Firestore, id: string): Promise<void> {
   await answered(batch.commit(), "the list of events");
 }
 
-function onRecord({ galleryUrl, replyTo, ...fields }: EventFields) {
-  return { ...fields, galleryUrl: galleryUrl || null, replyTo: replyTo || null };
+function onRecord({ galleryUrl, uploadUrl, replyTo, ...fields }: EventFields) {
+  return { ...fields, galleryUrl: galleryUrl || null, uploadUrl: uploadUrl || null, replyTo: replyTo || null };
 }
 
 function read(found: QueryDocumentSnapshot): WallEvent {
@@ -115,6 +117,7 @@ function read(found: QueryDocumentSnapshot): WallEvent {
     tenantId: text(fields["tenantId"]),
     autoApprove: fields["autoApprove"] === true,
     galleryUrl: text(fields["galleryUrl"]),
+    uploadUrl: text(fields["uploadUrl"]),
     language: text(fields["language"]) || ENGLISH,
     replyTo: text(fields["replyTo"]),
     keepGuestDataDays: number(fields["keepGuestDataDays"]) || null,

@@ -31,14 +31,16 @@ export function isEventId(id: string): boolean {
   return /^[A-Za-z0-9_-]{1,128}$/.test(id) && !/^__.*__$/.test(id);
 }
 
-/** An id that a name suggests: `Anna & Björn 2026` becomes `anna-bjorn-2026`. */
-export function suggestedId(name: string): string {
+/** An id that a name suggests: `Anna & Björn 2026` becomes `anna-bjorn-2026`, a name without latin letters `event-` and the day. */
+export function suggestedId(name: string, day: Date): string {
   const plain = name.normalize("NFD").replace(/[\u0300-\u036f]/g, "").toLowerCase();
-  return plain.replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 60);
+  const id = plain.replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 60);
+  // A name in other letters: the id has to be something.
+  return id || (plain.trim() && `event-${day.toISOString().slice(0, 10)}`);
 }
 
-/** Why a gallery's address cannot be saved; null where it can. As the rules judge. */
-export function galleryProblem(address: string): string | null {
+/** Why the address of a page cannot be saved; null where it can. As the rules judge. */
+export function linkProblem(address: string): string | null {
   if (!address) return null;
   const isLink = /^https?:\/\/([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?([/?#][!-~]*)?$/i.test(address);
   return isLink && address.length <= 2048 ? null : "Enter an address that begins with https://, or leave it empty.";

@@ -24,6 +24,7 @@ FIELDS: Final[dict[str, Values]] = {
     "replyTo": ([None], ["somebody.else@example.com", 1]),
     "keepGuestDataDays": ([1, 30, 3650, None], [0, 3651, "30"]),
     "galleryUrl": (["https://example.com/gallery", None], ["javascript:alert(1)", 1]),
+    "uploadUrl": (["https://example.com/upload", None], ["javascript:alert(1)", 1]),
     "publishedAt": ([None], [SERVER_TIMESTAMP, PAST]),
     "archivedAt": ([None], [SERVER_TIMESTAMP, PAST]),
     "unheardOf": ([], [1]),

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 
 import type { EventFields } from "../../data/events.ts";
 import type { Staff } from "../../data/session.ts";
-import { ENGLISH, LANGUAGES, MAX_DAYS, daysProblem, galleryProblem, isEventId, languageName, suggestedId } from "../../domain/event.ts";
+import { ENGLISH, LANGUAGES, MAX_DAYS, daysProblem, isEventId, languageName, linkProblem, suggestedId } from "../../domain/event.ts";
 import { LANGUAGE } from "../../domain/time.ts";
 import { Ask, Check, Field } from "../../ui/form.tsx";
 
@@ -22,24 +22,25 @@ export function EventForm({ title, staff, before, save, onClose }: FormProps) {
   const [name, setName] = useState(before?.name ?? "");
   const [givenId, setGivenId] = useState<string | null>(null);
   const [galleryUrl, setGalleryUrl] = useState(before?.galleryUrl ?? "");
+  const [uploadUrl, setUploadUrl] = useState(before?.uploadUrl ?? "");
   const [language, setLanguage] = useState(before?.language ?? ENGLISH);
   const [replyTo, setReplyTo] = useState(before?.replyTo ?? "");
   const [autoApprove, setAutoApprove] = useState(before?.autoApprove ?? false);
   const [days, setDays] = useState(String(before?.keepGuestDataDays ?? ""));
   const [isTried, setTried] = useState(false);
-  const id = givenId ?? suggestedId(name);
+  const id = givenId ?? suggestedId(name, new Date());
   const nameProblem = name.trim() ? null : "Give the event a name.";
   const idProblem = before || isEventId(id) ? null : "1 to 128 letters, digits, hyphens and underscores.";
-  const urlProblem = galleryProblem(galleryUrl.trim());
+  const [uploadProblem, urlProblem] = [uploadUrl, galleryUrl].map((url) => linkProblem(url.trim()));
   // The recorded values stay to choose from: another admin may have set them.
   const languages = [...new Set([...LANGUAGES, language])];
   const mailboxes = [...new Set([before?.replyTo ?? "", staff.isVerified ? staff.email : ""])].filter(Boolean);
 
   async function submit() {
     setTried(true);
-    if (nameProblem || idProblem || urlProblem || daysProblem(days)) return "stay";
+    if (nameProblem || idProblem || uploadProblem || urlProblem || daysProblem(days)) return "stay";
     const keepGuestDataDays = days.trim() ? Number(days) : null;
-    await save({ name: name.trim(), autoApprove, galleryUrl: galleryUrl.trim(), language, replyTo, keepGuestDataDays }, id);
+    await save({ name: name.trim(), autoApprove, galleryUrl: galleryUrl.trim(), uploadUrl: uploadUrl.trim(), language, replyTo, keepGuestDataDays }, id);
     return undefined;
   }
 
@@ -49,6 +50,7 @@ export function EventForm({ title, staff, before, save, onClose }: FormProps) {
       {!before && (
         <Field label="Id" mono value={id} onChange={setGivenId} problem={isTried ? idProblem : null} hint="It stands in links and webhooks, and cannot be changed later." />
       )}
+      <Field label="Upload page for guests (may stay empty)" type="url" value={uploadUrl} placeholder="https://" onChange={setUploadUrl} problem={uploadProblem} hint="Shown as a link and a code to print, once the event is published." />
       <Field label="Gallery page (may stay empty)" type="url" value={galleryUrl} placeholder="https://" onChange={setGalleryUrl} problem={urlProblem} hint="Mails to guests link to it." />
       <Field label="Language of mails to guests" value={language} options={languages.map((one) => [one, languageName(one)])} onChange={setLanguage} />
       <Field

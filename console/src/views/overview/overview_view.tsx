@@ -2,13 +2,15 @@ import { useMemo, useState } from "preact/hooks";
 
 import { watchDeliveries } from "../../data/deliveries.ts";
 import { type WallEvent, archiveEvent, changeEvent, deleteEvent, publishEvent } from "../../data/events.ts";
-import { failsAt } from "../../data/health.ts";
+import { standingOf } from "../../data/health.ts";
+import { first } from "../../data/listen.ts";
 import { countPhotos, watchPhotos } from "../../data/photos.ts";
 import { watchLock, watchRecaps } from "../../data/recaps.ts";
 import { isAdmin } from "../../data/session.ts";
 import { isOpenTo, linkTo } from "../../domain/address.ts";
 import { type EventStatus, languageName } from "../../domain/event.ts";
 import { problem } from "../../domain/endpoint.ts";
+import { missingWords } from "../../domain/health.ts";
 import { NO_FILTERS } from "../../domain/filters.ts";
 import { STATUS_WORDS } from "../../domain/photo.ts";
 import { recapWords } from "../../domain/recap.ts";
@@ -21,11 +23,12 @@ import { When } from "../../ui/when.tsx";
 import { usePlace, useSettings } from "../place.ts";
 import { LockWords } from "../recap/recap_card.tsx";
 import { EventForm } from "./event_form.tsx";
+import { WayIn } from "./way_in.tsx";
 
 /** How the event stands, in live figures, and what an admin does with all of it. */
 export function OverviewView({ event }: { readonly event: WallEvent }) {
   const { staff } = usePlace();
-  const { status, publishedAt, archivedAt, galleryUrl, autoApprove, language, replyTo, keepGuestDataDays } = event;
+  const { status, publishedAt, archivedAt, galleryUrl, uploadUrl, autoApprove, language, replyTo, keepGuestDataDays } = event;
   const since = { draft: null, published: publishedAt, archived: archivedAt }[status];
   return (
     <div class="column">
@@ -43,11 +46,13 @@ export function OverviewView({ event }: { readonly event: WallEvent }) {
         <dl class="facts">
           <div><dt>New photos</dt><dd>{autoApprove ? "show at once, without anybody looking at them" : "wait until somebody approves them"}</dd></div>
           <div><dt>Mails to guests</dt><dd><bdi lang={language}>{languageName(language)}</bdi>; answers go to {replyTo ? <Foreign>{replyTo}</Foreign> : "the operator of this service"}</dd></div>
+          <div><dt>Upload page</dt><dd>{uploadUrl ? <Foreign>{uploadUrl}</Foreign> : "none"}</dd></div>
           <div><dt>Gallery page</dt><dd>{galleryUrl ? <Foreign>{galleryUrl}</Foreign> : "none"}</dd></div>
           <div><dt>Guests' names and addresses</dt><dd>{keepGuestDataDays ? `are removed ${count(keepGuestDataDays, "day", "days")} after archiving` : "stay"}</dd></div>
         </dl>
         {isAdmin(staff) && <Actions event={event} />}
       </section>
+      {status === "published" && <WayIn event={event} />}
     </div>
   );
 }
@@ -56,7 +61,7 @@ const DECIDED = ["approved", "rejected"] as const;
 
 function Photos() {
   const { sdk, eventId, waiting } = usePlace();
-  const approved = useLive(() => watchPhotos(sdk.db, eventId, "approved", 1), [sdk, eventId]);
+  const approved = useLive(() => watchPhotos(sdk.db, eventId, "approved", first(1)), [sdk, eventId]);
   // Counted again whenever a photo comes or is decided on.
   const counts = useAsked(
     () => Promise.all(DECIDED.map((status) => countPhotos(sdk.db, eventId, status))),
@@ -66,11 +71,11 @@ function Photos() {
   return (
     <>
       <Figure name={STATUS_WORDS.pending} link={linkTo("photos", eventId)}>
-        <Shown live={waiting}>{({ items, hasMore }) => `${items.length}${hasMore ? "+" : ""}`}</Shown>
+        <Shown live={waiting} isFigure>{({ items, hasMore }) => `${items.length}${hasMore ? "+" : ""}`}</Shown>
       </Figure>
       {DECIDED.map((status, place) => (
         <Figure key={status} name={STATUS_WORDS[status]} link={linkTo("photos", eventId, { status })}>
-          <Shown live={counts}>{(found) => counted(found[place] ?? 0)}</Shown>
+          <Shown live={counts} isFigure>{(found) => counted(found[place] ?? 0)}</Shown>
         </Figure>
       ))}
     </>
@@ -82,22 +87,30 @@ function Receivers() {
   const { sdk, eventId } = usePlace();
   const settings = useSettings();
   const opened = useMemo(() => new Date(), []);
-  const latest = useLive(() => watchDeliveries(sdk.db, { eventId, endpointId: null, filters: NO_FILTERS, now: opened }, 10), [sdk, eventId]);
+  const latest = useLive(() => watchDeliveries(sdk.db, { eventId, endpointId: null, filters: NO_FILTERS, now: opened }, first(10)), [sdk, eventId]);
   const on = settings.value?.endpoints.filter(({ offSince }) => !offSince) ?? [];
   const failing = useAsked(
     async () => {
-      const fails = await Promise.all(on.map(async ({ id, url, disabled }) => disabled !== null || problem(url) !== null || (await failsAt(sdk.db, eventId, id))));
-      return fails.filter(Boolean).length;
+      const found = await Promise.all(on.map(async ({ id, url, disabled }) => {
+        const { isFailing, missing } = await standingOf(sdk.db, eventId, id, new Date());
+        return { isFailing: isFailing || disabled !== null || problem(url) !== null, missing };
+      }));
+      return { number: found.filter(({ isFailing }) => isFailing).length, missing: found.reduce((sum, { missing }) => sum + missing, 0) };
     },
     [sdk, eventId, JSON.stringify(on)],
     latest.value?.items.map(({ id, outcome }) => id + outcome).join(),
   );
   return (
     <Figure name="Receivers" link={linkTo("receivers", eventId)}>
-      <Shown live={settings}>
+      <Shown live={settings} isFigure>
         {({ endpoints }) => endpoints.length === 0 ? "none" : (
-          <Shown live={failing}>
-            {(number) => <span class={number ? "failing" : ""}>{number ? `${number} of ${on.length} failing` : `${on.length} of ${endpoints.length} on`}</span>}
+          <Shown live={failing} isFigure>
+            {({ number, missing }) => (
+              <>
+                <span class={number ? "failing" : ""}>{number ? `${number} of ${on.length} failing` : `${on.length} of ${endpoints.length} on`}</span>
+                {missing > 0 && <span class="small failing"><br />{missingWords(missing)}</span>}
+              </>
+            )}
           </Shown>
         )}
       </Shown>
@@ -107,11 +120,11 @@ function Receivers() {
 
 function LastRecap() {
   const { sdk, eventId } = usePlace();
-  const recaps = useLive(() => watchRecaps(sdk.db, eventId, 1), [sdk, eventId]);
+  const recaps = useLive(() => watchRecaps(sdk.db, eventId, first(1)), [sdk, eventId]);
   const lock = useLive(() => watchLock(sdk.db, eventId), [sdk, eventId]);
   return (
     <Figure name="Last recap" link={linkTo("recap", eventId)}>
-      <Shown live={recaps}>
+      <Shown live={recaps} isFigure>
         {({ items: [latest] }) => !latest ? "none" : (
           <span class="small">
             {latest.startedAt && <><When at={latest.startedAt} />: </>}{recapWords(latest)}{" "}
@@ -139,8 +152,9 @@ function Actions({ event }: { readonly event: WallEvent }) {
   const close = () => setOpen("");
   return (
     <div class="actions">
+      {event.status === "archived" && <a class="button primary" href={linkTo("recap", eventId)}>Write the recap</a>}
       {event.status !== "published" && (
-        <button type="button" class="primary" onClick={() => setOpen("publish")}>{event.status === "draft" ? "Publish…" : "Publish again…"}</button>
+        <button type="button" class={event.status === "draft" ? "primary" : ""} onClick={() => setOpen("publish")}>{event.status === "draft" ? "Publish…" : "Publish again…"}</button>
       )}
       {event.status === "published" && <button type="button" onClick={() => setOpen("archive")}>Archive…</button>}
       <button type="button" onClick={() => setOpen("edit")}>Edit</button>
