@@ -17,10 +17,23 @@ import { DAY_MS, type Health, SAMPLE, health } from "../domain/health.ts";
 import { COUNTED } from "../domain/words.ts";
 import { read } from "./deliveries.ts";
 
-/** Whether the last delivery to the endpoint that ended has failed: two deliveries are read. */
-export async function failsAt(db: Firestore, eventId: string, endpointId: string): Promise<boolean> {
-  const [successes, failures] = await Promise.all([endings(db, eventId, endpointId, "success", 1), endings(db, eventId, endpointId, "failed", 1)]);
-  return isFailing(successes[0], failures[0]);
+export interface Standing {
+  /** Whether the last delivery to the endpoint that ended has failed. */
+  readonly isFailing: boolean;
+  /** Deliveries of the last day that have failed, tests aside. */
+  readonly missing: number;
+}
+
+/** How an endpoint stands: two deliveries are read, and where one has failed today, these are counted. */
+export async function standingOf(db: Firestore, eventId: string, endpointId: string, now: Date): Promise<Standing> {
+  const [[success], [failure]] = await Promise.all([endings(db, eventId, endpointId, "success", 1), endings(db, eventId, endpointId, "failed", 1)]);
+  const isOfTheDay = failure?.endedAt && now.getTime() - failure.endedAt.getTime() < DAY_MS;
+  return { isFailing: isFailing(success, failure), missing: isOfTheDay ? await missingAt(db, eventId, endpointId, now) : 0 };
+}
+
+async function missingAt(db: Firestore, eventId: string, endpointId: string, now: Date): Promise<number> {
+  const failed = query(ended(db, eventId, endpointId, "failed"), where("test", "==", false), where("endedAt", ">=", new Date(now.getTime() - DAY_MS)));
+  return (await getCountFromServer(query(failed, orderBy("endedAt", "asc"), limit(COUNTED)))).data().count;
 }
 
 export async function healthOf(db: Firestore, eventId: string, endpointId: string, now: Date): Promise<Health> {
@@ -36,8 +49,9 @@ export async function healthOf(db: Firestore, eventId: string, endpointId: strin
   const lastSuccess = successes[0]?.endedAt;
   const since = lastSuccess ? [where("endedAt", ">", lastSuccess)] : [];
   const first = query(ended(db, eventId, endpointId, "failed"), ...since, orderBy("endedAt", "asc"), limit(1));
-  const failingSince = isFailing(successes[0], failure) ? ((await getDocsFromServer(first)).docs.map(read)[0]?.endedAt ?? null) : null;
-  return health({ delivered, failed }, successes, failingSince, now);
+  const failingSince = isFailing(successes[0], failure) ? (firstAttemptOf((await getDocsFromServer(first)).docs.map(read)[0])) : null;
+  const missing = failed ? await missingAt(db, eventId, endpointId, now) : 0;
+  return health({ delivered, failed, missing }, successes, failingSince, now);
 }
 
 type Ending = "success" | "failed";
@@ -50,6 +64,11 @@ function ended(db: Firestore, eventId: string, endpointId: string, outcome: Endi
 /** The deliveries that ended last so. */
 async function endings(db: Firestore, eventId: string, endpointId: string, outcome: Ending, most: number): Promise<readonly Delivery[]> {
   return (await getDocsFromServer(query(ended(db, eventId, endpointId, outcome), LATEST, limit(most)))).docs.map(read);
+}
+
+// Since when a delivery fails, which ended when its last attempt did.
+function firstAttemptOf(failure: Delivery | undefined): Date | null {
+  return failure?.log.find(({ round }) => round === failure.round)?.at ?? failure?.endedAt ?? null;
 }
 
 function isFailing(success: Delivery | undefined, failure: Delivery | undefined): boolean {

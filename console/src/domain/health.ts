@@ -1,7 +1,7 @@
 // How a URL is doing, from the little that is read for it.
 
 import { type Delivery, lastAttempt } from "./delivery.ts";
-import { COUNTED } from "./words.ts";
+import { COUNTED, counted } from "./words.ts";
 
 /** Acknowledged deliveries of a URL that are read for its times. */
 export const SAMPLE = 10;
@@ -11,18 +11,20 @@ export interface Health {
   /** Ended within the last day. */
   readonly delivered: number;
   readonly failed: number;
+  /** Of the failed ones, those that are no tests: messages that have not arrived. */
+  readonly missing: number;
   /** Milliseconds of the acknowledged attempts in the sample; null if there is no such attempt. */
   readonly median: number | null;
   readonly slowest: number | null;
   readonly sample: number;
   readonly lastSuccess: Date | null;
-  /** When the first of the failures since then ended; null where the last delivery was taken. */
+  /** When the first attempt of the failures since then was made; null where the last delivery was taken. */
   readonly failingSince: Date | null;
 }
 
 /** From the counts of a day, the latest acknowledged deliveries, and the first failure since. */
 export function health(
-  counts: { readonly delivered: number; readonly failed: number },
+  counts: Pick<Health, "delivered" | "failed" | "missing">,
   successes: readonly Delivery[],
   failingSince: Date | null,
   now: Date,
@@ -52,4 +54,9 @@ export function rateOf({ delivered, failed }: Pick<Health, "delivered" | "failed
   if (delivered < COUNTED && failed < COUNTED) return `${delivered} of ${delivered + failed} delivered`;
   const [taken, refused] = [delivered, failed].map((number) => (number < COUNTED ? `${number}` : `${COUNTED} or more`));
   return `${taken} delivered, ${refused} failed`;
+}
+
+/** `10 messages have not arrived`. */
+export function missingWords(missing: number): string {
+  return `${counted(missing)} ${missing === 1 ? "message has" : "messages have"} not arrived`;
 }

@@ -16,12 +16,12 @@ export function When({ at, long = false }: Props & { readonly long?: boolean }) 
   );
 }
 
-/** `3 min ago`, and going on. */
+/** `3 min ago`, and going on: of what has happened, whatever the reader's clock says. */
 export function Ago({ at }: Props) {
   const now = useNow(10_000);
   return (
     <time dateTime={at.toISOString()} title={`${longTime(at)} · ${utcTime(at)}`}>
-      {relative(at, now)}
+      {relative(at > now ? now : at, now)}
     </time>
   );
 }

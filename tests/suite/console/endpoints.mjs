@@ -3,7 +3,7 @@
 
 import { signIn } from "./steps.mjs";
 
-export default async function endpoints({ site, admin, eventId, added, disabled, typo, corrected, visitor }) {
+export default async function endpoints({ site, admin, eventId, added, disabled, typo, corrected, missing, visitor }) {
   const page = await visitor();
   await signIn(page, site, admin, `#/events/${eventId}/receivers`);
   const dialog = page.getByRole("dialog");
@@ -38,7 +38,6 @@ export default async function endpoints({ site, admin, eventId, added, disabled,
   await main.getByText("A guest joined", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Edit" }).click();
   await dialog.getByLabel("photo.approved").check();
-  await dialog.getByLabel("Send failed ones again by itself").check();
   await dialog.getByRole("button", { name: "Save" }).click();
   await main.getByText("A photo was approved", { exact: true }).waitFor();
   await main.getByText("what failed is sent again by itself").waitFor();
@@ -93,6 +92,23 @@ export default async function endpoints({ site, admin, eventId, added, disabled,
   await dialog.getByText("on the way again").waitFor();
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
+
+  // Recovery that is switched on once the receiver is back knows of nothing that failed before.
+  await open(missing);
+  found.missing = await main.getByRole("status").filter({ hasText: "not arrived" }).innerText();
+  await page.getByRole("button", { name: "Edit" }).click();
+  await dialog.getByLabel("Send failed ones again by itself").check();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.getByText("would be sent again").waitFor();
+  found.offered = await dialog.innerText();
+  await page.keyboard.press("Escape");
+  await page.getByRole("link", { name: "Overview" }).click();
+  const figure = page.locator(".headline > div").filter({ hasText: "Receivers" });
+  await figure.getByText("not arrived").waitFor();
+  found.headline = await figure.innerText();
+  await page.getByRole("link", { name: "Receivers" }).first().click();
+  await list.getByText("2 messages have not arrived").waitFor();
+  found.row = await list.getByRole("listitem").filter({ hasText: new URL(missing).pathname }).innerText();
 
   await open(added);
   await page.getByRole("button", { name: "Remove" }).click();

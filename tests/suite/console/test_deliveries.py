@@ -33,6 +33,8 @@ def test_an_admin_watches_a_delivery_arrive_and_retry(
     ] == ["500", "500", "200"]
     assert event.collection("deliveries").document(seen["id"]).get().get("url") == flaky
     assert seen["back"] == seen["filtered"]
+    assert seen["focused"] == seen["id"]
+    assert "/flaky" in seen["title"]
     assert set(seen["told"]) <= {"", "Live"}
     assert "a-key" not in seen["filtered"]
     assert quote(flaky, safe="") not in seen["filtered"]
@@ -55,6 +57,7 @@ def test_a_lost_network_is_told_and_made_up_for(
 
     assert seen["rows"] == 1
     assert "You are offline" in seen["told"]
+    assert "Approved\n\N{EN DASH}" in seen["unknown"]
     assert "Last recap\nnone" not in seen["unknown"]
 
 
@@ -107,12 +110,12 @@ def test_each_view_reads_what_it_shows(
         return {"documents": 1 + documents, "aggregations": aggregations}
 
     assert found == {
-        # The settings, a page of 25 and one more; of each receiver two counts, ten acknowledged
-        # deliveries, the last failure and the first since.
-        "list": cost(1 + 26 + 10 + 1 + 1, aggregations=2),
+        # The settings, a page of 25 and one more; of each receiver two counts, where one has failed
+        # a third, ten acknowledged deliveries, the last failure and the first since.
+        "list": cost(1 + 26 + 10 + 1 + 1, aggregations=3),
         "older": {"documents": 51, "aggregations": 0},
-        "filtered": cost(1 + 10 + 1 + 1, aggregations=2),
+        "filtered": cost(1 + 10 + 1 + 1, aggregations=3),
         "delivery": cost(1 + 1),
-        "receiver": cost(1 + 26 + 10 + 1 + 1, aggregations=2),
+        "receiver": cost(1 + 26 + 10 + 1 + 1, aggregations=3),
         "recap": cost(0),
     }

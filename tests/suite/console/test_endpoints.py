@@ -21,7 +21,7 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
     receiving: Callable[..., Any],
 ) -> None:
     """What cannot be is told before it is saved; what a recovery would do, before it does it."""
-    scripts = {path: always() for path in ("/keeps", "/given-up", "/added", "/right")}
+    scripts = {path: always() for path in ("/keeps", "/given-up", "/added", "/right", "/back")}
     with receiving(scripts) as receiver:
         dead = receiver.url("/given-up")
         disabled = {
@@ -31,11 +31,13 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
                 "at": datetime.now(UTC) - timedelta(hours=2),
             }
         }
-        keeps, typo, right = (receiver.url(path) for path in ("/keeps", "/rihgt", "/right"))
+        paths = ("/keeps", "/rihgt", "/right", "/back")
+        keeps, typo, right, back = (receiver.url(path) for path in paths)
         twice = {"url": keeps, "events": ["photo.deleted"]}
         configure(
             *({"url": url} for url in (keeps, dead)),
             typo,
+            back,
             twice,
             recover=[keeps, dead],
             disabled=disabled,
@@ -47,6 +49,9 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
         record(dead, minutes_ago=300)
         record(dead, test=True)
         misdirected = [record(typo), record(typo)]
+        record(back, minutes_ago=90)
+        record(back, minutes_ago=80)
+        record(back, minutes_ago=20, outcome="success")
         seen = browser.make(
             "endpoints",
             admin=admin,
@@ -55,6 +60,7 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
             disabled=dead,
             typo=typo,
             corrected=right,
+            missing=back,
         )
         receiver.wait_for(
             lambda got: {request.delivery_id for request in got} >= {*missed, *misdirected},
@@ -72,12 +78,17 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
     assert "Left alone: 1 test." in seen["before"]
     assert "3 deliveries are on the way again" in seen["after"]
     assert "2 deliveries would be sent again" in seen["corrected"]
+    assert seen["missing"].startswith("2 messages have not arrived in the last 24 hours.")
+    assert "2 messages have not arrived: send them again" in seen["row"]
+    assert "2 messages have not arrived" in seen["headline"]
+    assert "2 deliveries would be sent again" in seen["offered"]
     assert sent == set(misdirected)
     assert "/rihgt" not in paths
     assert tested == ["milestone.reached"]
     assert "There is nothing to send again since then." in seen["switchedOn"]
     assert "Screen in the hall" in seen["receivers"]
     assert "Superadmins of your organization can read it" in seen["secret"]
+    assert f"/console#/events/{event.id}/receivers" in seen["secret"]
     settings = event.collection("settings").document("webhooks").get().to_dict() or {}
     assert settings.pop("urlsChangedAt")
     assert settings == {
@@ -85,11 +96,12 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
             {"id": key(keeps), "url": keeps, "events": list(EventType)},
             {"id": key(dead), "url": dead},
             {"id": key(typo), "url": right},
+            {"id": key(back), "url": back},
         ],
         "labels": {key(keeps): "Screen in the hall"},
         "off": {},
         "disabled": {},
-        "recover": [key(dead)],
+        "recover": [key(dead), key(back)],
         "notify": [admin["email"]],
     }
 

@@ -39,6 +39,8 @@ export default async function watching({ site, admin, eventId, photoId, visitor 
 
   await page.locator("article .back a").click();
   await row(page, "photo.uploaded", "again").first().waitFor();
+  const focused = await page.evaluate(() => document.activeElement.closest("[data-id]")?.dataset.id);
+  const title = await page.title();
   // The figures go on by themselves.
   await upload(eventId, `${photoId}-next`);
   await health.getByText("2 of 2 delivered").waitFor();
@@ -49,7 +51,7 @@ export default async function watching({ site, admin, eventId, photoId, visitor 
   await other.goto(filtered);
   await row(other, "photo.uploaded", "Delivered").first().waitFor();
   const rows = await other.locator(".deliveries > li").count();
-  return { retrying, delivered, attempts, id, filtered, told, back, rows };
+  return { retrying, delivered, attempts, id, filtered, told, back, rows, focused, title };
 }
 
 // What the line above the list says from now on.

@@ -35,6 +35,9 @@ function fragmentOf({ deliveryId, ...filters }: Place): string {
 // Milliseconds after which the page looks what became of a delivery that was sent again: calls are few an hour.
 const LOOKS_MS = [1500, 6000, 20_000];
 
+// So long after it was due an attempt has mostly ended.
+const ATTEMPT_MS = 3000;
+
 /** The deliveries to one URL, for its people. */
 export function LinkPage({ link: { token, event: eventName, receiver } }: { readonly link: Link }) {
   const [place, setPlace] = useState(readPlace);
@@ -69,6 +72,20 @@ export function LinkPage({ link: { token, event: eventName, receiver } }: { read
     }
   }
   useEffect(() => void load(), [outcome, event]);
+  // Once, when the next retry should have ended.
+  const due = Math.min(...[...known.values()].filter(isOpen).map(({ nextAttemptAt }) => nextAttemptAt?.getTime() ?? Infinity));
+  useEffect(() => {
+    if (!page || due <= page.asOf.getTime() || due === Infinity) return;
+    const timer = setTimeout(() => void refresh(), due - Date.now() + ATTEMPT_MS);
+    return () => clearTimeout(timer);
+  }, [due, page]);
+
+  // What is shown stays in its place.
+  async function refresh(): Promise<void> {
+    const found = await readSharedLog(token, { outcome, event }, null).catch(() => null);
+    learn(found?.deliveries ?? []);
+    if (found) setPage((before) => before && { ...before, asOf: new Date() });
+  }
 
   async function sendAgain(delivery: Delivery): Promise<void> {
     await resendShared(token, delivery.id);
@@ -123,7 +140,11 @@ export function LinkPage({ link: { token, event: eventName, receiver } }: { read
         ) : (
           <>
             <div class="view-head"><Heading title={`Deliveries to ${receiver || page.url}`}>Deliveries</Heading></div>
-            <p class="quiet-text">To <bdi>{page.url}</bdi>. Whoever has this link sees them, and nothing else of the event.</p>
+            <p class="quiet-text">
+              To <bdi>{page.url}</bdi>. Whoever has this link sees them, and nothing else of the event.{" "}
+              <a href="/events" target="_blank" rel="noopener">What each message holds</a>,{" "}
+              <a href="/events#signature" target="_blank" rel="noopener">how to verify it</a>
+            </p>
             <form class="filters" role="search" aria-label="Deliveries" onSubmit={(submitted) => submitted.preventDefault()}>
               <KindFields filters={place} onChange={set} />
             </form>

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 
-import { hearFrom } from "../../data/deliveries.ts";
+import { hearFrom } from "../../data/listen.ts";
 import { type Place, linkTo } from "../../domain/address.ts";
 import type { Delivery } from "../../domain/delivery.ts";
 import { type Filters, NO_FILTERS, type Period, isFiltered } from "../../domain/filters.ts";
@@ -35,7 +35,7 @@ export function Deliveries({ place, list, labels }: Props) {
     <section class="column list" aria-labelledby="deliveries">
       <div class="head">
         <h2 id="deliveries">{endpointId ? "Deliveries" : "All deliveries"}</h2>
-        {list.news > 0 && <Connection news={list} ask={() => hearFrom(sdk.db, eventId)} />}
+        {list.news > 0 && <Connection news={list} ask={() => hearFrom(sdk.db, eventId, "deliveries")} />}
       </div>
       <FilterBar filters={filters} onChange={change} onOpen={(deliveryId) => void (location.hash = linkTo("receivers", eventId, { deliveryId }))} />
       <ShownList list={list} rows={8} label="Loading deliveries…" more="Show older">
@@ -112,7 +112,7 @@ function FilterBar({ filters, onChange, onOpen }: BarProps) {
         label="Delivery id"
         type="search"
         value={id}
-        placeholder="Paste and press Enter"
+        placeholder="Paste, then Enter"
         onChange={setId}
         onEnter={() => {
           const wanted = id.trim();

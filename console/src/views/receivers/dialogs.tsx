@@ -20,18 +20,18 @@ interface EndpointProps {
   readonly before: Endpoint | null;
   readonly others: readonly Endpoint[];
   readonly onClose: () => void;
-  /** Told the new URL, where it has changed. */
-  readonly onMoved?: ((url: string) => void) | undefined;
+  /** Told the URL where it has changed, or recovery was switched on; whether something takes the dialog's place. */
+  readonly onSaved?: (url: string) => boolean;
 }
 
 /** A URL and the messages for it; what cannot be saved is told before. */
-export function EndpointDialog({ before, others, onClose, onMoved }: EndpointProps) {
+export function EndpointDialog({ before, others, onClose, onSaved }: EndpointProps) {
   const { sdk, eventId } = usePlace();
   const [url, setUrl] = useState(before?.url ?? "");
   const [label, setLabel] = useState(before?.label ?? "");
   const [isAll, setAll] = useState(!before || before.events === null);
   const [events, setEvents] = useState<readonly EventType[]>(before?.events ?? []);
-  const [recover, setRecover] = useState(before?.recover ?? false);
+  const [recover, setRecover] = useState(before?.recover ?? true);
   const [isTried, setTried] = useState(false);
 
   const given = url.trim();
@@ -49,9 +49,8 @@ export function EndpointDialog({ before, others, onClose, onMoved }: EndpointPro
     const disabled = isOld ? before.disabled : null;
     const chosen = EVENT_TYPES.filter((one) => events.includes(one));
     await saveEndpoint(sdk.db, eventId, { id, url: given, events: isAll ? null : chosen, recover, label: label.trim(), offSince, disabled });
-    if (!before || isOld) return undefined;
-    onMoved?.(given);
-    return onMoved ? "stay" : undefined;
+    const isNews = before && (!isOld || (recover && !before.recover));
+    return isNews && onSaved?.(given) ? "stay" : undefined;
   }
 
   return (
@@ -133,7 +132,7 @@ export function TestDialog({ endpoint, onClose }: Props) {
 /** What sending deliveries again came to: how many, and why others were left alone. */
 function Resent({ sent, left }: { readonly sent: number; readonly left: readonly string[] }) {
   return (
-    <Notice kind={left.length ? "warning" : "success"}>
+    <Notice kind={sent ? "success" : "warning"}>
       <p>{count(sent, "delivery is", "deliveries are")} on the way again.</p>
       {left.map((words) => <p key={words}>Left alone: {words}</p>)}
     </Notice>
@@ -226,7 +225,8 @@ export function ResendDialog({ deliveries, labels, onClose }: ResendProps) {
   const send = async () => {
     // Of the deliveries that were not sent: what was said, and how often.
     const refused = new Map<string, number>();
-    for (const { id } of deliveries) {
+    // As they came about: the list has the newest first.
+    for (const { id } of [...deliveries].sort((one, other) => one.createdAt.getTime() - other.createdAt.getTime())) {
       const said = await calls.resend(id).then(() => "", wordsOf);
       if (said) refused.set(said, (refused.get(said) ?? 0) + 1);
     }

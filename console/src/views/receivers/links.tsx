@@ -11,10 +11,9 @@ import { withNames } from "../../ui/token.ts";
 import { Ago, When } from "../../ui/when.tsx";
 import { usePlace } from "../place.ts";
 
-/** Links for the people behind a receiver: made, listed, ended. */
-export function Links({ endpoint: { url, label } }: { readonly endpoint: Endpoint }) {
+/** Links for the people behind a receiver: listed, ended. */
+export function Links({ endpoint: { url } }: { readonly endpoint: Endpoint }) {
   const { sdk, eventId, calls } = usePlace();
-  const [isMaking, setMaking] = useState(false);
   const now = useMemo(() => new Date(), []);
   const live = useLive(() => watchShares(sdk.db, eventId, now), [sdk, eventId]);
   return (
@@ -43,15 +42,14 @@ export function Links({ endpoint: { url, label } }: { readonly endpoint: Endpoin
           );
         }}
       </Shown>
-      <div class="actions"><button type="button" onClick={() => setMaking(true)}>Make a link…</button></div>
-      {isMaking && <LinkDialog url={url} label={label} onClose={() => setMaking(false)} />}
     </section>
   );
 }
 
 const DAYS = ["1", "2", "3", "4", "5", "6", "7"].map((days) => [days, days === "1" ? "1 day" : `${days} days`] as const);
 
-function LinkDialog({ url, label, onClose }: { readonly url: string; readonly label: string; readonly onClose: () => void }) {
+/** Makes a link, which is shown once. */
+export function LinkDialog({ url, label, onClose }: { readonly url: string; readonly label: string; readonly onClose: () => void }) {
   const { calls, eventName } = usePlace();
   const [days, setDays] = useState("7");
   const [canResend, setCanResend] = useState(false);

@@ -6,6 +6,7 @@ import { linkTo } from "../../domain/address.ts";
 import type { Delivery } from "../../domain/delivery.ts";
 import { type Endpoint, callName, nameOf, problem } from "../../domain/endpoint.ts";
 import { EVENT_WORDS } from "../../domain/event_type.ts";
+import { missingWords } from "../../domain/health.ts";
 import { verdict } from "../../domain/verdict.ts";
 import { Act } from "../../ui/busy.tsx";
 import { Ask } from "../../ui/form.tsx";
@@ -18,7 +19,7 @@ import { When } from "../../ui/when.tsx";
 import { usePlace } from "../place.ts";
 import { EndpointDialog, RecoverDialog, TestDialog } from "./dialogs.tsx";
 import { HealthBadge, HealthFacts, useHealth } from "./health.tsx";
-import { Links } from "./links.tsx";
+import { LinkDialog, Links } from "./links.tsx";
 import { SecretCard } from "./secret.tsx";
 
 interface Props {
@@ -34,7 +35,7 @@ export function ReceiverPage({ endpoint, settings, list, children }: Props) {
   const { sdk, staff, eventId } = usePlace();
   const { id, url, label, events, disabled, offSince, recover } = endpoint;
   // To recover: after a correction the new URL is known before the settings tell of it.
-  const [open, setOpen] = useState<"" | "edit" | "remove" | "test" | { readonly url: string; readonly from: Date | null }>("");
+  const [open, setOpen] = useState<"" | "edit" | "remove" | "test" | "share" | { readonly url: string; readonly from: Date | null }>("");
   const health = useHealth(endpoint, list.value?.items ?? []);
   const name = useAsked(() => nameOf(url), [url]).value;
   const mayEdit = isAdmin(staff);
@@ -42,11 +43,18 @@ export function ReceiverPage({ endpoint, settings, list, children }: Props) {
   const isOff = disabled !== null || offSince !== null;
   const since = disabled?.at ?? offSince;
   const failingSince = health.value?.failingSince ?? null;
+  const missing = health.value?.missing ?? 0;
   // What the latest failure says, where the receiver fails now.
   const failed = failingSince && list.value?.items.find(({ outcome }) => outcome === "failed" || outcome === "retrying");
   const told = failed ? verdict(failed) : null;
   const close = () => setOpen("");
   const recoverSince = (from: Date | null, at = url) => setOpen({ url: at, from });
+  // What recovery cannot know of is offered to be sent: what failed at the old URL, or before recovery was switched on.
+  const offer = (at: string) => {
+    if (at !== url ? !failingSince : failingSince || !missing) return false;
+    recoverSince(failingSince, at);
+    return true;
+  };
   // What happened meanwhile is offered to be sent.
   const switchOn = async () => {
     await saveEndpoint(sdk.db, eventId, { ...endpoint, disabled: null, offSince: null });
@@ -73,6 +81,12 @@ export function ReceiverPage({ endpoint, settings, list, children }: Props) {
       {!isOff && told?.turn === "receiver" && (
         <Notice kind="warning"><p>{told.words}</p></Notice>
       )}
+      {!isOff && !unusable && missing > 0 && (
+        <Notice kind="warning">
+          <p>{missingWords(missing)} in the last 24 hours{failingSince ? ". Once the receiver acknowledges again, they can be sent again." : "."}</p>
+          {!failingSince && <button type="button" onClick={() => recoverSince(null)}>Send them again…</button>}
+        </Notice>
+      )}
       <section class="card" aria-label="The receiver">
         <HealthFacts live={health} />
         <dl class="facts">
@@ -90,6 +104,7 @@ export function ReceiverPage({ endpoint, settings, list, children }: Props) {
         </dl>
         <div class="actions">
           <button type="button" class="primary" onClick={() => setOpen("test")}>Send a test</button>
+          <button type="button" onClick={() => setOpen("share")}>Share its log…</button>
           {!unusable && !isOff && <button type="button" onClick={() => recoverSince(failingSince)}>Send failed ones again…</button>}
           {mayEdit && <button type="button" onClick={() => setOpen("edit")}>Edit</button>}
           {mayEdit && !isOff && <Act run={() => saveEndpoint(sdk.db, eventId, { ...endpoint, offSince: new Date() })}>Switch off</Act>}
@@ -101,7 +116,8 @@ export function ReceiverPage({ endpoint, settings, list, children }: Props) {
         <Links endpoint={endpoint} />
         <SecretCard />
       </div>
-      {open === "edit" && <EndpointDialog before={endpoint} others={settings.endpoints} onClose={close} onMoved={failingSince ? (moved) => recoverSince(failingSince, moved) : undefined} />}
+      {open === "edit" && <EndpointDialog before={endpoint} others={settings.endpoints} onClose={close} onSaved={offer} />}
+      {open === "share" && <LinkDialog url={url} label={label} onClose={close} />}
       {open === "test" && <TestDialog endpoint={endpoint} onClose={close} />}
       {typeof open === "object" && <RecoverDialog {...open} onClose={close} />}
       {open === "remove" && (

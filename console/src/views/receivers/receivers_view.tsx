@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { DELIVERIES_PAGE, watchDeliveries } from "../../data/deliveries.ts";
 import type { Settings } from "../../data/endpoints.ts";
@@ -7,6 +7,7 @@ import { type Place, linkTo } from "../../domain/address.ts";
 import type { Delivery } from "../../domain/delivery.ts";
 import { type Endpoint, MAX_URLS } from "../../domain/endpoint.ts";
 import { NO_FILTERS } from "../../domain/filters.ts";
+import { missingWords } from "../../domain/health.ts";
 import { count } from "../../domain/words.ts";
 import { Heading } from "../../ui/heading.tsx";
 import { type Live, type LiveList, Shown, useList } from "../../ui/live.tsx";
@@ -29,9 +30,15 @@ export function ReceiversView({ place }: { readonly place: Place }) {
   const hasList = useRef(false);
   hasList.current ||= !deliveryId;
   const scroll = useRef(0);
-  useEffect(() => {
-    if (deliveryId) return scrollTo(0, 0);
+  const latest = useRef<string | null>(null);
+  useLayoutEffect(() => {
+    if (deliveryId) {
+      latest.current = deliveryId;
+      return scrollTo(0, 0);
+    }
     scrollTo(0, scroll.current);
+    // The row that led to the delivery.
+    if (latest.current) document.querySelector<HTMLElement>(`.deliveries [data-id="${CSS.escape(latest.current)}"] a`)?.focus({ preventScroll: true });
     const remember = () => void (scroll.current = scrollY);
     addEventListener("scroll", remember, { passive: true });
     return () => removeEventListener("scroll", remember);
@@ -53,7 +60,7 @@ function Lists({ place, settings }: { readonly place: Place; readonly settings: 
   const { sdk, eventId } = usePlace();
   const { endpointId, filters } = place;
   const opened = useMemo(() => new Date(), [JSON.stringify(filters)]);
-  const list = useList((most) => watchDeliveries(sdk.db, { eventId, endpointId, filters, now: opened }, most), DELIVERIES_PAGE, [sdk, eventId, endpointId, opened]);
+  const list = useList((part) => watchDeliveries(sdk.db, { eventId, endpointId, filters, now: opened }, part), DELIVERIES_PAGE, [sdk, eventId, endpointId, opened]);
   const labels = useMemo(() => new Map(settings.value?.endpoints.map(({ id, label }) => [id, label])), [settings.value]);
   const deliveries = <Deliveries place={place} list={list} labels={labels} />;
   return (
@@ -121,6 +128,7 @@ function Row({ endpoint, latest }: { readonly endpoint: Endpoint; readonly lates
         <Url url={url} />
       </a>
       <span class="quiet-text">{events === null ? "everything" : count(events.length, "kind of message", "kinds of messages")}</span>
+      {Boolean(live.value?.missing) && <span class="failing">{missingWords(live.value?.missing ?? 0)}: send them again</span>}
       <HealthBadge endpoint={endpoint} live={live} />
     </li>
   );

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 
 import { type WebhookSecret, readSecret } from "../../data/secret.ts";
+import { linkTo } from "../../domain/address.ts";
 import { Act } from "../../ui/busy.tsx";
 import { CopyButton } from "../../ui/copy.tsx";
 import { Ask, Field } from "../../ui/form.tsx";
@@ -10,7 +11,8 @@ import { usePlace } from "../place.ts";
 
 /** The secret that signs every delivery of the event: shown to superadmins; admins are told whom to ask. */
 export function SecretCard() {
-  const { sdk, staff, eventId } = usePlace();
+  const { sdk, staff, eventId, eventName } = usePlace();
+  const request = `Please give the webhook secret of “${eventName}” to the people of its receiver. It is under Secret, at ${location.origin}/console${linkTo("receivers", eventId)}`;
   const [secret, setSecret] = useState<WebhookSecret | null | undefined>(undefined);
   const [open, setOpen] = useState<"" | "replace" | "withdraw">("");
   // Read when it is asked for, and not before.
@@ -28,7 +30,16 @@ export function SecretCard() {
       <h2 id="secret">Secret</h2>
       <p class="quiet-text">One secret signs all deliveries of the event. Receivers verify with it; anybody who has it can pass for this service.</p>
       {staff.role !== "superadmin" ? (
-        <p>Superadmins of your organization can read it and replace it: ask one of them. The operator of this service knows who they are.</p>
+        <>
+          <p>
+            Superadmins of your organization can read it and replace it. Send one of them this request; the people of the receiver
+            get the secret from them. The operator of this service knows who the superadmins are.
+          </p>
+          <div class="key">
+            <span class="grow" data-request>{request}</span>
+            <CopyButton label="Copy the request" text={() => request} />
+          </div>
+        </>
       ) : (
         <>
           {secret === undefined && <div class="key"><code aria-label="hidden">whsec_••••••••••••••••</code></div>}
