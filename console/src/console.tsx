@@ -28,7 +28,7 @@ function App() {
     if (session.state !== "loading") signedIn().then(setRest, setFailure);
   }, [session.state]);
 
-  if (connection && session.state === "signed out") return <SignInView auth={connection.auth} />;
+  if (connection && session.state === "signed out") return <SignInView auth={connection.auth} unsent={session.unsent} />;
   if (connection && session.state === "nobody") return <NobodyView auth={connection.auth} email={session.email} />;
   if (failure) return <NotConnected failure={failure} />;
   if (!connection || session.state !== "staff" || !rest) return <Loading />;

@@ -2,8 +2,9 @@
 
 import type { Firestore } from "firebase/firestore";
 
-import type { Decision, Photo } from "../domain/photo.ts";
+import { type Decision, type Photo, decisionWords, photoOf } from "../domain/photo.ts";
 import { NoAnswerError } from "./errors.ts";
+import { keepOpenWork } from "./open_work.ts";
 import { decide } from "./photos.ts";
 
 /** `late`: not confirmed for a while, and tried again. */
@@ -16,11 +17,14 @@ export interface Made {
   readonly progress: Progress;
   /** Why it was refused. */
   readonly error: unknown;
+  /** Whether it can be undone: not by the second tap of the hand that has just made it. */
+  readonly canUndo: boolean;
 }
 
 /** After which somebody has to know that a decision is not confirmed. */
 const LATE_MS = 3000;
 const AGAIN_MS = 5000;
+const SECOND_TAP_MS = 1500;
 
 /** The decisions of somebody with the address `email` on photos of one event. */
 export class Decisions {
@@ -45,7 +49,7 @@ export class Decisions {
 
   async make(photo: Photo, decision: Decision, reason = ""): Promise<void> {
     if (isOpen(this.#made.get(photo.id))) return;
-    const made: Made = { photo, decision, reason, progress: "sending", error: null };
+    const made: Made = { photo, decision, reason, progress: "sending", error: null, canUndo: false };
     // The latest decision stands last.
     this.#set(new Map([...this.#made].filter(([id]) => id !== photo.id)));
     this.#put(made);
@@ -55,7 +59,9 @@ export class Decisions {
         this.#put({ ...made, progress: "late" });
         await again();
       }
-      this.#put({ ...made, progress: "done" });
+      const done: Made = { ...made, progress: "done" };
+      this.#put(done);
+      setTimeout(() => this.#made.get(photo.id) === done && this.#put({ ...done, canUndo: decision !== "delete" }), SECOND_TAP_MS);
     } catch (error) {
       this.#put({ ...made, progress: "refused", error });
     } finally {
@@ -86,9 +92,10 @@ export class Decisions {
 
   #set(made: ReadonlyMap<string, Made>): void {
     this.#made = made;
-    const isAnyOpen = [...made.values()].some(isOpen);
+    const open = [...made.values()].filter(isOpen);
+    keepOpenWork(open.map(({ decision, photo }) => `${decisionWords(decision, photo.status)}: ${photoOf(photo)}`));
     // The browser asks before it closes the page.
-    (isAnyOpen ? addEventListener : removeEventListener)("beforeunload", ask);
+    (open.length ? addEventListener : removeEventListener)("beforeunload", ask);
     for (const listener of this.#listeners) listener();
   }
 }

@@ -7,8 +7,6 @@ import {
   collection,
   doc,
   documentId,
-  getCountFromServer,
-  limit,
   orderBy,
   query,
   where,
@@ -17,7 +15,7 @@ import {
 import { type Attempt, type Delivery, isOutcome } from "../domain/delivery.ts";
 import { type Filters, beginning } from "../domain/filters.ts";
 import { date, number, text } from "./fields.ts";
-import { type List, type Watch, watchList, watchOne } from "./listen.ts";
+import { type List, type Part, type Watch, watchList, watchOne } from "./listen.ts";
 
 export const DELIVERIES_PAGE = 25;
 
@@ -30,8 +28,8 @@ interface Wanted {
   readonly now: Date;
 }
 
-/** The `most` newest deliveries that fit, whenever they change. */
-export function watchDeliveries(db: Firestore, { eventId, endpointId, filters, now }: Wanted, most: number): Watch<List<Delivery>> {
+/** A part of the deliveries that fit, the newest first, whenever they change. */
+export function watchDeliveries(db: Firestore, { eventId, endpointId, filters, now }: Wanted, part: Part): Watch<List<Delivery>> {
   const from = beginning(filters, now);
   const fitting = query(
     collection(db, "events", eventId, "deliveries"),
@@ -43,15 +41,7 @@ export function watchDeliveries(db: Firestore, { eventId, endpointId, filters, n
     orderBy("createdAt", "desc"),
     orderBy(documentId(), "desc"),
   );
-  return watchList(fitting, most, read);
-}
-
-/**
- * Resolves once the server has answered anything; rejects where it does not. A count is a request of
- * its own: a query that has a listener would be answered without the server.
- */
-export async function hearFrom(db: Firestore, eventId: string): Promise<void> {
-  await getCountFromServer(query(collection(db, "events", eventId, "deliveries"), limit(1)));
+  return watchList(fitting, part, read);
 }
 
 /** Reports a delivery at each change; null if it does not exist. */

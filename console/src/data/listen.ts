@@ -5,22 +5,40 @@
 import {
   type DocumentReference,
   type DocumentSnapshot,
+  type Firestore,
   type Query,
   type QueryDocumentSnapshot,
   type QuerySnapshot,
+  collection,
+  getCountFromServer,
   limit,
   onSnapshot,
   query,
+  startAfter,
 } from "firebase/firestore";
 
 /** Tells a value, and each one that follows, until the function that it returns is called. */
 export type Watch<Value> = (tell: (value: Value) => void, fail: (error: unknown) => void) => () => void;
 
-/** The beginning of a list. */
+/** Where a part of a list ends. */
+export type End = QueryDocumentSnapshot;
+
+/** Which part of a list is wanted: `most` items, from the beginning or behind `after`. */
+export interface Part {
+  readonly most: number;
+  readonly after: End | null;
+}
+
+export function first(most: number): Part {
+  return { most, after: null };
+}
+
+/** A part of a list. */
 export interface List<Item> {
   readonly items: readonly Item[];
   /** Whether there are more behind them. */
   readonly hasMore: boolean;
+  readonly end: End | null;
 }
 
 // That the server has nothing further is told by the metadata alone.
@@ -34,22 +52,30 @@ export function watchOne<Value>(document: DocumentReference, read: (found: Query
     }, fail);
 }
 
-/** The first `most` documents that fit, whenever they change. */
-export function watchList<Item>(fitting: Query, most: number, read: (found: QueryDocumentSnapshot) => Item): Watch<List<Item>> {
+/** The documents of that part of those that fit, whenever they change. */
+export function watchList<Item>(fitting: Query, { most, after }: Part, read: (found: QueryDocumentSnapshot) => Item): Watch<List<Item>> {
   return (tell, fail) => {
     // What has not changed stays the same object, so that its row is not drawn again.
     const known = new Map<string, Item>();
     // One more tells whether there are more.
-    return onSnapshot(query(fitting, limit(most + 1)), OPTIONS, (found) => {
+    return onSnapshot(query(fitting, ...(after ? [startAfter(after)] : []), limit(most + 1)), OPTIONS, (found) => {
       for (const { type, doc } of found.docChanges()) {
         if (type === "removed") known.delete(doc.id);
         else known.set(doc.id, read(doc));
       }
       if (!isServers(found)) return;
       const items = found.docs.slice(0, most).map((one) => known.get(one.id) ?? read(one));
-      tell({ items, hasMore: found.size > most });
+      tell({ items, hasMore: found.size > most, end: found.docs[items.length - 1] ?? null });
     }, fail);
   };
+}
+
+/**
+ * Resolves once the server has answered anything; rejects where it does not. A count is a request of
+ * its own: a query that has a listener would be answered without the server.
+ */
+export async function hearFrom(db: Firestore, eventId: string, name: "deliveries" | "photos"): Promise<void> {
+  await getCountFromServer(query(collection(db, "events", eventId, name), limit(1)));
 }
 
 function isServers({ metadata }: DocumentSnapshot | QuerySnapshot): boolean {

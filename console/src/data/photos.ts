@@ -3,11 +3,14 @@
 import {
   type Firestore,
   type QueryDocumentSnapshot,
+  and,
   collection,
   doc,
   getCountFromServer,
+  getDocFromServer,
   getDocsFromServer,
   limit,
+  or,
   orderBy,
   query,
   runTransaction,
@@ -15,21 +18,38 @@ import {
   where,
 } from "firebase/firestore";
 
-import { type Decision, type Photo, STATUSES, type Status } from "../domain/photo.ts";
+import { type Decision, type Photo, STATUSES, STATUS_WORDS, type Status } from "../domain/photo.ts";
 import { COUNTED } from "../domain/words.ts";
 import { ChangedMeanwhileError, answered } from "./errors.ts";
 import { date, text } from "./fields.ts";
-import { type List, type Watch, watchList } from "./listen.ts";
+import { type List, type Part, type Watch, watchList } from "./listen.ts";
 
 export const PHOTOS_PAGE = 48;
 
 /**
- * The first `most` photos of that status, whenever they change. Waiting photos come oldest first, so
+ * A part of the photos of that status, whenever they change. Waiting photos come oldest first, so
  * that an upload moves none of them; the others newest first.
  */
-export function watchPhotos(db: Firestore, eventId: string, status: Status, most: number): Watch<List<Photo>> {
+export function watchPhotos(db: Firestore, eventId: string, status: Status, part: Part): Watch<List<Photo>> {
   const order = orderBy("createdAt", status === "pending" ? "asc" : "desc");
-  return watchList(query(photosOf(db, eventId), where("status", "==", status), order), most, read);
+  return watchList(query(photosOf(db, eventId), where("status", "==", status), order), part, read);
+}
+
+/** Photos of a guest that are found at once. */
+export const GUEST_PHOTOS = 50;
+
+/** Photos of that status whose guest has exactly that address, or a name that begins so. */
+export function watchPhotosOf(db: Firestore, eventId: string, status: Status, guest: string, part: Part): Watch<List<Photo>> {
+  const ofStatus = where("status", "==", status);
+  if (guest.includes("@")) return watchList(query(photosOf(db, eventId), ofStatus, where("uploaderEmail", "in", variants(guest))), part, read);
+  const beginsWith = (words: string) => and(where("uploaderName", ">=", words), where("uploaderName", "<", `${words}\uf8ff`));
+  return watchList(query(photosOf(db, eventId), and(ofStatus, or(...variants(guest).map(beginsWith))), orderBy("uploaderName")), part, read);
+}
+
+// As it was typed, in small letters, and with a capital: Firestore compares letter by letter.
+function variants(words: string): string[] {
+  const small = words.toLowerCase();
+  return [...new Set([words, small, small.charAt(0).toUpperCase() + small.slice(1)])];
 }
 
 /** How many photos have that status; `COUNTED` stands for as many or more. */
@@ -78,22 +98,41 @@ export async function decide(
   const deciding = runTransaction(db, async (transaction) => {
     const found = await transaction.get(place);
     const now = found.exists() ? read(found) : null;
-    const isReplaced = now && (now.url !== shown.url || now.createdAt?.getTime() !== shown.createdAt?.getTime());
-    if (isReplaced) throw new ChangedMeanwhileError("This photo was replaced by another one meanwhile. Look at it again.");
-    if (isDone(decision, now, email)) return;
-    if (!now) throw new ChangedMeanwhileError("This photo has been deleted meanwhile.");
-    if (now.status !== shown.status) throw new ChangedMeanwhileError("Somebody else has decided on this photo meanwhile.");
+    if (isDone(decision, shown, now, email)) return;
+    const changed = meanwhile(shown, now);
+    if (changed) throw changed;
     if (decision === "delete") transaction.delete(place);
     else transaction.update(place, fieldsOf(decision, email, reason));
   });
-  await answered(deciding, "the photo");
+  try {
+    await answered(deciding, "the photo");
+  } catch (error) {
+    if ((error as { code?: string }).code !== "permission-denied") throw error;
+    // The rules refuse what was done already: by an attempt whose answer was lost, or by somebody else.
+    const now = await answered(readPhoto(db, eventId, shown.id), "the photo");
+    if (!isDone(decision, shown, now, email)) throw meanwhile(shown, now) ?? error;
+  }
+}
+
+/** The photo as it stands; null where it does not exist any more. */
+export async function readPhoto(db: Firestore, eventId: string, id: string): Promise<Photo | null> {
+  const found = await getDocFromServer(doc(photosOf(db, eventId), id));
+  return found.exists() ? read(found) : null;
+}
+
+// Why a decision on the photo that was shown makes no sense any more; null where it does.
+function meanwhile(shown: Photo, now: Photo | null): ChangedMeanwhileError | null {
+  if (!now) return new ChangedMeanwhileError("This photo has been deleted meanwhile.");
+  const isReplaced = now.url !== shown.url || now.createdAt?.getTime() !== shown.createdAt?.getTime();
+  if (isReplaced) return new ChangedMeanwhileError("This photo was replaced by another one meanwhile. Look at it again.");
+  return now.status === shown.status ? null : new ChangedMeanwhileError(`${now.decidedBy || "Somebody else"} has decided meanwhile: ${STATUS_WORDS[now.status]}.`);
 }
 
 // Whether an attempt whose answer was lost has carried the decision out.
-function isDone(decision: Decision, now: Photo | null, email: string): boolean {
+function isDone(decision: Decision, { url }: Photo, now: Photo | null, email: string): boolean {
   if (decision === "delete") return now === null;
   const status = { approve: "approved", reject: "rejected", feature: null, unfeature: null }[decision];
-  return status !== null && now?.status === status && now.decidedBy === email;
+  return status !== null && now?.status === status && now.url === url && now.decidedBy === email;
 }
 
 function fieldsOf(decision: Exclude<Decision, "delete">, email: string, reason: string) {

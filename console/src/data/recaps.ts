@@ -4,7 +4,7 @@ import { type Firestore, type QueryDocumentSnapshot, collection, doc, orderBy, q
 
 import type { RecapCounts } from "../domain/recap.ts";
 import { date, number, text } from "./fields.ts";
-import { type List, type Watch, watchList, watchOne } from "./listen.ts";
+import { type List, type Part, type Watch, watchList, watchOne } from "./listen.ts";
 
 export const RECAPS_PAGE = 10;
 
@@ -29,9 +29,9 @@ export interface RecapLock {
   readonly isUnfinished: boolean;
 }
 
-/** The `most` latest recaps, whenever one moves. */
-export function watchRecaps(db: Firestore, eventId: string, most: number): Watch<List<Recap>> {
-  return watchList(query(collection(db, "events", eventId, "recaps"), orderBy("startedAt", "desc")), most, read);
+/** A part of the recaps, the latest first, whenever one moves. */
+export function watchRecaps(db: Firestore, eventId: string, part: Part): Watch<List<Recap>> {
+  return watchList(query(collection(db, "events", eventId, "recaps"), orderBy("startedAt", "desc")), part, read);
 }
 
 /** The lock; null where there never was one. */

@@ -13,6 +13,7 @@ import {
 
 import type { Role } from "../domain/address.ts";
 import { forgetDrafts } from "./draft.ts";
+import { openWork } from "./open_work.ts";
 
 /** Somebody with a role: the claims of the ID token, which the rules and the calls go by. */
 export interface Staff {
@@ -26,15 +27,22 @@ export interface Staff {
 
 export type Session =
   | { readonly state: "loading" }
-  | { readonly state: "signed out" }
+  /** `unsent` is null where nobody was signed in, or whoever was has left; else what was not confirmed when the session ended. */
+  | { readonly state: "signed out"; readonly unsent: readonly string[] | null }
   /** Signed in, without a role in any tenant. */
   | { readonly state: "nobody"; readonly email: string }
   | { readonly state: "staff"; readonly staff: Staff };
 
+let isLeaving = false;
+
 /** Tells the session, now and whenever it changes. */
 export function watchSession(auth: Auth, onSession: (session: Session) => void): () => void {
+  let wasIn = false;
   return onIdTokenChanged(auth, async (user) => {
-    if (!user) return onSession({ state: "signed out" });
+    const unsent = wasIn && !isLeaving ? openWork() : null;
+    wasIn = user !== null;
+    isLeaving = false;
+    if (!user) return onSession({ state: "signed out", unsent });
     const email = user.email ?? "";
     const { claims } = await user.getIdTokenResult();
     const role = claims["role"];
@@ -89,6 +97,7 @@ export function idToken(auth: Auth): Promise<string> {
 
 export async function leave(auth: Auth): Promise<void> {
   forgetDrafts();
+  isLeaving = true;
   await signOut(auth);
 }
 

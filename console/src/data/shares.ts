@@ -3,7 +3,7 @@
 import { type Firestore, collection, orderBy, query, where } from "firebase/firestore";
 
 import { date, text } from "./fields.ts";
-import { type List, type Watch, watchList } from "./listen.ts";
+import { type List, type Watch, first, watchList } from "./listen.ts";
 
 /** More active links than these are not shown at once. */
 export const SHARES_PAGE = 50;
@@ -21,7 +21,7 @@ export interface ActiveShare {
 /** Links that have not ended, the one that ends first at the top. */
 export function watchShares(db: Firestore, eventId: string, now: Date): Watch<List<ActiveShare>> {
   const active = query(collection(db, "events", eventId, "shares"), where("expireAt", ">", now), orderBy("expireAt"));
-  return watchList(active, SHARES_PAGE, (found) => ({
+  return watchList(active, first(SHARES_PAGE), (found) => ({
     id: found.id,
     url: text(found.get("url")),
     canResend: found.get("canResend") === true,

@@ -15,15 +15,16 @@ export const EMPTY: Grid = { photos: [], gone: new Set(), heldBack: 0 };
 /**
  * The grid after `list` has changed: a photo keeps its place, also once it has left the list; what
  * comes after the last one is added, and what would come before waits until it is asked for.
- * `isWhole` says that the list has no further photos behind its last.
+ * `first` says which photos come first in a list that goes on behind its last; null where it does not.
  */
-export function arranged({ photos: shown }: Grid, list: readonly Photo[], isWhole: boolean): Grid {
+export function arranged({ photos: shown }: Grid, list: readonly Photo[], first: "oldest" | "newest" | null): Grid {
   const listed = new Map(list.map((photo) => [photo.id, photo]));
   const known = new Set(shown.map(({ id }) => id));
   const lastShown = list.findLastIndex(({ id }) => known.has(id));
   const end = list.at(-1);
-  // A newer photo may have pushed it out of the list, where it still belongs.
-  const isBeyond = ({ createdAt }: Photo) => !isWhole && createdAt !== null && end?.createdAt != null && createdAt < end.createdAt;
+  // Another photo may have pushed it out of the list, where it still belongs.
+  const isBeyond = ({ createdAt }: Photo) =>
+    first !== null && createdAt !== null && end?.createdAt != null && (first === "newest" ? createdAt < end.createdAt : createdAt > end.createdAt);
   const arrivals = list.filter(({ id }, place) => place > lastShown && !known.has(id));
   return {
     photos: [...shown.map((photo) => listed.get(photo.id) ?? photo), ...arrivals],

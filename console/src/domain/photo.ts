@@ -58,6 +58,11 @@ export function undoing(decision: Decision): Decision | null {
   return ({ approve: "reject", reject: "approve", feature: "unfeature", unfeature: "feature", delete: null } as const)[decision];
 }
 
+/** What undoing a decision is called: what becomes of the photo. */
+export function undoWords(decision: Decision): string {
+  return { approve: "Take down", reject: "Approve instead", feature: "Unfeature", unfeature: "Feature", delete: "" }[decision];
+}
+
 /** What a decision is called on its button, where the photo stands so. */
 export function decisionWords(decision: Decision, status: Status): string {
   if (decision === "reject") return status === "approved" ? "Take down" : "Reject";

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX, TargetedEvent } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { ActionButton, useWork } from "./busy.tsx";
 import { Notice } from "./notice.tsx";
@@ -115,7 +115,8 @@ interface ModalProps {
 export function Dialog({ title, onClose, children }: ModalProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  // At once: a key that is pressed now is meant for the dialog.
+  useLayoutEffect(() => {
     const element = dialog.current;
     const before = document.activeElement;
     // Not into a field that a key would write into, unless it asks for the focus.

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
-import type { List, Watch } from "../data/listen.ts";
+import { type List, type Part, type Watch, first } from "../data/listen.ts";
 import { wordsOf } from "./errors.ts";
-import { Notice, Skeleton } from "./notice.tsx";
+import { Notice, Skeleton, Unknown } from "./notice.tsx";
 
 /** What is known of something that the server tells. */
 export interface Live<Value> {
@@ -36,29 +36,50 @@ export function useLive<Value>(watch: () => Watch<Value | null>, inputs: readonl
   }, inputs);
   useEffect(() => {
     const mine = subject.current;
-    // The longer list is begun before the shorter one ends, so that the SDK keeps what it has.
-    const before = stop.current;
-    stop.current = watch()(
-      (value) => mine === subject.current && setLive(({ news }) => ({ value, error: null, news: news + 1 })),
+    // What was listened to before goes on until there is an answer, and where it is a refusal.
+    let before = stop.current;
+    const end = watch()(
+      (value) => {
+        before?.();
+        before = null;
+        if (mine === subject.current) setLive(({ news }) => ({ value, error: null, news: news + 1 }));
+      },
       (error) => mine === subject.current && setLive((known) => ({ ...known, error })),
     );
-    before?.();
+    stop.current = () => {
+      end();
+      before?.();
+    };
   }, [...inputs, again]);
   return live;
 }
 
+/** So many items of a list are shown at once: the rules allow 500, and one more tells whether there are more. */
+export const LONGEST = 480;
+
 /** A list, as much of it as was asked for. */
 export interface LiveList<Item> extends Live<List<Item>> {
-  /** Asks for another page. */
+  /** Asks for another page; behind `LONGEST` items the next page takes their place. */
   readonly more: () => void;
+  readonly isFromBeginning: boolean;
+  /** Names what is shown; it changes where other items take the place of those that were shown. */
+  readonly part: string;
+  readonly toBeginning: () => void;
 }
 
 /** The first page of a list, and further ones. */
-export function useList<Item>(watch: (most: number) => Watch<List<Item>>, page: number, inputs: readonly unknown[]): LiveList<Item> {
-  const [most, setMost] = useState(page);
-  useEffect(() => setMost(page), inputs);
-  const live = useLive<List<Item>>(() => watch(most), inputs, most);
-  return useMemo(() => ({ ...live, more: () => setMost(most + page) }), [live, most]);
+export function useList<Item>(watch: (part: Part) => Watch<List<Item>>, page: number, inputs: readonly unknown[]): LiveList<Item> {
+  const [{ most, after }, setPart] = useState(first(page));
+  const toBeginning = () => setPart(first(page));
+  useEffect(toBeginning, inputs);
+  const live = useLive<List<Item>>(() => watch({ most, after }), [...inputs, after], most);
+  return useMemo(() => ({
+    ...live,
+    more: () => setPart(most + page <= LONGEST ? { most: most + page, after } : { most: page, after: live.value?.end ?? after }),
+    isFromBeginning: after === null,
+    part: after?.id ?? "",
+    toBeginning,
+  }), [live, most, after]);
 }
 
 // News may come many times a second.
@@ -67,16 +88,18 @@ const ASK_AGAIN_MS = 3000;
 /** What is asked for when the view is opened, when `inputs` change, after `news`, and when the network is back. */
 export function useAsked<Value>(ask: () => Promise<Value>, inputs: readonly unknown[], news: unknown = null): Live<Value> {
   const askedAt = useRef(0);
+  const timer = useRef(0);
   useEffect(() => void (askedAt.current = -ASK_AGAIN_MS), inputs);
   return useLive<Value>(() => (tell, fail) => {
     const go = () => {
       askedAt.current = performance.now();
       ask().then(tell, fail);
     };
-    const timer = setTimeout(go, askedAt.current + ASK_AGAIN_MS - performance.now());
+    clearTimeout(timer.current);
+    const mine = (timer.current = window.setTimeout(go, askedAt.current + ASK_AGAIN_MS - performance.now()));
     addEventListener("online", go);
     return () => {
-      clearTimeout(timer);
+      clearTimeout(mine);
       removeEventListener("online", go);
     };
   }, inputs, news);
@@ -87,15 +110,18 @@ interface ShownProps<Value> {
   readonly rows?: number;
   readonly label?: string;
   readonly missing?: ComponentChildren;
+  /** Whether a dash stands for what is not known. */
+  readonly isFigure?: boolean;
   readonly children: (value: Value) => ComponentChildren;
 }
 
 /** What is known, once it is; before that its place; and why it is not known, or not any more. */
-export function Shown<Value>({ live: { value, error }, rows = 1, label = "Loading…", missing = null, children }: ShownProps<Value>) {
-  if (value === undefined && !error) return <Skeleton rows={rows} label={label} />;
+export function Shown<Value>({ live: { value, error }, rows = 1, label = "Loading…", missing = null, isFigure = false, children }: ShownProps<Value>) {
+  if (value === undefined && !error) return <Skeleton rows={rows} label={label} isFigure={isFigure} />;
+  if (isFigure && value === undefined) return <Unknown words={wordsOf(error)} />;
   return (
     <>
-      {Boolean(error) && <Notice kind="error">{wordsOf(error)}</Notice>}
+      {Boolean(error) && !isFigure && <Notice kind="error">{wordsOf(error)}</Notice>}
       {value === null ? missing : value !== undefined && children(value)}
     </>
   );
@@ -112,12 +138,18 @@ interface ListProps<Item> extends Pick<ShownProps<unknown>, "rows" | "label"> {
 export function ShownList<Item>({ list, more = "Show more", children, ...place }: ListProps<Item>) {
   return (
     <Shown live={list} {...place}>
-      {(known) => (
-        <>
-          {children(known)}
-          {known.hasMore && <div class="actions middle-row"><button type="button" onClick={list.more}>{more}</button></div>}
-        </>
-      )}
+      {(known) => <>{children(known)}<More list={list} words={more} /></>}
     </Shown>
+  );
+}
+
+/** The ways to the items behind those that are shown, and back to the first. */
+export function More<Item>({ list: { value, more, isFromBeginning, toBeginning }, words = "Show more" }: { readonly list: LiveList<Item>; readonly words?: string }) {
+  if (isFromBeginning && !value?.hasMore) return null;
+  return (
+    <div class="actions middle-row">
+      {!isFromBeginning && <button type="button" onClick={toBeginning}>Back to the beginning</button>}
+      {value?.hasMore && <button type="button" onClick={more}>{words}</button>}
+    </div>
   );
 }

@@ -14,13 +14,14 @@ interface Props {
   readonly news: unknown;
   /** Asks the server for anything. */
   readonly ask: () => Promise<unknown>;
+  readonly onLive?: (isLive: boolean) => void;
 }
 
 /**
  * Whether a list is live, and when the server was last heard from. A listener whose server has died
  * may take minutes to notice, so the list asks by itself.
  */
-export function Connection({ news, ask }: Props) {
+export function Connection({ news, ask, onLive }: Props) {
   const [heardAt, setHeardAt] = useState(() => Date.now());
   const now = useNow(1000).getTime();
   const isOnline = useOnline();
@@ -35,6 +36,7 @@ export function Connection({ news, ask }: Props) {
 
   const silence = Math.max(0, now - heardAt);
   const isLive = isOnline && silence < SILENT_MS;
+  useEffect(() => onLive?.(isLive), [isLive]);
   return (
     <p class={`connection ${isLive ? "live" : "stale"}`}>
       <span role="status">

@@ -1,7 +1,9 @@
 import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
 
 import { Heading } from "./heading.tsx";
 import { InfoIcon, WarningIcon } from "./icons.tsx";
+import { useOnline } from "./online.ts";
 
 interface Props {
   readonly kind?: "info" | "warning" | "error" | "success";
@@ -36,8 +38,31 @@ export function Empty({ title, isView = false, children }: EmptyProps) {
   );
 }
 
-/** The place of content that is being loaded. */
-export function Skeleton({ rows = 6, label = "Loading…" }: { readonly rows?: number; readonly label?: string }) {
+/** In place of a figure. */
+export function Unknown({ words }: { readonly words: string }) {
+  return <span title={words}>–<span class="unseen"> {words}</span></span>;
+}
+
+// After which a server that has not answered is out of reach.
+const UNHEARD_MS = 10_000;
+
+interface SkeletonProps {
+  readonly rows?: number;
+  readonly label?: string;
+  /** Whether a dash is enough where the server is out of reach. */
+  readonly isFigure?: boolean;
+}
+
+/** The place of content that is being loaded; without a server to load it from, it says so. */
+export function Skeleton({ rows = 6, label = "Loading…", isFigure = false }: SkeletonProps) {
+  const isOnline = useOnline();
+  const [isUnheard, setUnheard] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setUnheard(true), UNHEARD_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  const words = isOnline ? "Not known yet: the service does not answer." : "Not known yet: you are offline.";
+  if (!isOnline || isUnheard) return isFigure ? <Unknown words={words} /> : <span class="quiet-text" role="status">{words}</span>;
   return (
     <div class="skeleton" role="status">
       <span class="unseen">{label}</span>

@@ -8,12 +8,13 @@ import { type Staff, idToken } from "../data/session.ts";
 import { type Place, ROOMS, type Room, isOpenTo, linkTo } from "../domain/address.ts";
 import { statusWords } from "../domain/event.ts";
 import { isRefusal, wordsOf } from "../ui/errors.ts";
+import { useWaiting } from "../ui/heading.tsx";
 import { useList, useLive } from "../ui/live.tsx";
 import { Empty, Skeleton } from "../ui/notice.tsx";
 import { Foreign } from "../ui/text.tsx";
 import { OverviewView } from "./overview/overview_view.tsx";
 import { PhotosView } from "./photos/photos_view.tsx";
-import { PlaceContext, type Sdk } from "./place.ts";
+import { PlaceContext, type Sdk, waitingWords } from "./place.ts";
 import { RecapView } from "./recap/recap_view.tsx";
 import { ReceiversView } from "./receivers/receivers_view.tsx";
 import { TopBar } from "./top_bar.tsx";
@@ -28,12 +29,13 @@ interface Props {
 export function EventPage({ sdk, staff, route }: Props) {
   const { eventId, at } = route;
   const { value: event, error } = useLive(() => watchEvent(sdk.db, eventId), [sdk, eventId]);
-  const waiting = useList((most) => watchPhotos(sdk.db, eventId, "pending", most), PHOTOS_PAGE, [sdk, eventId]);
+  const waiting = useList((part) => watchPhotos(sdk.db, eventId, "pending", part), PHOTOS_PAGE, [sdk, eventId]);
   const calls = useMemo(() => new Calls(() => idToken(sdk.auth), eventId), [sdk, eventId]);
   // `staff` is another object with each ID token, an hour later; what was decided stays.
   const decisions = useMemo(() => new Decisions(sdk.db, eventId, staff.email), [sdk, eventId, staff.email]);
   const eventName = event?.name ?? eventId;
-  const tally = waiting.value?.items.length ?? 0;
+  const tally = waitingWords(waiting);
+  useWaiting(tally);
 
   return (
     <PlaceContext.Provider value={{ sdk, staff, eventId, eventName, calls, decisions, waiting }}>
@@ -50,13 +52,13 @@ export function EventPage({ sdk, staff, route }: Props) {
             <li key={room}>
               <a href={linkTo(room, eventId)} aria-current={room === at ? "page" : undefined}>
                 {ROOMS[room]}
-                {room === "photos" && tally > 0 && <span class="tally">{tally}{waiting.value?.hasMore && "+"}<span class="unseen"> waiting</span></span>}
+                {room === "photos" && tally && <span class="tally">{tally}<span class="unseen"> waiting</span></span>}
               </a>
             </li>
           ))}
         </ul>
       </nav>
-      <main tabIndex={-1} class={at === "receivers" ? "wide" : ""}>
+      <main tabIndex={-1} class={at === "receivers" || at === "photos" ? "wide" : ""}>
         {event === null || error ? (
           <Empty isView title="This event cannot be shown">
             <p>{error && !isRefusal(error) ? wordsOf(error) : "There is no event with this id, or it belongs to another organization."}</p>

@@ -22,7 +22,7 @@ interface Props {
 export function EventsView({ db, staff }: Props) {
   const { tenantId } = staff;
   const [isMaking, setMaking] = useState(false);
-  const list = useList((most) => watchEvents(db, tenantId, most), EVENTS_PAGE, [db, tenantId]);
+  const list = useList((part) => watchEvents(db, tenantId, part), EVENTS_PAGE, [db, tenantId]);
   return (
     <div class="column">
       <div class="view-head">

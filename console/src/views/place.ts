@@ -10,7 +10,7 @@ import type { Decisions } from "../data/decisions.ts";
 import { type Settings, watchSettings } from "../data/endpoints.ts";
 import type { Staff } from "../data/session.ts";
 import type { Photo } from "../domain/photo.ts";
-import { type Live, type LiveList, useLive } from "../ui/live.tsx";
+import { LONGEST, type Live, type LiveList, useLive } from "../ui/live.tsx";
 
 /** Firebase, as the views use it. */
 export interface Sdk {
@@ -27,6 +27,13 @@ export interface Place {
   readonly decisions: Decisions;
   /** The photos that wait, the oldest first. */
   readonly waiting: LiveList<Photo>;
+}
+
+/** How many photos wait, as far as it is known: `48+`; empty where none does. */
+export function waitingWords({ value, isFromBeginning }: LiveList<Photo>): string {
+  if (!isFromBeginning) return `${LONGEST}+`;
+  const { items, hasMore } = value ?? { items: [], hasMore: false };
+  return items.length ? `${items.length}${hasMore ? "+" : ""}` : "";
 }
 
 export const PlaceContext = createContext<Place | null>(null);

@@ -8,8 +8,14 @@ import { Heading } from "../ui/heading.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { Foreign } from "../ui/text.tsx";
 
+interface SignInProps {
+  readonly auth: Auth;
+  /** What was not confirmed when the session ended; null where none has. */
+  readonly unsent: readonly string[] | null;
+}
+
 /** E-mail and password. */
-export function SignInView({ auth }: { readonly auth: Auth }) {
+export function SignInView({ auth, unsent }: SignInProps) {
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
   const [told, setTold] = useState("");
@@ -34,8 +40,9 @@ export function SignInView({ auth }: { readonly auth: Auth }) {
   }
 
   const ask = (mail: typeof mailLink, words: string) => () => {
+    if (!email.includes("@")) return setTold("Type your address first.");
     setTold("");
-    void work.run(async () => {
+    return void work.run(async () => {
       await mail(auth, email.trim());
       setTold(words);
     });
@@ -45,6 +52,12 @@ export function SignInView({ auth }: { readonly auth: Auth }) {
 
   return (
     <main class="middle">
+      {unsent && (
+        <Notice kind="warning">
+          <p>Your session has ended. Sign in again to go on where you were.</p>
+          {unsent.length > 0 && <><p>Not confirmed, so look at it again:</p><ul>{unsent.map((words) => <li key={words}><bdi>{words}</bdi></li>)}</ul></>}
+        </Notice>
+      )}
       <form class="card" onSubmit={submit}>
         <img src="/icon.svg" alt="" width="40" height="40" />
         <Heading title="Sign in">Sign in</Heading>
@@ -56,9 +69,9 @@ export function SignInView({ auth }: { readonly auth: Auth }) {
         {told && <Notice>{told}</Notice>}
         <ActionButton busy={work.isBusy} kind="primary" submits>Sign in</ActionButton>
         {!isByLink && (
-          <ActionButton busy={false} kind="quiet" onClick={mailMe} disabled={!email.includes("@")}>Mail me a link instead</ActionButton>
+          <ActionButton busy={false} kind="quiet" onClick={mailMe}>Mail me a link instead</ActionButton>
         )}
-        <ActionButton busy={false} kind="quiet" onClick={reset} disabled={!email.includes("@")}>I have forgotten the password</ActionButton>
+        <ActionButton busy={false} kind="quiet" onClick={reset}>I have forgotten the password</ActionButton>
       </form>
     </main>
   );

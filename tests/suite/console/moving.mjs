@@ -1,40 +1,72 @@
-// Guests go on uploading while a moderator decides: by key, by mouse, and on a photo that was swapped.
+// Guests go on uploading while a moderator decides on a phone: by key, by tap, twice at one place, on photos
+// that were swapped, and on one that a colleague has decided on.
 
 import { showPictures, signIn, upload, write } from "./steps.mjs";
 
 export default async function moving({ site, moderator, eventId, swapped, visitor }) {
   const found = {};
   const page = await visitor({ viewport: { width: 390, height: 844 } });
+  await page.clock.install();
   await showPictures(page);
   await signIn(page, site, moderator, `#/events/${eventId}/photos`);
   const tiles = page.getByRole("list", { name: "Waiting photos" }).getByRole("listitem");
-  const tile = (name) => tiles.filter({ hasText: name });
+  const tile = (name) => tiles.filter({ has: page.getByText(name, { exact: true }) });
+  const path = (number) => `events/${eventId}/photos/p${number}`;
 
   const height = async () => (await tile("Guest 2").boundingBox()).y;
   const before = await height();
 
-  // Between look and key.
+  // Between look and key; the key beside it is pressed too soon after.
   await tile("Guest 0").getByRole("button", { name: "Look at" }).focus();
   await upload(eventId, "late-1", "Late 1");
   await tile("Late 1").waitFor();
   found.order = await tiles.locator(".by").allInnerTexts();
   await page.keyboard.press("r");
   await page.getByText("Rejected: photo of").waitFor();
+  await page.keyboard.press("u");
 
   // Between look and click.
-  const aim = await tile("Guest 1").getByRole("button", { name: "Approve" }).boundingBox();
+  const aim = async (name, button) => {
+    const { x, y, width, height } = await tile(name).getByRole("button", { name: button }).boundingBox();
+    return [x + width / 2, y + height / 2];
+  };
+  const approve = await aim("Guest 1", "Approve");
   await upload(eventId, "late-2", "Late 2");
   await tile("Late 2").waitFor();
-  await page.mouse.click(aim.x + aim.width / 2, aim.y + aim.height / 2);
+  await page.mouse.click(...approve);
   await page.getByText("Approved: photo of").waitFor();
   found.moved = (await height()) - before;
 
+  // Twice at one place.
+  await tile("Guest 3").scrollIntoViewIfNeeded();
+  const reject = await aim("Guest 3", "Reject");
+  await page.mouse.click(...reject);
+  await page.getByText("Rejected: photo of Guest 3").waitFor();
+  await page.mouse.click(...reject);
+  await page.clock.fastForward(1500);
+  await page.locator('[data-id=p3] [aria-disabled=false]').getByText("Approve instead").waitFor();
+
+  // A colleague is faster.
+  await write(path(4), { status: "rejected", rejectedBy: "colleague@example.com" });
+  await tile("Guest 4").getByText("Rejected by").waitFor();
+  found.elsewhere = await tile("Guest 4").locator(".state").innerText();
+  await tile("Guest 4").getByRole("button", { name: "Look at" }).click();
+  found.dialog = await page.getByRole("dialog").innerText();
+  await page.keyboard.press("Escape");
+
   // Another picture takes the photo's place before the decision arrives.
   await page.route(/batchGet/, async (route) => {
-    await write(`events/${eventId}/photos/${swapped.id}`, { ...swapped.fields, createdAt: new Date(swapped.fields.createdAt) });
+    const [number] = /(?<=photos[/]p)[0-9]/.exec(route.request().postData());
+    await write(path(number), { ...swapped, createdAt: new Date(swapped.createdAt) });
     await route.continue();
   });
+  const told = page.locator("main").getByRole("alert");
   await tile("Guest 2").getByRole("button", { name: "Approve" }).click();
-  found.swapped = await page.locator("main").getByRole("alert").innerText();
+  found.swapped = await told.innerText();
+  await page.locator("[data-id=p5]").getByRole("button", { name: "Reject" }).click();
+  await told.filter({ hasText: "2 decisions" }).waitFor();
+  found.refused = await told.innerText();
+  found.onTile = await page.locator("[data-id=p5] .state").innerText();
+  found.barHeight = (await page.locator(".grid-actions").boundingBox()).height;
   return found;
 }

@@ -12,10 +12,15 @@ export default async function offline({ site, admin, eventId, visitor }) {
   await page.evaluate(() => dispatchEvent(new Event("offline")));
   await page.getByText("No news: this is what was known last").waitFor();
   const rows = await page.locator(".deliveries > li").count();
-  // What was never looked at is not known: neither photos nor recaps.
+  // What was never looked at is not known: neither decided photos nor recaps. What was may have changed.
   await page.getByRole("link", { name: "Overview" }).click();
-  await page.getByText("Loading…").first().waitFor();
+  await page.getByText("Not known yet: you are offline.").first().waitFor();
   const unknown = await page.locator("main").innerText();
+  await page.getByRole("link", { name: "Photos" }).click();
+  await page.getByText("When it was heard from last, no photo is waiting.").waitFor();
+  await page.getByRole("link", { name: "Approved" }).click();
+  await page.getByText("Not known yet: you are offline.").waitFor();
+  await page.getByRole("link", { name: "Overview" }).click();
   const told = await page.getByRole("banner").innerText();
   await upload(eventId, "p2");
   await page.context().setOffline(false);

@@ -7,12 +7,19 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
   const found = {};
   let page = await visitor();
   await showPictures(page);
+  await page.route("http://127.0.0.1:9180/pictures/5.jpg", (route) => route.fulfill({ contentType: "image/png", body: "no picture" }));
+  await page.addInitScript(() => {
+    globalThis.badges = [];
+    navigator.setAppBadge = async (number) => void globalThis.badges.push(number);
+  });
   await signIn(page, site, moderator, `#/events/${eventId}/photos`);
   const grid = page.getByRole("list", { name: "Waiting photos" });
   const tiles = grid.getByRole("listitem");
   const tile = (guest) => tiles.filter({ has: page.getByText(guest, { exact: true }) });
   await tiles.nth(47).waitFor();
   found.onTab = await page.getByRole("link", { name: "Photos" }).innerText();
+  found.title = await page.title();
+  found.badges = await page.evaluate(() => globalThis.badges);
   await page.getByRole("button", { name: "Show more" }).click();
   await tiles.nth(49).waitFor();
   found.shown = await tiles.count();
@@ -23,7 +30,8 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
   await page.keyboard.press("r");
   await page.getByText("Rejected: photo of Guest 1.").waitFor();
   // The latest decision is undone from wherever the keyboard is by now.
-  for (const told of ["Approved", "Taken down"]) {
+  for (const [way, told] of [["Approve instead", "Approved"], ["Take down", "Taken down"]]) {
+    await tile("Guest 1").locator("[aria-disabled=false]").getByText(way).waitFor();
     await page.keyboard.press("u");
     await page.getByText(`${told}: photo of Guest 1.`).waitFor();
   }
@@ -44,9 +52,8 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
 
   // A decision is undone where it was made.
   await tile("Guest 4").getByRole("button", { name: "Approve" }).click();
-  await tile("Guest 4").getByRole("button", { name: "Undo" }).click();
-  await tile("Guest 4").getByText("Rejected").waitFor();
-  await tile("Guest 4").getByRole("button", { name: "Undo" }).waitFor();
+  await tile("Guest 4").getByRole("button", { name: "Take down" }).click();
+  await tile("Guest 4").getByRole("button", { name: "Approve instead" }).waitFor();
   // The button that had the focus is gone; its photo has it now.
   found.focused = await page.evaluate(() => document.activeElement.closest("[data-id]")?.dataset.id);
 
@@ -61,12 +68,20 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
   // All that is shown, after a question that says how many.
   await page.getByRole("link", { name: "Waiting", exact: true }).click();
   await tiles.nth(44).waitFor();
+  // One picture does not load: neither a key nor the button for all of them approves it.
+  for (const one of await tiles.all()) await one.scrollIntoViewIfNeeded();
+  await page.waitForFunction(() => [...document.querySelectorAll(".photo img")].every(({ complete }) => complete));
+  found.notLoaded = await tile("Guest 5").locator(".no-picture").innerText();
+  await tile("Guest 5").getByRole("button", { name: "Look at" }).focus();
+  await page.keyboard.press("a");
+  await page.getByText("Not approved, because its picture has not loaded: photo of Guest 5.").waitFor();
   await page.getByRole("button", { name: "Approve all" }).click();
   await upload(eventId, "meanwhile", "Meanwhile");
   await tiles.filter({ hasText: "Meanwhile" }).waitFor();
   found.question = await dialog.getByRole("heading").innerText();
+  found.leftOut = await dialog.locator(".notice").innerText();
   await dialog.getByRole("button", { name: "Approve all" }).click();
-  await page.getByRole("button", { name: "Put away 45" }).waitFor();
+  await page.getByRole("button", { name: "Put away 44" }).waitFor();
   await page.waitForFunction(() => !document.querySelector(".photo .badge.retrying"));
 
   page = await visitor();
@@ -78,11 +93,14 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
   await page.getByRole("button", { name: "Make the event" }).click();
   found.taken = await page.getByRole("alert").innerText();
   await page.getByLabel("Id", { exact: true }).fill(newId);
+  await page.getByLabel("Upload page for guests").fill("https://example.com/upload");
+  await page.getByLabel("Gallery page").fill("https://example.com/gallery");
   await page.getByRole("button", { name: "Make the event" }).click();
   for (const [action, shown] of [["Publish", "Published"], ["Archive", "Archived"]]) {
     await page.getByRole("button", { name: `${action}…` }).click();
     await page.getByRole("dialog").getByRole("button", { name: action, exact: true }).click();
     await page.locator(".event-name .badge").getByText(shown).waitFor();
+    if (shown === "Published") Object.assign(found, await waysIn(page));
   }
   await page.getByRole("button", { name: "Publish again…" }).waitFor();
 
@@ -91,7 +109,7 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
   const headline = page.locator(".headline");
   await headline.getByText("1 of 2 failing").waitFor();
   await upload(eventId, "late");
-  await headline.getByText("2", { exact: true }).waitFor();
+  await headline.getByText("3", { exact: true }).waitFor();
   await page.waitForFunction(() => !document.querySelector(".skeleton"));
   found.headline = await headline.innerText();
 
@@ -113,4 +131,16 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
   await item.getByText("approved").waitFor(); // the counts come after the list
   found.counts = await item.innerText();
   return found;
+}
+
+// The ways of guests: the codes, where the links lead, and what is printed.
+async function waysIn(page) {
+  const section = page.getByRole("region", { name: "For guests" });
+  await section.getByRole("img").nth(1).waitFor();
+  const codes = await section.getByRole("img").evaluateAll((all) => all.map((code) => code.getAttribute("aria-label")));
+  const links = await section.getByRole("link").evaluateAll((all) => all.map(({ href }) => href));
+  await page.emulateMedia({ media: "print" });
+  const onPaper = await page.locator(".column > *").evaluateAll((parts) => parts.filter((part) => part.offsetHeight).map((part) => part.className));
+  await page.emulateMedia({ media: "screen" });
+  return { codes, links, onPaper };
 }

@@ -31,8 +31,8 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
                 "at": datetime.now(UTC) - timedelta(hours=2),
             }
         }
-        paths = ("/keeps", "/rihgt", "/right", "/back")
-        keeps, typo, right, back = (receiver.url(path) for path in paths)
+        wanted = ("/keeps", "/rihgt", "/right", "/back")
+        keeps, typo, right, back = (receiver.url(path) for path in wanted)
         twice = {"url": keeps, "events": ["photo.deleted"]}
         configure(
             *({"url": url} for url in (keeps, dead)),

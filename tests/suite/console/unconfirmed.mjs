@@ -1,4 +1,4 @@
-// The way to the server is dead while a moderator approves a photo, and comes back.
+// The way to the server is silent while a moderator approves a photo: what is tried again arrives twice.
 
 import { showPictures, signIn } from "./steps.mjs";
 
@@ -11,24 +11,52 @@ export default async function unconfirmed({ site, moderator, eventId, visitor })
   const tile = page.getByRole("list", { name: "Waiting photos" }).getByRole("listitem");
   await tile.waitFor();
   page.removeAllListeners("console"); // a network that is gone is no problem of the page's
-  const hangs = () => {};
-  await page.route(/batchGet|commit/, hangs);
+  let first = null;
+  await page.route(/commit/, async (route) => {
+    if (!first) return void (first = route);
+    // What seemed lost arrives before what is tried again.
+    const { url, headers, body } = sent(first.request());
+    await fetch(url, { method: "POST", headers, body });
+    await route.continue();
+  });
+  const commit = page.waitForRequest(/commit/);
   await tile.getByRole("button", { name: "Approve" }).click();
+  await commit;
   // Long before the page gives an answer up.
   await page.clock.fastForward(3000);
-  await tile.getByText("Not confirmed yet").waitFor({ timeout: 8000 });
+  await tile.getByText("Approve: not confirmed yet").waitFor();
   found.told = await page.locator(".notice").innerText();
   const asked = page.waitForEvent("dialog");
   await page.close({ runBeforeUnload: true });
   const question = await asked;
   found.asked = question.type();
   await question.dismiss();
-  await page.unroute(/batchGet|commit/);
+
+  await first.abort();
+  await page.clock.runFor(5000);
   await tile.getByText("Approved").waitFor();
+  found.refused = await page.locator("main").getByRole("alert").allInnerTexts();
   const token = page.waitForResponse(/securetoken/);
   await page.clock.fastForward(3_600_000);
   await token;
-  await tile.getByRole("button", { name: "Undo" }).click();
+  await tile.getByRole("button", { name: "Take down" }).click();
   await tile.getByText("Rejected").waitFor();
+
+  // The session ends in another tab, and a decision is on its way.
+  await page.unroute(/commit/);
+  await page.route(/commit/, () => {});
+  await page.clock.fastForward(1500);
+  await tile.getByRole("button", { name: "Approve instead" }).click();
+  await tile.getByText("Take down: sending").or(tile.getByText("Approve: sending")).waitFor();
+  const other = await page.context().newPage();
+  await other.goto(`${site}/console`);
+  await other.getByRole("button", { name: "Sign out" }).click();
+  await page.clock.runFor(2000);
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  found.ended = await page.locator(".notice").innerText();
   return found;
+}
+
+function sent(request) {
+  return { url: request.url(), headers: request.headers(), body: request.postData() };
 }

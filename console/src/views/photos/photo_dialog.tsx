@@ -10,13 +10,14 @@ const REASON_CHARACTERS = 1000;
 
 interface Props {
   readonly photo: Photo;
+  readonly isDeleted: boolean;
   readonly mayDecide: boolean;
   readonly onDecide: (decision: Decision, reason: string) => void;
   readonly onClose: () => void;
 }
 
 /** One photo, large, with its facts. */
-export function PhotoDialog({ photo, mayDecide, onDecide, onClose }: Props) {
+export function PhotoDialog({ photo, isDeleted, mayDecide, onDecide, onClose }: Props) {
   const [reason, setReason] = useState("");
   const { status, uploaderEmail, createdAt, decidedBy, reason: given } = photo;
   const open = decisions(photo);
@@ -26,14 +27,14 @@ export function PhotoDialog({ photo, mayDecide, onDecide, onClose }: Props) {
       <div class="stack">
         <div class="large"><Picture url={photo.url} alt={name} /></div>
         <dl class="facts">
-          <div><dt>Status</dt><dd>{STATUS_WORDS[status]}{decidedBy && <>, by <Foreign>{decidedBy}</Foreign></>}</dd></div>
+          <div><dt>Status</dt><dd>{isDeleted ? "Deleted" : STATUS_WORDS[status]}{!isDeleted && decidedBy && <>, by <Foreign>{decidedBy}</Foreign></>}</dd></div>
           {createdAt && <div><dt>Uploaded</dt><dd><When at={createdAt} long /></dd></div>}
           <div><dt>E-mail</dt><dd>{uploaderEmail ? <Foreign>{uploaderEmail}</Foreign> : "none: no recap goes to this guest"}</dd></div>
           {given && <div><dt>Reason</dt><dd><Foreign>{given}</Foreign></dd></div>}
         </dl>
         {mayDecide && open.includes("reject") && (
           <Field
-            label={`Reason, if you ${decisionWords("reject", status).toLowerCase()} it (may stay empty)`}
+            label={`Reason, if you ${status === "approved" ? "take it down" : "reject it"} (may stay empty)`}
             value={reason}
             max={REASON_CHARACTERS}
             onChange={setReason}

@@ -1,37 +1,74 @@
+import type { JSX, RefObject } from "preact";
+
 import { type Made, isOpen } from "../../data/decisions.ts";
-import { type Decision, type Photo, STATUS_WORDS, decisionWords, decisions, photoOf } from "../../domain/photo.ts";
+import { type Decision, type Photo, STATUS_WORDS, decidedAs, decisionWords, decisions, photoOf, undoWords } from "../../domain/photo.ts";
+import { wordsOf } from "../../ui/errors.ts";
 import { StarIcon } from "../../ui/icons.tsx";
 import { Picture } from "../../ui/picture.tsx";
 import { Foreign } from "../../ui/text.tsx";
 import { When } from "../../ui/when.tsx";
 
+/** What can be done with a tile. */
+export interface Acts {
+  readonly focus: (photo: Photo) => void;
+  readonly open: (photo: Photo) => void;
+  readonly choose: (photo: Photo) => void;
+  readonly decide: (photo: Photo, decision: Decision) => void;
+  readonly undo: (photo: Photo) => void;
+  /** The picture shows. */
+  readonly loaded: (photo: Photo) => void;
+}
+
 interface Props {
-  /** As it stands by the decision that was made here. */
   readonly photo: Photo;
   readonly made: Made | undefined;
+  /** Address of whoever decides here. */
+  readonly email: string;
+  /** What became of it once it left the list; undefined where that is not known, null where it was deleted. */
+  readonly became: Photo | null | undefined;
   /** Whether it still waits for a decision here, or has left the list. */
   readonly isLeft: boolean;
   readonly mayDecide: boolean;
+  readonly isChosen: boolean;
   /** Whether Tab leads to it: one photo of the grid is in the tab order, arrows lead to the others. */
   readonly isCurrent: boolean;
-  readonly onFocus: () => void;
-  readonly onOpen: () => void;
-  readonly onDecide: (decision: Decision) => void;
-  readonly onUndo: () => void;
+  readonly acts: RefObject<Acts>;
+}
+
+/** Tiles as they were drawn, by their photos: of hundreds, each is drawn again only where a property has changed. */
+export type Drawn = Map<string, { readonly props: Props; readonly tile: JSX.Element }>;
+
+export function tileOf(props: Props, drawn: Drawn): JSX.Element {
+  const { id } = props.photo;
+  const before = drawn.get(id);
+  if (before && (Object.keys(props) as (keyof Props)[]).every((name) => before.props[name] === props[name])) return before.tile;
+  const tile = <PhotoTile key={id} {...props} />;
+  drawn.set(id, { props, tile });
+  return tile;
 }
 
 /** One photo of the grid. */
-export function PhotoTile({ photo, made, isLeft, mayDecide, isCurrent, onFocus, onOpen, onDecide, onUndo }: Props) {
+function PhotoTile({ photo: shown, made, email, became, isLeft, mayDecide, isChosen, isCurrent, acts }: Props) {
+  const photo = made ? madeOf(shown, made, email) : (became ?? shown);
   const { status, url, thumbUrl, featured, uploaderName, createdAt } = photo;
   const tab = isCurrent ? 0 : -1;
   const name = photoOf(photo);
   return (
-    <li class={`photo${isLeft ? "" : " left"}`} data-id={photo.id} onFocusIn={onFocus}>
-      <button type="button" class="picture" tabIndex={tab} onClick={onOpen}>
-        <Picture url={thumbUrl ?? url} alt="" />
+    <li class={`photo${isLeft ? "" : " left"}`} data-id={photo.id} onFocusIn={() => acts.current?.focus(shown)}>
+      <button type="button" class="picture" tabIndex={tab} onClick={() => acts.current?.open(shown)}>
+        <Picture url={thumbUrl ?? url} alt="" onLoad={() => acts.current?.loaded(shown)} />
         <span class="unseen">Look at the {name}</span>
       </button>
+      {/* On the picture, so that no tile grows with what it says. */}
+      {made?.progress === "refused" && <span class="state error">{wordsOf(made.error)}</span>}
+      {!isLeft && <span class={`state badge ${badgeOf(photo, made)}`}>{becameWords(photo, made, became, email)}</span>}
       {featured && <span class="badge retrying featured"><StarIcon />Featured</span>}
+      {isLeft && mayDecide && (
+        <label class="choose">
+          <input type="checkbox" tabIndex={tab} checked={isChosen} onChange={() => acts.current?.choose(shown)} />
+          <span class="unseen">Choose the {name}</span>
+        </label>
+      )}
       <p class="caption">
         <span class="by">{uploaderName ? <Foreign>{uploaderName}</Foreign> : "No name"}</span>
         {createdAt && <span class="quiet-text"><When at={createdAt} /></span>}
@@ -45,7 +82,7 @@ export function PhotoTile({ photo, made, isLeft, mayDecide, isCurrent, onFocus, 
               tabIndex={tab}
               class={decision === "approve" ? "primary" : ""}
               aria-disabled={isOpen(made)}
-              onClick={() => onDecide(decision)}
+              onClick={() => acts.current?.decide(shown, decision)}
             >
               {decisionWords(decision, status)}
               <span class="unseen"> the {name}</span>
@@ -55,9 +92,10 @@ export function PhotoTile({ photo, made, isLeft, mayDecide, isCurrent, onFocus, 
       )}
       {!isLeft && (
         <div class="actions">
-          <span class={`badge ${made ? (made.progress === "done" ? "success" : "retrying") : ""}`}>{stateWords(photo, made)}</span>
           {made?.progress === "done" && made.decision !== "delete" && (
-            <button type="button" class="quiet" tabIndex={tab} onClick={onUndo}>Undo<span class="unseen">: {status === "approved" ? "take down" : "approve"} the {name}</span></button>
+            <button type="button" class="quiet" tabIndex={tab} aria-disabled={!made.canUndo} onClick={() => acts.current?.undo(shown)}>
+              {undoWords(made.decision)}<span class="unseen">: the {name}</span>
+            </button>
           )}
         </div>
       )}
@@ -65,9 +103,19 @@ export function PhotoTile({ photo, made, isLeft, mayDecide, isCurrent, onFocus, 
   );
 }
 
-function stateWords({ status }: Photo, made: Made | undefined): string {
-  if (!made) return "Decided elsewhere";
-  if (made.progress === "late") return "Not confirmed yet";
-  if (made.progress === "sending") return "Sending…";
-  return made.decision === "delete" ? "Deleted" : STATUS_WORDS[status];
+/** The photo as it stands by the decision that was made here. */
+export function madeOf(photo: Photo, made: Made | undefined, email: string): Photo {
+  return made && made.progress !== "refused" ? decidedAs(photo, made.decision, email) : photo;
+}
+
+function badgeOf({ status }: Photo, made: Made | undefined): string {
+  if (made && isOpen(made)) return "retrying";
+  return status === "approved" && made?.decision !== "delete" ? "success" : "";
+}
+
+function becameWords({ status, decidedBy }: Photo, made: Made | undefined, became: Photo | null | undefined, email: string) {
+  if (made && isOpen(made)) return `${decisionWords(made.decision, made.photo.status)}: ${made.progress === "late" ? "not confirmed yet" : "sending…"}`;
+  if (made?.decision === "delete" || became === null) return "Deleted";
+  if (!made && !became) return "Decided elsewhere";
+  return <span>{STATUS_WORDS[status]}{decidedBy && <> by {decidedBy === email ? "you" : <Foreign>{decidedBy}</Foreign>}</>}</span>;
 }

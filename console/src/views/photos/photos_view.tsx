@@ -1,26 +1,35 @@
+import type { RefObject } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
-import { isOpen } from "../../data/decisions.ts";
-import type { List } from "../../data/listen.ts";
-import { PHOTOS_PAGE, watchPhotos } from "../../data/photos.ts";
+import { type Made, isOpen } from "../../data/decisions.ts";
+import { type List, hearFrom } from "../../data/listen.ts";
+import { GUEST_PHOTOS, PHOTOS_PAGE, readPhoto, watchPhotos, watchPhotosOf } from "../../data/photos.ts";
 import { moderates } from "../../data/session.ts";
 import { linkTo } from "../../domain/address.ts";
 import { EMPTY, type Grid, arranged } from "../../domain/grid.ts";
-import { type Decision, type Photo, STATUSES, STATUS_WORDS, type Status, decidedAs, decisionOf, photoOf, undoing } from "../../domain/photo.ts";
+import { type Decision, type Photo, STATUSES, STATUS_WORDS, type Status, decidedAs, decisionOf, decisionWords, decisions as decisionsOn, photoOf, undoing } from "../../domain/photo.ts";
 import { count } from "../../domain/words.ts";
 import { wordsOf } from "../../ui/errors.ts";
-import { Ask } from "../../ui/form.tsx";
+import { Ask, Field } from "../../ui/form.tsx";
 import { Heading } from "../../ui/heading.tsx";
-import { type LiveList, ShownList, useList } from "../../ui/live.tsx";
+import { type LiveList, More, Shown, useList } from "../../ui/live.tsx";
+import { Connection } from "../../ui/news.tsx";
 import { Empty, Notice } from "../../ui/notice.tsx";
 import { Picture } from "../../ui/picture.tsx";
 import { usePlace } from "../place.ts";
 import { PhotoDialog } from "./photo_dialog.tsx";
-import { PhotoTile } from "./photo_tile.tsx";
+import { type Acts, type Drawn, madeOf, tileOf } from "./photo_tile.tsx";
 
-/** The photos of one status, as many as are asked for, and the decisions on them. */
+/** The photos of one status, as many as are asked for or those of one guest, and the decisions on them. */
 export function PhotosView({ status }: { readonly status: Status }) {
-  const { staff, eventId, waiting } = usePlace();
+  const { eventId, waiting } = usePlace();
+  const [typed, setTyped] = useState("");
+  const [guest, setGuest] = useState("");
+  useEffect(() => {
+    // Not with each letter: what is found is read, and billed.
+    const timer = setTimeout(() => setGuest(typed.trim()), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
   return (
     <div class="column">
       <div class="view-head">
@@ -32,72 +41,123 @@ export function PhotosView({ status }: { readonly status: Status }) {
             </a>
           ))}
         </nav>
+        <form class="filters" role="search" aria-label="Photos" onSubmit={(event) => event.preventDefault()}>
+          <Field label="Photos of a guest" type="search" value={typed} placeholder="Name or address" onChange={setTyped} />
+        </form>
       </div>
-      {status === "pending" ? <PhotoList status={status} list={waiting} /> : <Decided status={status} />}
+      {guest ? <OfGuest key={guest} status={status} guest={guest} /> : status === "pending" ? <PhotoList status={status} list={waiting} /> : <Decided status={status} />}
     </div>
   );
 }
 
+const TYPING_MS = 300;
+
 function Decided({ status }: { readonly status: Status }) {
   const { sdk, eventId } = usePlace();
-  return <PhotoList status={status} list={useList((most) => watchPhotos(sdk.db, eventId, status, most), PHOTOS_PAGE, [sdk, eventId])} />;
+  return <PhotoList status={status} list={useList((part) => watchPhotos(sdk.db, eventId, status, part), PHOTOS_PAGE, [sdk, eventId])} />;
 }
 
-function PhotoList({ list, status }: { readonly list: LiveList<Photo>; readonly status: Status }) {
+function OfGuest({ status, guest }: { readonly status: Status; readonly guest: string }) {
+  const { sdk, eventId } = usePlace();
+  const list = useList((part) => watchPhotosOf(sdk.db, eventId, status, guest, part), GUEST_PHOTOS, [sdk, eventId]);
+  return <PhotoList status={status} list={list} guest={guest} />;
+}
+
+interface ListProps {
+  readonly list: LiveList<Photo>;
+  readonly status: Status;
+  /** Whose photos were looked for; empty: everybody's. */
+  readonly guest?: string;
+}
+
+function PhotoList({ list, status, guest = "" }: ListProps) {
+  const { sdk, eventId } = usePlace();
+  const [isLive, setLive] = useState(true);
   return (
-    <ShownList list={list} rows={6} label="Loading photos…">
-      {(known) => <PhotoGrid list={known} status={status} />}
-    </ShownList>
+    <Shown live={list} rows={6} label="Loading photos…">
+      {(known) => (
+        <>
+          <Connection news={list} ask={() => hearFrom(sdk.db, eventId, "photos")} onLive={setLive} />
+          <PhotoGrid key={list.part} list={list} known={known} status={status} guest={guest} isLive={isLive} />
+        </>
+      )}
+    </Shown>
   );
 }
 
-function PhotoGrid({ list, status }: { readonly list: List<Photo>; readonly status: Status }) {
+interface GridProps extends Required<ListProps> {
+  readonly known: List<Photo>;
+  /** Whether the server was heard from just now. */
+  readonly isLive: boolean;
+}
+
+function PhotoGrid({ list, known, status, guest, isLive }: GridProps) {
   const { staff, decisions } = usePlace();
+  const { email } = staff;
   const mayDecide = moderates(staff);
   const [, drawAgain] = useState(0);
   useEffect(() => decisions.watch(() => drawAgain((times) => times + 1)), [decisions]);
   const [beginning, setBeginning] = useState(0);
   const shown = useRef<Grid>(EMPTY);
-  const grid = useMemo(() => (shown.current = arranged(shown.current, list.items, !list.hasMore)), [list, beginning]);
+  const grid = useMemo(() => (shown.current = arranged(shown.current, known.items, orderOf(known, status, guest))), [known, beginning]);
+  const became = useBecame(grid.gone);
   const [currentId, setCurrentId] = useState<string | null>(null);
   const [openId, setOpenId] = useState<string | null>(null);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [told, setTold] = useState("");
   // What a question is about: the photos that were shown when it was asked, and no later one.
   const [toDelete, setToDelete] = useState<Photo | null>(null);
   const [toApprove, setToApprove] = useState<readonly Photo[]>([]);
   const element = useRef<HTMLUListElement>(null);
+  const loaded = useRef(new Set<string>());
+  const drawn = useRef<Drawn>(new Map());
 
   const made = (photo: Photo) => decisions.made.get(photo.id);
-  // As it stands by the decision that was made here.
-  const present = (photo: Photo): Photo => {
-    const latest = made(photo);
-    return latest && latest.progress !== "refused" ? decidedAs(photo, latest.decision, staff.email) : photo;
-  };
+  const present = (photo: Photo) => madeOf(became.get(photo.id) ?? photo, made(photo), email);
   const isLeft = (photo: Photo) => present(photo).status === status && !grid.gone.has(photo.id) && made(photo)?.decision !== "delete";
+  const isSeen = (photo: Photo) => loaded.current.has(photo.id);
   const left = grid.photos.filter(isLeft);
-  const refused = [...decisions.made.values()].filter(({ progress }) => progress === "refused");
-  const late = [...decisions.made.values()].filter(({ progress }) => progress === "late").length;
-  const latest = [...decisions.made.values()].at(-1);
+  const all = [...decisions.made.values()];
+  const refused = all.filter(({ progress }) => progress === "refused");
+  const late = all.filter(({ progress }) => progress === "late").length;
+  const latest = all.at(-1);
   const current = grid.photos.find(({ id }) => id === currentId) ?? left[0] ?? grid.photos[0];
+  const selected = left.filter(({ id }) => chosen.has(id));
 
   const focus = (photo: Photo | undefined) => {
     if (!photo) return;
     setCurrentId(photo.id);
     element.current?.querySelector<HTMLElement>(`[data-id="${CSS.escape(photo.id)}"] .picture`)?.focus();
   };
+  const choose = ({ id }: Photo) => setChosen(new Set(chosen.has(id) ? [...chosen].filter((one) => one !== id) : [...chosen, id]));
   const decide = (photo: Photo, decision: Decision, reason = "") => {
+    setTold("");
     if (decision === "delete" && toDelete !== photo) return setToDelete(photo);
     void decisions.make(photo, decision, reason);
     return undefined;
   };
+  const decideAll = (photos: readonly Photo[], decision: Decision) => {
+    for (const photo of photos) decide(photo, decision);
+    setChosen(new Set());
+  };
   const undo = (photo: Photo) => {
     const latest = made(photo);
-    const back = latest?.progress === "done" ? undoing(latest.decision) : null;
-    if (latest && back) void decisions.make(decidedAs(latest.photo, latest.decision, staff.email), back);
+    const back = latest?.canUndo ? undoing(latest.decision) : null;
+    if (latest && back) void decisions.make(decidedAs(latest.photo, latest.decision, email), back);
   };
   const putAway = () => {
     decisions.clear();
     shown.current = EMPTY;
     setBeginning(beginning + 1);
+  };
+  const acts = useRef<Acts>(null) as RefObject<Acts>;
+  acts.current = {
+    focus: ({ id }) => setCurrentId(id),
+    open: ({ id }) => setOpenId(id),
+    choose,
+    decide,
+    undo,
+    loaded: ({ id }) => void loaded.current.add(id),
   };
 
   function onKey(event: KeyboardEvent) {
@@ -114,17 +174,24 @@ function PhotoGrid({ list, status }: { readonly list: List<Photo>; readonly stat
     }
     // A key that is held down decides once.
     if (event.repeat || !mayDecide) return;
-    if (event.key.toLowerCase() === "u") return undo(made(photo) ? photo : (latest?.photo ?? photo));
-    const decision = isLeft(photo) ? decisionOf(event.key, photo) : null;
+    const key = event.key.toLowerCase();
+    if (key === "u") return undo(made(photo) ? photo : (latest?.photo ?? photo));
+    if (!isLeft(photo)) return;
+    if (key === "x") return choose(photo);
+    const decision = decisionOf(key, present(photo));
     if (!decision) return;
     event.preventDefault();
+    if (decision === "approve" && !isSeen(photo)) return setTold(`Not approved, because its picture has not loaded: ${photoOf(photo)}.`);
     decide(photo, decision);
     // On to the next one that is left; back where it was the last.
     if (decision === "approve" || decision === "reject") focus(grid.photos.slice(place + 1).find(isLeft) ?? grid.photos.find((one) => one !== photo && isLeft(one)));
   }
 
   const open = grid.photos.find(({ id }) => id === openId);
-  const done = grid.photos.length - left.length;
+  const done = grid.photos.length - left.length + refused.length;
+  const toldDone = told || (latest?.progress === "done" ? `${doneWords(latest.decision, latest.photo.status)}: ${photoOf(latest.photo)}.` : "");
+  const mayApproveAll = mayDecide && status === "pending" && left.length > 1 && selected.length === 0;
+  const hasBar = toldDone || late + refused.length + selected.length + done + grid.heldBack > 0 || mayApproveAll;
   return (
     <>
       {mayDecide && grid.photos.length > 0 && (
@@ -133,40 +200,44 @@ function PhotoGrid({ list, status }: { readonly list: List<Photo>; readonly stat
           {status !== "approved" && <><kbd>A</kbd> approve, </>}
           {status !== "rejected" && <><kbd>R</kbd> {status === "approved" ? "take down" : "reject"}, </>}
           {status === "approved" && <><kbd>F</kbd> feature, </>}
-          <kbd>U</kbd> undo, <kbd>Delete</kbd> delete, <kbd>Enter</kbd> look closely.
+          <kbd>U</kbd> undo, <kbd>X</kbd> choose, <kbd>Delete</kbd> delete, <kbd>Enter</kbd> look closely.
         </p>
       )}
       <ul ref={element} class="photos" aria-label={`${STATUS_WORDS[status]} photos`} onKeyDown={onKey}>
-        {grid.photos.map((photo) => (
-          <PhotoTile
-            key={photo.id}
-            photo={present(photo)}
-            made={made(photo)}
-            isLeft={isLeft(photo)}
-            mayDecide={mayDecide}
-            isCurrent={photo === current}
-            onFocus={() => setCurrentId(photo.id)}
-            onOpen={() => setOpenId(photo.id)}
-            onDecide={(decision) => decide(photo, decision)}
-            onUndo={() => undo(photo)}
-          />
-        ))}
+        {grid.photos.map((photo) => tileOf({
+          photo,
+          made: made(photo),
+          email,
+          became: became.get(photo.id),
+          isLeft: isLeft(photo),
+          mayDecide,
+          isChosen: chosen.has(photo.id),
+          isCurrent: photo === current,
+          acts,
+        }, drawn.current))}
       </ul>
-      {left.length === 0 && <Nothing status={status} />}
+      {left.length === 0 && <Nothing status={status} guest={guest} isLive={isLive} />}
+      {guest ? known.hasMore && <p class="quiet-text">The first {GUEST_PHOTOS} are shown. Type more of the name.</p> : <More list={list} />}
       {/* Below the photos, so that none moves under the hand. */}
-      {(mayDecide || done > 0 || grid.heldBack > 0) && (
+      {hasBar && (
         <div class="column grid-actions">
           {late > 0 && (
             <Notice kind="warning">
               {count(late, "decision is", "decisions are")} not confirmed yet, and kept here: leave this page open. The service is asked again until it answers.
             </Notice>
           )}
-          {refused.map(({ photo, error }) => (
-            <Notice key={photo.id} kind="error"><bdi>{capital(photoOf(photo))}</bdi>: {wordsOf(error)}</Notice>
-          ))}
-          <p class="quiet-text" role="status">{latest?.progress === "done" && `${doneWords(latest.decision, latest.photo.status)}: ${photoOf(latest.photo)}.`}</p>
+          {refused.length > 0 && <Notice kind="error"><Refusals refused={refused} /></Notice>}
+          <p class="quiet-text" role="status">{toldDone}</p>
           <div class="actions">
-            {mayDecide && status === "pending" && left.length > 1 && <button type="button" onClick={() => setToApprove(left)}>Approve all {left.length} shown…</button>}
+            {selected.length > 0 && (
+              <>
+                {decisionsOn({ status, featured: false }).filter((one) => one === "approve" || one === "reject").map((one) => (
+                  <button key={one} type="button" onClick={() => decideAll(selected, one)}>{decisionWords(one, status)} {selected.length}</button>
+                ))}
+                <button type="button" class="quiet" onClick={() => setChosen(new Set())}>Choose none</button>
+              </>
+            )}
+            {mayApproveAll && <button type="button" onClick={() => setToApprove(left)}>Approve all {left.length} shown…</button>}
             {done > 0 && <button type="button" class="quiet" onClick={putAway}>Put away {done}<span class="unseen"> decided</span></button>}
             {grid.heldBack > 0 && <button type="button" onClick={putAway}>Show {count(grid.heldBack, "newer photo", "newer photos")}</button>}
           </div>
@@ -175,6 +246,7 @@ function PhotoGrid({ list, status }: { readonly list: List<Photo>; readonly stat
       {open && (
         <PhotoDialog
           photo={present(open)}
+          isDeleted={became.get(open.id) === null || made(open)?.decision === "delete"}
           mayDecide={mayDecide && isLeft(open) && !isOpen(made(open))}
           onDecide={(decision, reason) => {
             setOpenId(null);
@@ -184,14 +256,12 @@ function PhotoGrid({ list, status }: { readonly list: List<Photo>; readonly stat
         />
       )}
       {toApprove.length > 0 && (
-        <Ask
-          title={`Approve ${count(toApprove.length, "photo", "photos")}?`}
-          action="Approve all"
-          run={async () => toApprove.filter(isLeft).forEach((photo) => decide(photo, "approve"))}
+        <ApproveAll
+          photos={toApprove.filter(isSeen)}
+          unseen={toApprove.length - toApprove.filter(isSeen).length}
+          onApprove={(photos) => decideAll(photos.filter(isLeft), "approve")}
           onClose={() => setToApprove([])}
-        >
-          <p>Guests see them at once, and the receivers are notified. Photos that are uploaded meanwhile go on waiting.</p>
-        </Ask>
+        />
       )}
       {toDelete && (
         <Ask title="Delete this photo?" action="Delete" kind="danger" close="Keep it" run={async () => void decide(toDelete, "delete")} onClose={() => setToDelete(null)}>
@@ -201,6 +271,52 @@ function PhotoGrid({ list, status }: { readonly list: List<Photo>; readonly stat
       )}
     </>
   );
+}
+
+// What became of photos that others have decided on: each is read once.
+function useBecame(gone: ReadonlySet<string>): ReadonlyMap<string, Photo | null> {
+  const { sdk, eventId, decisions } = usePlace();
+  const [known, setKnown] = useState<ReadonlyMap<string, Photo | null>>(new Map());
+  const asked = useRef(new Set<string>());
+  useEffect(() => {
+    for (const id of asked.current) if (!gone.has(id)) asked.current.delete(id);
+    for (const id of gone) {
+      if (asked.current.has(id) || decisions.made.has(id)) continue;
+      asked.current.add(id);
+      readPhoto(sdk.db, eventId, id).then((photo) => setKnown((before) => new Map(before).set(id, photo)), () => asked.current.delete(id));
+    }
+  }, [gone]);
+  return useMemo(() => new Map([...known].filter(([id]) => gone.has(id))), [known, gone]);
+}
+
+// In which order a list goes on behind its last photo; null where nothing is behind it.
+function orderOf({ hasMore }: List<Photo>, status: Status, guest: string): "oldest" | "newest" | null {
+  if (!hasMore || guest) return null;
+  return status === "pending" ? "oldest" : "newest";
+}
+
+interface ApproveProps {
+  readonly photos: readonly Photo[];
+  /** Photos that are left out, because nobody has seen their pictures. */
+  readonly unseen: number;
+  readonly onApprove: (photos: readonly Photo[]) => void;
+  readonly onClose: () => void;
+}
+
+function ApproveAll({ photos, unseen, onApprove, onClose }: ApproveProps) {
+  return (
+    <Ask title={`Approve ${count(photos.length, "photo", "photos")}?`} action="Approve all" disabled={photos.length === 0} run={async () => onApprove(photos)} onClose={onClose}>
+      {unseen > 0 && <Notice kind="warning">{count(unseen, "photo is", "photos are")} left out: the picture has not loaded here, or was not scrolled to.</Notice>}
+      <p>Guests see them at once, and the receivers are notified. Photos that are uploaded meanwhile go on waiting.</p>
+    </Ask>
+  );
+}
+
+/** Why decisions were refused: at one photo here, at several beside each. */
+function Refusals({ refused: [first, ...others] }: { readonly refused: readonly Made[] }) {
+  if (!first) return null;
+  if (others.length) return <>{count(others.length + 1, "decision was", "decisions were")} refused. Each photo says why.</>;
+  return <><bdi>{capital(photoOf(first.photo))}</bdi>: {wordsOf(first.error)}</>;
 }
 
 function doneWords(decision: Decision, status: Status): string {
@@ -214,9 +330,11 @@ function capital(words: string): string {
 
 // How many photos a key moves on; null where it is no arrow.
 function stepOf(key: string, grid: HTMLElement | null): number | null {
-  const columns = grid ? getComputedStyle(grid).gridTemplateColumns.split(" ").length : 1;
-  const steps: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns };
-  return steps[key] ?? null;
+  const aside = { ArrowLeft: -1, ArrowRight: 1 }[key];
+  const down = { ArrowUp: -1, ArrowDown: 1 }[key];
+  if (aside || !down || !grid) return aside ?? null;
+  // Asking for it lays all tiles out.
+  return down * getComputedStyle(grid).gridTemplateColumns.split(" ").length;
 }
 
 const NOTHING: Readonly<Record<Status, readonly [string, string]>> = {
@@ -225,7 +343,9 @@ const NOTHING: Readonly<Record<Status, readonly [string, string]>> = {
   rejected: ["No photo is rejected", "Rejected photos stay here, and can be approved after all."],
 };
 
-function Nothing({ status }: { readonly status: Status }) {
+function Nothing({ status, guest, isLive }: Pick<GridProps, "status" | "guest" | "isLive">) {
   const [title, words] = NOTHING[status];
+  if (!isLive) return <Empty title="No news from the service"><p>When it was heard from last, {title.charAt(0).toLowerCase() + title.slice(1)}. That may have changed.</p></Empty>;
+  if (guest) return <Empty title={`${title} of this guest`}><p>A name is found by how it begins, an address as a whole.</p></Empty>;
   return <Empty title={title}><p>{words}</p></Empty>;
 }

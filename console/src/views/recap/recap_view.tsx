@@ -9,7 +9,7 @@ import { LockWords, RecapCard } from "./recap_card.tsx";
 /** The next recap, the one under way, and those that were sent. */
 export function RecapView() {
   const { sdk, eventId } = usePlace();
-  const recaps = useList((most) => watchRecaps(sdk.db, eventId, most), RECAPS_PAGE, [sdk, eventId]);
+  const recaps = useList((part) => watchRecaps(sdk.db, eventId, part), RECAPS_PAGE, [sdk, eventId]);
   const lock = useLive(() => watchLock(sdk.db, eventId), [sdk, eventId]);
   const hasRecap = Boolean(recaps.value?.items.length);
   return (
