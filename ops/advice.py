@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import urlsplit
 
-from functions.recap.audience.photo_hosts import PhotoHosts
+from functions.recap.audience.photos import PhotoHosts
 from ops.parts import Lack, Look, Parts
 
 _SAMPLE: Final = 100
