@@ -12,6 +12,7 @@ import yaml
 
 from functions.gcp.request_body import BODY_SECONDS
 from functions.secret_readers import SECRET_READERS
+from functions.webhooks.attempts.fast_receivers import PLACES_TO_TRY
 from functions.webhooks.deliveries.pace import slow_attempts_a_second
 from functions.webhooks.sender.http_sender import TIMEOUT_SECONDS
 
@@ -194,6 +195,11 @@ def test_all_workers_fill_the_slow_queue_and_no_more(instances: int, threads: in
     slow = endpoints["deliverWebhookSlow"]["taskQueueTrigger"]["rateLimits"]
     held = workers * slow_attempts_a_second(instances, threads) * TIMEOUT_SECONDS
     assert held == pytest.approx(slow["maxConcurrentDispatches"])
+
+
+def test_half_the_places_of_an_instance_try_unknown_receivers(endpoints: dict[str, Any]) -> None:
+    """Receivers that may be slow leave the other half of an instance's places to fast ones."""
+    assert endpoints["deliverWebhook"]["concurrency"] == 2 * PLACES_TO_TRY
 
 
 def test_the_queue_of_notices(endpoints: dict[str, Any]) -> None:

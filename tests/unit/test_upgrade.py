@@ -1,13 +1,12 @@
 """What the last release has written meets this one, and the other way round after a roll-back.
 
-`last_release.json` is what `written()` gave at the last release; a release writes it anew, by
-`python -m tests.unit.test_upgrade`.
+`last_release.jsonl` has one line for each document, task and link that `written()` gave at the last
+release; a release writes the file anew, by `python -m tests.unit.test_upgrade`.
 """
 
 import json
 from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,7 +26,7 @@ from tests.unit.recap.parts import At, House, guest
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
 
 KEY: Final = TokenKeys(["the key that signs links, of the last release"])
-LAST_RELEASE: Final = Path(__file__).parent / "last_release.json"
+LAST_RELEASE: Final = Path(__file__).parent / "last_release.jsonl"
 ABOUT: Final = {
     Scope.PREFERENCES: ("guest-1",),
     Scope.UNSUBSCRIBE: ("guest-1",),
@@ -82,7 +81,7 @@ def written() -> dict[str, Any]:
     return {
         "webhooks": _documents(parts.firestore),
         "recap": _documents(house.firestore),
-        "tasks": [[task.queue, task.name, dict(task.data)] for task in parts.queued],
+        "tasks": {f"{task.queue}/{task.name}": dict(task.data) for task in parts.queued},
         "links": {
             scope: KEY.sign(about, NOW + timedelta(days=1), scope) for scope, about in ABOUT.items()
         },
@@ -107,7 +106,11 @@ def _decoded(value: dict[str, Any]) -> Any:
 @pytest.fixture(name="last")
 def last_release() -> Any:
     """What the last release has written."""
-    return json.loads(LAST_RELEASE.read_text(), object_hook=_decoded)
+    found: dict[str, dict[str, Any]] = {}
+    for line in LAST_RELEASE.read_text().splitlines():
+        kind, name, value = json.loads(line, object_hook=_decoded)
+        found.setdefault(kind, {})[name] = value
+    return found
 
 
 def test_deliveries_of_the_last_release_go_on(last: Any) -> None:
@@ -118,7 +121,7 @@ def test_deliveries_of_the_last_release_go_on(last: Any) -> None:
     before = {record.id: record for record in parts.records}
     assert len(before) == sum("/deliveries/" in path for path in last["webhooks"])
     parts.now += timedelta(minutes=10)
-    for _, _, data in last["tasks"]:
+    for data in last["tasks"].values():
         parts.worker().attempt(AttemptRequest.read(data))
     assert parts.sweeper().sweep() == 0, "every task was found"
     parts.endpoint_sweep().sweep()
@@ -158,8 +161,6 @@ def test_the_last_release_reads_what_this_one_writes(last: Any) -> None:
         for path, fields in last[kind].items():
             kept = {name: now[kind][path].get(name) for name in fields}
             assert _without(kept, MEANT) == _without(fields, MEANT), path
-    for tasks in (now["tasks"], last["tasks"]):
-        tasks.sort(key=itemgetter(1))
     assert now["tasks"] == last["tasks"]
     for scope, link in now["links"].items():
         payloads = [
@@ -173,5 +174,9 @@ def _without(fields: Mapping[str, Any], names: Collection[str]) -> Mapping[str, 
 
 
 if __name__ == "__main__":
-    WRITTEN = json.dumps(written(), default=_encoded, indent=1, sort_keys=True, ensure_ascii=False)
-    LAST_RELEASE.write_text(f"{WRITTEN}\n")
+    LINES = [
+        json.dumps([kind, *item], default=_encoded, sort_keys=True, ensure_ascii=False)
+        for kind, items in sorted(written().items())
+        for item in sorted(items.items())
+    ]
+    LAST_RELEASE.write_text("".join(f"{line}\n" for line in LINES))

@@ -1,0 +1,24 @@
+"""The simulated flood of bench/flood.py: how late it makes the events beside it."""
+
+import os
+from typing import Final
+
+from bench import flood
+from bench.figures import p50, p99
+from tools.command_list import ALL_VARIABLE
+
+CASES: Final = flood.CASES if ALL_VARIABLE in os.environ else flood.CASES[:2]
+
+
+def test_a_flood_makes_no_other_event_late() -> None:
+    """A flood makes others 1.5 times later at most, and each part of the pace is needed."""
+    alone = flood.late(flood.CASES[0])
+    for case in CASES[1:]:
+        late = flood.late(case)
+        times = max(
+            figure(late[url]) / figure(alone[url])
+            for figure in (p50, p99)
+            for url in (flood.GOOD, flood.FLAKY)
+        )
+        whole = case.pace and case.slow_queue and case.places
+        assert (times <= 1.5) == whole or not case.slow_pace, case.name
