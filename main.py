@@ -28,8 +28,8 @@ from functions.gcp.request_body import read_no_more
 from functions.process import service
 from functions.recap.ledger.lock import TIMEOUT as RECAP_TIMEOUT
 from functions.signed_in import signed_in
-from functions.webhooks.deliveries.pace import SLOW_PLACES
-from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SWEEP_PERIOD
+from functions.webhooks.deliveries.fair_pace import SLOW_PLACES
+from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SWEEP_PERIOD
 
 log.describe_requests_with(request_fields.of_request)
 read_no_more()
@@ -146,7 +146,7 @@ _LOG: Final[dict[str, Any]] = {
 def onPhotoWritten(event: Any) -> None:
     """A photo was uploaded, moderated, edited or deleted."""
     from functions.wall import handlers as wall
-    from functions.webhooks import handlers as webhooks
+    from functions.webhooks import webhook_triggers as webhooks
 
     try:
         wall.photo_written(service(), event, is_public=parameters.PUBLIC_WALL.value)
@@ -159,7 +159,7 @@ def onPhotoWritten(event: Any) -> None:
 def onEventWritten(event: Any) -> None:
     """An event was created, published, archived, edited or deleted."""
     from functions.wall import handlers as wall
-    from functions.webhooks import handlers as webhooks
+    from functions.webhooks import webhook_triggers as webhooks
 
     try:
         wall.event_written(service(), event)
@@ -180,36 +180,36 @@ def onUserWritten(event: Any) -> None:
 @tasks_fn.on_task_dispatched(**_attempts(1))
 def deliverWebhook(request: https_fn.CallableRequest[Any]) -> None:
     """First attempt of a delivery."""
-    from functions.webhooks.attempts import handlers
+    from functions.webhooks import webhook_triggers
 
-    handlers.attempt(service(), request)
+    webhook_triggers.attempt(service(), request)
 
 
 @called_by(_WEBHOOKS)
 @tasks_fn.on_task_dispatched(**_attempts(2))
 def retryWebhookAfter1s(request: https_fn.CallableRequest[Any]) -> None:
     """Second attempt."""
-    from functions.webhooks.attempts import handlers
+    from functions.webhooks import webhook_triggers
 
-    handlers.attempt(service(), request)
+    webhook_triggers.attempt(service(), request)
 
 
 @called_by(_WEBHOOKS)
 @tasks_fn.on_task_dispatched(**_attempts(3))
 def retryWebhookAfter5s(request: https_fn.CallableRequest[Any]) -> None:
     """Third attempt."""
-    from functions.webhooks.attempts import handlers
+    from functions.webhooks import webhook_triggers
 
-    handlers.attempt(service(), request)
+    webhook_triggers.attempt(service(), request)
 
 
 @called_by(_WEBHOOKS)
 @tasks_fn.on_task_dispatched(**_attempts(4))
 def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
     """Fourth attempt, the last."""
-    from functions.webhooks.attempts import handlers
+    from functions.webhooks import webhook_triggers
 
-    handlers.attempt(service(), request)
+    webhook_triggers.attempt(service(), request)
 
 
 @called_by(_WEBHOOKS, _LOGS)
@@ -222,9 +222,9 @@ def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
 )
 def deliverWebhookSlow(request: https_fn.CallableRequest[Any]) -> None:
     """Every attempt at a receiver that has just been slow, so that fast ones do not wait."""
-    from functions.webhooks.attempts import handlers
+    from functions.webhooks import webhook_triggers
 
-    handlers.attempt(service(), request)
+    webhook_triggers.attempt(service(), request)
 
 
 @called_by(_WEBHOOKS)
@@ -242,9 +242,9 @@ def deliverWebhookSlow(request: https_fn.CallableRequest[Any]) -> None:
 )
 def sendWebhookNotice(request: https_fn.CallableRequest[Any]) -> None:
     """The mail with the news of an event's endpoints that fail."""
-    from functions.webhooks.notices import handlers
+    from functions.webhooks import webhook_triggers
 
-    handlers.notify(service(), request)
+    webhook_triggers.notify(service(), request)
 
 
 @scheduler_fn.on_schedule(
@@ -264,11 +264,10 @@ def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
     import contextvars
 
     from functions.wall import handlers as wall
-    from functions.webhooks.attempts import handlers as attempts
-    from functions.webhooks.endpoints import handlers as endpoints
+    from functions.webhooks import webhook_triggers as webhooks
 
     with concurrent.futures.ThreadPoolExecutor() as threads:
-        for sweep in (attempts.sweep, endpoints.sweep, wall.sweep):
+        for sweep in (webhooks.sweep_deliveries, webhooks.sweep_endpoints, wall.sweep):
             threads.submit(contextvars.copy_context().run, sweep, service())  # each logs what fails
 
 
@@ -344,63 +343,63 @@ def mailEvents(request: flask.Request) -> flask.Response:
 @https_fn.on_call(**_ACTION, **_TO_RECEIVERS)
 def sendTestWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An organizer tries a webhook URL of an event."""
-    from functions.webhooks.actions import handlers
+    from functions.webhooks.calls import action_calls
 
-    return handlers.send_test(service(), request)
+    return action_calls.send_test(service(), request)
 
 
 @signed_in
 @https_fn.on_call(**_ACTION)
 def resendWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An organizer has deliveries sent again."""
-    from functions.webhooks.actions import handlers
+    from functions.webhooks.calls import action_calls
 
-    return handlers.resend(service(), request)
+    return action_calls.resend(service(), request)
 
 
 @signed_in
 @https_fn.on_call(**_ACTION)
 def rotateWebhookSecret(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """A superadmin replaces the webhook secret of an event."""
-    from functions.webhooks.actions import handlers
+    from functions.webhooks.calls import action_calls
 
-    return handlers.rotate_secret(service(), request)
+    return action_calls.rotate_secret(service(), request)
 
 
 @signed_in
 @https_fn.on_call(**_ACTION | {"service_account": _LOGS})
 def shareWebhookLog(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An admin gives out a link to the deliveries to one URL."""
-    from functions.webhooks.shared_logs import handlers
+    from functions.webhooks.calls import shared_log_calls
 
-    return handlers.share_log(service(), request)
+    return shared_log_calls.share_log(service(), request)
 
 
 @signed_in
 @https_fn.on_call(**_ACTION | {"service_account": _LOGS})
 def revokeWebhookLog(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An admin ends such a link."""
-    from functions.webhooks.shared_logs import handlers
+    from functions.webhooks.calls import shared_log_calls
 
-    return handlers.revoke_log(service(), request)
+    return shared_log_calls.revoke_log(service(), request)
 
 
 @anonymous
 @https_fn.on_call(**_LOG)
 def getWebhookLog(request: https_fn.CallableRequest[Any]) -> Any:
     """The bearer of the link sees those deliveries."""
-    from functions.webhooks.shared_logs import handlers
+    from functions.webhooks.calls import shared_log_calls
 
-    return handlers.get_log(service(), request)
+    return shared_log_calls.get_log(service(), request)
 
 
 @anonymous
 @https_fn.on_call(**_LOG)
 def resendSharedWebhook(request: https_fn.CallableRequest[Any]) -> Any:
     """The bearer of the link has one of them sent again, where it may."""
-    from functions.webhooks.shared_logs import handlers
+    from functions.webhooks.calls import shared_log_calls
 
-    return handlers.resend_shared(service(), request)
+    return shared_log_calls.resend_shared(service(), request)
 
 
 if parameters.BRAKE_ON_BUDGET.value:  # a deploy reads this too: nobody else has such a function

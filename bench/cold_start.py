@@ -32,7 +32,7 @@ from emulator.people import Person, sign_in
 from functions.firestore.client import documents
 from functions.signed_links.token import TokenKeys
 from functions.webhooks.deliveries.delivery import Attempt, Delivery
-from functions.webhooks.deliveries.store import DeliveryStore
+from functions.webhooks.deliveries.delivery_store import DeliveryStore
 
 ROUNDS: Final = 12
 SMALLEST: Final = "the smallest worker"

@@ -27,7 +27,7 @@ from emulator import certificates
 from emulator.cloud.function_process import FunctionProcess
 from functions.firestore.client import documents
 from functions.webhooks.deliveries.delivery import Delivery
-from functions.webhooks.deliveries.store import DeliveryStore
+from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.messages.event_type import EventType
 
 AIMS: Final = {16: "2.5", 64: "2.2"}

@@ -31,10 +31,10 @@ from bench.estimate import (
 from bench.figures import p50, p99
 from emulator.neighbours.cloud_tasks import Rate
 from functions import parameters
-from functions.webhooks.attempts.fast_receivers import FastReceivers
+from functions.webhooks.attempts.receiver_speed import FastReceivers
 from functions.webhooks.deliveries.delivery import SLOW_AFTER
-from functions.webhooks.deliveries.pace import Pace, slow_attempts_a_second
-from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SLOW_QUEUE
+from functions.webhooks.deliveries.fair_pace import Pace, slow_attempts_a_second
+from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SLOW_QUEUE
 from functions.webhooks.sender.http_sender import TIMEOUT_SECONDS
 
 SEED: Final = 20

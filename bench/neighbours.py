@@ -52,7 +52,7 @@ from emulator.cloud.api_server import ADDRESS_VARIABLE
 from emulator.cloud.function_process import ENTRY, FunctionProcess
 from emulator.cloud.written import Written
 from emulator.receiver import Receiver, always, fails
-from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SLOW_QUEUE
+from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SLOW_QUEUE
 
 AIM: Final = 1.5
 ROUNDS: Final = 4

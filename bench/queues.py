@@ -19,7 +19,7 @@ from emulator.cloud.cloud_tasks import CloudTasks, Queued
 from emulator.cloud.dispatcher import Dispatcher
 from emulator.firebase import PROJECT
 from emulator.neighbours.cloud_tasks import Queue, Retries
-from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SLOW_QUEUE
+from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SLOW_QUEUE
 
 MAX_DISPATCHES: Final = 100
 """Of one task, as main.py has it."""

@@ -27,22 +27,20 @@ if TYPE_CHECKING:
     from functions.signed_links.limiter import Limiter
     from functions.wall.emptying import OrphanCleanup
     from functions.wall.guest_data import Forgetting
-    from functions.webhooks.actions.actions import Actions
     from functions.webhooks.attempts.sweeper import Sweeper
     from functions.webhooks.attempts.worker import Worker
-    from functions.webhooks.deliveries.pace import Pace
+    from functions.webhooks.calls.actions import Actions
+    from functions.webhooks.calls.shared_log import LogLinks, SharedLog
+    from functions.webhooks.deliveries.delivery_store import DeliveryStore, Tenants
+    from functions.webhooks.deliveries.fair_pace import Pace
     from functions.webhooks.deliveries.redelivery import Redelivery
-    from functions.webhooks.deliveries.store import DeliveryStore
-    from functions.webhooks.deliveries.tenants import Tenants
-    from functions.webhooks.endpoints.store import EndpointStore
-    from functions.webhooks.endpoints.sweep import EndpointSweep
-    from functions.webhooks.notices.notifier import Notifier
+    from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
+    from functions.webhooks.failing_endpoints.endpoint_sweep import EndpointSweep
+    from functions.webhooks.failing_endpoints.notifier import Notifier
     from functions.webhooks.publisher import Publisher
-    from functions.webhooks.settings.store import SettingsStore
-    from functions.webhooks.shared_logs.log_links import LogLinks
-    from functions.webhooks.shared_logs.shared_log import SharedLog
-    from functions.webhooks.signing.remembered_secrets import RememberedSecrets
-    from functions.webhooks.store import WallStore
+    from functions.webhooks.signing.webhook_secrets import RememberedSecrets
+    from functions.webhooks.wall_store import WallStore
+    from functions.webhooks.webhook_settings import SettingsStore
 
 TASKS_AT_ONCE: Final = 20
 """Tasks queued, or deliveries sent again, at the same time: the URLs of one event."""
@@ -266,39 +264,39 @@ class Service:
 
     @made_once
     def _wall(self) -> "WallStore":
-        from functions.webhooks.store import WallStore
+        from functions.webhooks.wall_store import WallStore
 
         return WallStore(self.documents)
 
     @made_once
     def _webhook_settings(self) -> "SettingsStore":
-        from functions.webhooks.settings.store import SettingsStore
+        from functions.webhooks.webhook_settings import SettingsStore
 
         return SettingsStore(self.documents)
 
     @made_once
     def _endpoints(self) -> "EndpointStore":
-        from functions.webhooks.endpoints.store import EndpointStore
+        from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
 
         return EndpointStore(self.documents)
 
     @made_once
     def deliveries(self) -> "DeliveryStore":
         """The records of deliveries; attempts read and write theirs together."""
-        from functions.webhooks.deliveries.store import DeliveryStore
+        from functions.webhooks.deliveries.delivery_store import DeliveryStore
 
         return DeliveryStore(self.adapters.grouped_documents())
 
     @made_once
     def _tenants(self) -> "Tenants":
-        from functions.webhooks.deliveries.tenants import Tenants
+        from functions.webhooks.deliveries.delivery_store import Tenants
 
         return Tenants(self.documents, self.clock.monotonic)
 
     @made_once
     def pace(self) -> "Pace":
         """The pace of all deliveries that this process makes due."""
-        from functions.webhooks.deliveries.pace import Pace
+        from functions.webhooks.deliveries.fair_pace import Pace
 
         a_second = self.parameters.event_deliveries_a_second
         return Pace(a_second, self.clock.monotonic, self._tenants.of)
@@ -313,8 +311,7 @@ class Service:
     @made_once
     def webhook_secrets(self) -> "RememberedSecrets":
         """Each event's secret, as this process remembers it."""
-        from functions.webhooks.signing.remembered_secrets import RememberedSecrets
-        from functions.webhooks.signing.store import SecretStore
+        from functions.webhooks.signing.webhook_secrets import RememberedSecrets, SecretStore
 
         store = SecretStore(self.documents)
         return RememberedSecrets(store, new_secret=self.adapters.new_secret, clock=self.clock)
@@ -324,8 +321,7 @@ class Service:
     @made_once
     def publisher(self) -> "Publisher":
         """What the triggers call."""
-        from functions.webhooks.milestones import Milestones
-        from functions.webhooks.publisher import Publisher
+        from functions.webhooks.publisher import Milestones, Publisher
 
         return Publisher(
             wall=self._wall,
@@ -342,10 +338,10 @@ class Service:
     @made_once
     def worker(self) -> "Worker":
         """What the queues of attempts call."""
-        from functions.webhooks.attempts.fast_receivers import FastReceivers
+        from functions.webhooks.attempts.receiver_speed import FastReceivers
         from functions.webhooks.attempts.worker import Worker
-        from functions.webhooks.deliveries.pace import Pace, slow_attempts_a_second
-        from functions.webhooks.endpoints.failures import Failures
+        from functions.webhooks.deliveries.fair_pace import Pace, slow_attempts_a_second
+        from functions.webhooks.failing_endpoints.endpoint_store import Failures
 
         given, monotonic = self.parameters, self.clock.monotonic
         slow = slow_attempts_a_second(given.delivery_instances, given.threads)
@@ -376,7 +372,7 @@ class Service:
     @made_once
     def endpoint_sweep(self) -> "EndpointSweep":
         """Looks at the endpoints that fail."""
-        from functions.webhooks.endpoints.sweep import EndpointSweep
+        from functions.webhooks.failing_endpoints.endpoint_sweep import EndpointSweep
 
         return EndpointSweep(
             endpoints=self._endpoints,
@@ -395,9 +391,8 @@ class Service:
         It runs as the account that may read the mail service's key. The functions that talk to
         receivers have another account.
         """
-        from functions.webhooks.deliveries.store import DeliveryStore
-        from functions.webhooks.notices.notifier import Notifier
-        from functions.webhooks.notices.people import People
+        from functions.webhooks.deliveries.delivery_store import DeliveryStore
+        from functions.webhooks.failing_endpoints.notifier import Notifier, People
 
         return Notifier(
             endpoints=self._endpoints,
@@ -420,7 +415,7 @@ class Service:
     @made_once
     def actions(self) -> "Actions":
         """What an organizer calls."""
-        from functions.webhooks.actions.actions import Actions
+        from functions.webhooks.calls.actions import Actions
 
         return Actions(
             wall=self._wall,
@@ -442,8 +437,8 @@ class Service:
         It runs as the one account that reads the key of these links, which no worker does.
         """
         from functions.signed_links.token import TokenKeys
-        from functions.webhooks.shared_logs.log_links import LogLinks
-        from functions.webhooks.shared_logs.store import LogShareStore
+        from functions.webhooks.calls.log_share import LogShareStore
+        from functions.webhooks.calls.shared_log import LogLinks
 
         return LogLinks(
             wall=self._wall,
@@ -458,8 +453,8 @@ class Service:
     @made_once
     def shared_log(self) -> "SharedLog":
         """Serves the bearers of links to logs."""
-        from functions.webhooks.shared_logs.shared_log import SharedLog
-        from functions.webhooks.shared_logs.store import LogShareStore
+        from functions.webhooks.calls.log_share import LogShareStore
+        from functions.webhooks.calls.shared_log import SharedLog
 
         return SharedLog(
             settings=self._webhook_settings,

@@ -9,7 +9,7 @@ _BUILT = STATE / "console.built"
 _FILES = (
     *("console/build.mjs", "firebase.json", ".env", ".env.demo-wall"),
     *("tools/catalogue.py", "tools/catalogue.html", "docs/openapi.yaml"),
-    *("docs/receiving.md", "functions/webhooks/deliveries/retry_schedule.py"),
+    *("docs/receiving.md", "functions/webhooks/deliveries/queues.py"),
 )
 _TEXTS = ROOT / "functions" / "mail" / "catalogues"
 # The files that a build cannot lack.

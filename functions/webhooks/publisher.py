@@ -7,32 +7,88 @@ used once. A trigger that fails half-way is run again by Eventarc and ends where
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import TypeAlias
+from datetime import datetime, timedelta
+from typing import Final, TypeAlias
 
 from functions import log
 from functions.clock import Clock
 from functions.firestore.model import AlreadyRecordedError
 from functions.gcp.task_queue import Enqueue
 from functions.parallel import InParallel
+from functions.recent import Recent
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
-from functions.webhooks.deliveries.attempt_task import attempt_task
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
+from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.endpoint_url import host_of
-from functions.webhooks.deliveries.pace import Pace
-from functions.webhooks.deliveries.store import DeliveryStore
-from functions.webhooks.messages import transitions
-from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.messages.message import Message
-from functions.webhooks.messages.milestone import Milestone
-from functions.webhooks.milestones import Milestones
-from functions.webhooks.settings.store import SettingsStore
-from functions.webhooks.settings.webhook_settings import Subscription, WebhookSettings
-from functions.webhooks.signing.remembered_secrets import RememberedSecrets
-from functions.webhooks.store import WallStore
+from functions.webhooks.deliveries.fair_pace import Pace
+from functions.webhooks.deliveries.queues import attempt_task
+from functions.webhooks.messages.event_type import MILESTONES, EventType, Milestone
+from functions.webhooks.messages.message import Message, messages_of_event, messages_of_photo
+from functions.webhooks.signing.webhook_secrets import RememberedSecrets
+from functions.webhooks.wall_store import WallStore
+from functions.webhooks.webhook_settings import SettingsStore, Subscription, WebhookSettings
+
+PASSED_BEFORE: Final = timedelta(minutes=10)
+"""A milestone that was passed this long before the URLs last changed makes no message."""
+
+_REMEMBERED_SECONDS: Final = 60.0
+
+
+class Milestones:
+    """Looks at how many photos an event has, and who was first past each milestone."""
+
+    def __init__(self, wall: WallStore, monotonic: Callable[[], float]) -> None:
+        """`monotonic` gives seconds that only grow."""
+        self._wall = wall
+        self._claimed: Recent[tuple[str, int], bool] = Recent(
+            seconds=_REMEMBERED_SECONDS, monotonic=monotonic
+        )
+
+    def unclaimed(
+        self, event_id: str, photo: Photo, urls_changed_at: datetime
+    ) -> Sequence[Milestone]:
+        """Milestones that the event has reached and that no other photo is recorded for.
+
+        `photo` has reached them, but for milestones that the event had passed before. One round
+        trip, or none if all were claimed a moment ago; two at a milestone, and a third if the
+        milestone is not recorded.
+        """
+        wanted = [number for number in MILESTONES if not self._claimed.get((event_id, number))]
+        if not wanted:
+            return []
+        count = self._wall.count_photos(event_id, at_most=MILESTONES[-1])
+        due = [number for number in wanted if number <= count]
+        if not due:
+            return []
+        recorded = self._wall.milestones(event_id, due)
+        # A record for this photo means that its trigger runs again and may have more to do.
+        others = {number for number, photo_id in recorded.items() if photo_id != photo.id}
+        for number in others:
+            self._claimed.put((event_id, number), value=True)
+        new = [number for number in due if number not in recorded]
+        passed = self._passed(event_id, photo, new[-1], urls_changed_at) if new else 0
+        return [
+            Milestone(number=number)
+            if number in new and number <= passed
+            else Milestone(number=number, photo_id=photo.id, reached_at=photo.updated_at)
+            for number in due
+            if number not in others
+        ]
+
+    def _passed(self, event_id: str, photo: Photo, at_most: int, urls_changed_at: datetime) -> int:
+        """How many photos the event had shortly before its URLs last changed.
+
+        None where `photo` is dated earlier than its own write: a script dates photos back, and
+        they are counted by `createdAt`.
+        """
+        if photo.updated_at - photo.created_at > PASSED_BEFORE:
+            return 0
+        until = urls_changed_at - PASSED_BEFORE
+        return self._wall.count_photos(event_id, at_most=at_most, until=until)
+
 
 _Wanted: TypeAlias = tuple[Milestone | None, Sequence[Delivery]]
 """The deliveries of a message, and the milestone that is recorded with them."""
@@ -56,7 +112,7 @@ class Publisher:
         self, write_id: str, event_id: str, before: Photo | None, after: Photo | None
     ) -> None:
         """Publish the messages of one write of a photo; `write_id` is the id of its CloudEvent."""
-        messages = transitions.of_photo(write_id, before, after)
+        messages = messages_of_photo(write_id, before, after)
         if not messages:
             return
         settings = self.settings.load(event_id)
@@ -86,7 +142,7 @@ class Publisher:
         """
         if before is None and after is not None:
             self.secrets.make(event_id)
-        messages = transitions.of_event(
+        messages = messages_of_event(
             write_id,
             before,
             after,

@@ -12,28 +12,23 @@ from functions.mail.provider import Mailer
 from functions.mail.sender import MailSender
 from functions.parallel import InParallel
 from functions.signed_links.token import TokenKeys
-from functions.webhooks.actions.actions import Actions
-from functions.webhooks.attempts.fast_receivers import FastReceivers
+from functions.webhooks.attempts.receiver_speed import FastReceivers
 from functions.webhooks.attempts.sweeper import Sweeper
 from functions.webhooks.attempts.worker import Worker
-from functions.webhooks.deliveries.pace import Pace
+from functions.webhooks.calls.actions import Actions
+from functions.webhooks.calls.log_share import LogShareStore
+from functions.webhooks.calls.shared_log import LogLinks, SharedLog
+from functions.webhooks.deliveries.delivery_store import DeliveryStore
+from functions.webhooks.deliveries.fair_pace import Pace
 from functions.webhooks.deliveries.redelivery import Redelivery
-from functions.webhooks.deliveries.store import DeliveryStore
-from functions.webhooks.endpoints.failures import Failures
-from functions.webhooks.endpoints.store import EndpointStore
-from functions.webhooks.endpoints.sweep import EndpointSweep
-from functions.webhooks.milestones import Milestones
-from functions.webhooks.notices.notifier import Notifier
-from functions.webhooks.notices.people import People
-from functions.webhooks.publisher import Publisher
+from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore, Failures
+from functions.webhooks.failing_endpoints.endpoint_sweep import EndpointSweep
+from functions.webhooks.failing_endpoints.notifier import Notifier, People
+from functions.webhooks.publisher import Milestones, Publisher
 from functions.webhooks.sender.ports import Sender
-from functions.webhooks.settings.store import SettingsStore
-from functions.webhooks.shared_logs.log_links import LogLinks
-from functions.webhooks.shared_logs.shared_log import SharedLog
-from functions.webhooks.shared_logs.store import LogShareStore
-from functions.webhooks.signing.remembered_secrets import RememberedSecrets
-from functions.webhooks.signing.store import SecretStore
-from functions.webhooks.store import WallStore
+from functions.webhooks.signing.webhook_secrets import RememberedSecrets, SecretStore
+from functions.webhooks.wall_store import WallStore
+from functions.webhooks.webhook_settings import SettingsStore
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.outside import (
     InMemoryTasks,

@@ -3,8 +3,8 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
-from functions.webhooks.settings.webhook_settings import key
+from functions.webhooks.deliveries.queues import RETRY_SCHEDULE
+from functions.webhooks.webhook_settings import key
 
 
 def failed_delivery(url: str, body: str, ended: datetime) -> dict[str, Any]:

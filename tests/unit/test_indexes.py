@@ -13,12 +13,12 @@ from google.cloud.firestore_v1 import types
 
 from functions.firestore.client import FirestoreDocuments
 from functions.wall.photo import Photo
+from functions.webhooks.calls.log_share import LogShareStore
 from functions.webhooks.deliveries.delivery import EndedWithin, Outcome, Place
-from functions.webhooks.deliveries.store import DeliveryStore
-from functions.webhooks.endpoints.store import EndpointStore
+from functions.webhooks.deliveries.delivery_store import DeliveryStore
+from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
 from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.shared_logs.store import LogShareStore
-from functions.webhooks.store import WallStore
+from functions.webhooks.wall_store import WallStore
 
 INDEXES: Final = json.loads((Path(__file__).parents[2] / "firestore.indexes.json").read_text())
 NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)

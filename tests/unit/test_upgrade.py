@@ -16,10 +16,9 @@ from itsdangerous.encoding import base64_decode
 from functions.access import Caller, Role
 from functions.firestore.model import Put, Query
 from functions.signed_links.token import Scope, TokenKeys
-from functions.webhooks.actions.arguments import RotateArguments
-from functions.webhooks.deliveries.attempt_task import AttemptRequest
+from functions.webhooks.calls.webhook_arguments import LogArguments, RotateArguments, ShareArguments
 from functions.webhooks.deliveries.delivery import Outcome
-from functions.webhooks.shared_logs.arguments import LogArguments, ShareArguments
+from functions.webhooks.deliveries.queues import AttemptRequest
 from tests.in_memory.documents import Firestore
 from tests.in_memory.through import Crash
 from tests.unit.recap.parts import At, House, guest

@@ -9,9 +9,9 @@ from functions import log
 from functions.clock import Clock
 from functions.gcp.task_queue import Enqueue, Task
 from functions.parallel import InParallel
-from functions.webhooks.deliveries.attempt_task import attempt_task
 from functions.webhooks.deliveries.delivery import Delivery
-from functions.webhooks.deliveries.store import DeliveryStore
+from functions.webhooks.deliveries.delivery_store import DeliveryStore
+from functions.webhooks.deliveries.queues import attempt_task
 
 OVERDUE_AFTER: Final = timedelta(minutes=2)
 """How late an attempt may be before its task counts as lost: a busy queue is not a lost task."""

@@ -15,17 +15,17 @@ from functions import log
 from functions.clock import Clock
 from functions.firestore.model import ChangedMeanwhileError
 from functions.gcp.task_queue import Enqueue
-from functions.webhooks.attempts.fast_receivers import FastReceivers
-from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError, attempt_task
+from functions.webhooks.attempts.receiver_speed import FastReceivers
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
+from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError, host_of
-from functions.webhooks.deliveries.pace import Pace
-from functions.webhooks.deliveries.store import DeliveryStore
-from functions.webhooks.endpoints.failures import Failures
+from functions.webhooks.deliveries.fair_pace import Pace
+from functions.webhooks.deliveries.queues import AttemptRequest, TooEarlyError, attempt_task
+from functions.webhooks.failing_endpoints.endpoint_store import Failures
 from functions.webhooks.sender.host_limits import HostLimitError
 from functions.webhooks.sender.ports import Sender, SendError, Source
 from functions.webhooks.signing import signature
-from functions.webhooks.signing.remembered_secrets import RememberedSecrets
+from functions.webhooks.signing.webhook_secrets import RememberedSecrets
 
 TEST_HEADER: Final = "Wall-Test"
 """Every attempt of a test has the header, and no other attempt (spec 6.2)."""

@@ -19,10 +19,26 @@ from typing import Final, Self
 from functions.firestore.model import Version
 from functions.timestamps import wire_time
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError
-from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, step
+from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, step
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.payloads import Payload
-from functions.webhooks.settings.webhook_settings import key
+from functions.webhooks.webhook_settings import key
+
+EXCERPT_BYTES: Final = 1024
+"""Of UTF-8: what a developer at the receiver needs to see why."""
+
+# Nothing of them shows, and some of them move what does. Line ends and tabs stay.
+_CONTROLS: Final = dict.fromkeys({*range(32), *range(127, 160)} - {9, 10})
+
+
+def excerpt(body: bytes) -> str | None:
+    """Text of at most `EXCERPT_BYTES`, or None if no text is left.
+
+    Bytes that are not UTF-8 are replaced, control characters left out.
+    """
+    text = body.decode(errors="replace").translate(_CONTROLS)
+    return text.encode()[:EXCERPT_BYTES].decode(errors="ignore").strip() or None
+
 
 KEPT_FOR: Final = timedelta(days=30)
 """How long a delivery stays recorded; Firestore's TTL policy deletes it after `expireAt`."""

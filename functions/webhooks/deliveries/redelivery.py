@@ -8,12 +8,12 @@ from functions.call_error import CallError, Code
 from functions.clock import Clock
 from functions.firestore.model import ChangedMeanwhileError
 from functions.gcp.task_queue import Enqueue
-from functions.webhooks.deliveries.attempt_task import attempt_task
 from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError
-from functions.webhooks.deliveries.pace import Pace
-from functions.webhooks.deliveries.store import DeliveryStore
-from functions.webhooks.settings.webhook_settings import Subscription, WebhookSettings
+from functions.webhooks.deliveries.fair_pace import Pace
+from functions.webhooks.deliveries.queues import attempt_task
+from functions.webhooks.webhook_settings import Subscription, WebhookSettings
 
 
 class Obstacle(StrEnum):

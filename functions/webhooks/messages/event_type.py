@@ -1,5 +1,7 @@
 """The event types that a receiver can subscribe to (spec 6.1)."""
 
+from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
@@ -19,3 +21,18 @@ class EventType(StrEnum):
 
 BY_DEFAULT: Final = frozenset(EventType) - {EventType.PHOTO_DELETED}
 """The seven types of a URL that lists none."""
+
+
+MILESTONES: Final = (100, 500, 1000, 5000, 10_000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Milestone:
+    """`events/{eventId}/milestones/{number}`: when it was reached, and by which photo.
+
+    Neither is known of a milestone that was passed; it is recorded, and nobody is notified.
+    """
+
+    number: int
+    photo_id: str | None = None
+    reached_at: datetime | None = None

@@ -10,9 +10,8 @@ from typing import Any, Final
 from urllib3 import Timeout
 
 from functions.recent import Recent
-from functions.webhooks.deliveries.delivery import ACKNOWLEDGING
+from functions.webhooks.deliveries.delivery import ACKNOWLEDGING, excerpt
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
-from functions.webhooks.deliveries.excerpt import excerpt
 from functions.webhooks.sender import addresses
 from functions.webhooks.sender.adapter import ANSWER_BYTES, HEAD_LINES, NoAnswerError, PinnedAdapter
 from functions.webhooks.sender.host_limits import OF_A_TENANT, OF_AN_EVENT, HostLimits

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from functions.webhooks.endpoints.failures import Failures
-from functions.webhooks.notices.notifier import Notifier
+from functions.webhooks.failing_endpoints.endpoint_store import Failures
+from functions.webhooks.failing_endpoints.notifier import Notifier
 from tests.simulation.mutant import Mutant, instead_of
 
 MUTANTS: Final = tuple(

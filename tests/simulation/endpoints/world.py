@@ -11,11 +11,14 @@ from functions.gcp.task_queue import Task
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendOutcome, Unknown
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
-from functions.webhooks.deliveries.retry_schedule import SWEEP_PERIOD
-from functions.webhooks.deliveries.store import DeliveryStore, read_delivery
-from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint
-from functions.webhooks.endpoints.notice_task import QUEUE, event_of
-from functions.webhooks.endpoints.store import EndpointStore
+from functions.webhooks.deliveries.delivery_store import DeliveryStore, read_delivery
+from functions.webhooks.deliveries.queues import SWEEP_PERIOD
+from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
+from functions.webhooks.failing_endpoints.failing_endpoint import (
+    NOTICE_QUEUE,
+    FailingEndpoint,
+    event_of_notice,
+)
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.outside import InMemoryTasks
 from tests.in_memory.through import ServiceError
@@ -152,11 +155,11 @@ class EndpointWorld:
                 pass
 
     def _queued(self, task: Task) -> None:
-        if task.queue != QUEUE:
+        if task.queue != NOTICE_QUEUE:
             return  # a delivery is sent again, and stays on its way here
 
         def notify(name: str, done: Callable[[Ended], None]) -> None:
-            event_id = event_of(task.data)
+            event_id = event_of_notice(task.data)
             self._notifiers.run(name, lambda notifier: notifier.notify(event_id), done)
 
         due = (task.due - START) // timedelta(microseconds=1)

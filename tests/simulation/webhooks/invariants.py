@@ -11,7 +11,7 @@ from functions.wall.address import normalised
 from functions.wall.photo import Photo, PhotoStatus
 from functions.wall.wall_event import EventStatus, WallEvent
 from functions.webhooks.deliveries.delivery import Delivery
-from functions.webhooks.deliveries.store import read_delivery
+from functions.webhooks.deliveries.delivery_store import read_delivery
 from tests.in_memory.documents import Firestore
 from tests.simulation.faults import Fault
 from tests.simulation.webhooks.scenario import EVENT, Scenario

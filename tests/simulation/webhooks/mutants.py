@@ -7,8 +7,8 @@ from typing import Any, Final
 from functions.webhooks.attempts.sweeper import Sweeper
 from functions.webhooks.attempts.worker import Worker
 from functions.webhooks.deliveries.delivery import Delivery
-from functions.webhooks.deliveries.pace import Pace
-from functions.webhooks.deliveries.store import DeliveryStore
+from functions.webhooks.deliveries.delivery_store import DeliveryStore
+from functions.webhooks.deliveries.fair_pace import Pace
 from tests.simulation.mutant import Mutant, instead_of
 
 _save = DeliveryStore.save

@@ -13,19 +13,24 @@ from functions.firestore.model import ChangedMeanwhileError, Create, Delete, Doc
 from functions.gcp.task_queue import Task
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
-from functions.webhooks.actions.actions import Actions
-from functions.webhooks.actions.arguments import (
+from functions.webhooks.attempts.sweeper import Sweeper
+from functions.webhooks.attempts.worker import Worker
+from functions.webhooks.calls.actions import Actions
+from functions.webhooks.calls.webhook_arguments import (
     Page,
     ResendArguments,
     RotateArguments,
     TestArguments,
 )
-from functions.webhooks.attempts.sweeper import Sweeper
-from functions.webhooks.attempts.worker import Worker
-from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError
 from functions.webhooks.deliveries.delivery import Delivery
-from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SLOW_QUEUE, SWEEP_PERIOD
-from functions.webhooks.deliveries.store import read_delivery
+from functions.webhooks.deliveries.delivery_store import read_delivery
+from functions.webhooks.deliveries.queues import (
+    RETRY_SCHEDULE,
+    SLOW_QUEUE,
+    SWEEP_PERIOD,
+    AttemptRequest,
+    TooEarlyError,
+)
 from functions.webhooks.publisher import Publisher
 from tests.in_memory.documents import Firestore
 from tests.in_memory.outside import InMemoryTasks

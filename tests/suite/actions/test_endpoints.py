@@ -7,9 +7,9 @@ from google.cloud import firestore
 
 from emulator.mailbox import Mailbox
 from functions.firestore.client import documents
-from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint
-from functions.webhooks.endpoints.store import EndpointStore
-from functions.webhooks.settings.webhook_settings import key
+from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
+from functions.webhooks.failing_endpoints.failing_endpoint import FailingEndpoint
+from functions.webhooks.webhook_settings import key
 from tests.suite.actions.conftest import Configure, Named, Record
 from tests.suite.process import FunctionProcess
 

@@ -7,7 +7,7 @@ from urllib.parse import quote
 from google.cloud import firestore
 
 from emulator.receiver import always, fails
-from functions.webhooks.settings.webhook_settings import key
+from functions.webhooks.webhook_settings import key
 from tests.suite.console.conftest import Browser, Record
 
 

@@ -8,7 +8,7 @@ from google.cloud import firestore
 
 from emulator.receiver import always
 from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.settings.webhook_settings import key
+from functions.webhooks.webhook_settings import key
 from tests.suite.console.conftest import Browser, Record
 
 

@@ -9,7 +9,7 @@ from google.cloud import firestore
 
 from emulator.receiver import always
 from functions.webhooks.deliveries.endpoint_url import name_of
-from functions.webhooks.settings.webhook_settings import key
+from functions.webhooks.webhook_settings import key
 from tests.suite.console.conftest import SITE, Browser, Record
 
 

@@ -10,9 +10,9 @@ from functions.access import Caller, Role
 from functions.gcp import secret_manager
 from functions.machine import CLOCK
 from functions.signed_links.token import TokenKeys
-from functions.webhooks.deliveries.store import NEWEST_AT_MOST
-from functions.webhooks.shared_logs import handlers
-from functions.webhooks.shared_logs.arguments import LogArguments, ShareArguments
+from functions.webhooks.calls import shared_log_calls
+from functions.webhooks.calls.webhook_arguments import LogArguments, ShareArguments
+from functions.webhooks.deliveries.delivery_store import NEWEST_AT_MOST
 from tests.in_memory.adapters import service_on
 from tests.suite.actions.conftest import TENANT, Configure, Record
 from tests.suite.operations import Counting, Operations, admit_staff
@@ -47,7 +47,7 @@ def test_a_link_and_its_first_page(
     token = link.partition("#token=")[2]
     secrets = secret_manager.of_this_process()
     service = service_on(here.documents(), clock=CLOCK, secrets=secrets)
-    page = handlers.get_log(service, request(client, token=token))
+    page = shared_log_calls.get_log(service, request(client, token=token))
     assert len(page["deliveries"]) == NEWEST_AT_MOST
     assert here.counted.calls == Counter({"Commit": 1, "BatchGetDocuments": 1, "RunQuery": 1})
     assert here.counted.cost() == COSTS["a page of 50 of a shared log"]

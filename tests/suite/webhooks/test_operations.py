@@ -22,14 +22,13 @@ from functions.signed_links.limiter import Limiter
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
 from functions.webhooks.attempts.worker import Worker
-from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
-from functions.webhooks.deliveries.store import DeliveryStore
-from functions.webhooks.endpoints.failures import Failures
-from functions.webhooks.endpoints.store import EndpointStore
+from functions.webhooks.deliveries.delivery_store import DeliveryStore
+from functions.webhooks.deliveries.queues import AttemptRequest
+from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore, Failures
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.sender import wiring
-from functions.webhooks.settings.webhook_settings import key
+from functions.webhooks.webhook_settings import key
 from tests.suite.operations import Counting, Operations
 from tests.suite.process import local_parameters
 

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
-from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
+from functions.webhooks.deliveries.queues import RETRY_SCHEDULE
 from functions.webhooks.messages.event_type import EventType
 
 ROOT: Final = Path(__file__).parents[3]

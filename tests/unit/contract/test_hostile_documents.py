@@ -19,8 +19,8 @@ from functions.wall.guest_data import due_at
 from functions.wall.photo import Photo
 from functions.wall.public_photo import public_fields
 from functions.wall.wall_event import WallEvent
-from functions.webhooks.deliveries.attempt_task import AttemptRequest
-from functions.webhooks.endpoints.sweep import EndpointSweep
+from functions.webhooks.deliveries.queues import AttemptRequest
+from functions.webhooks.failing_endpoints.endpoint_sweep import EndpointSweep
 from functions.webhooks.messages.event_type import EventType
 from tests.unit.contract.hostile_arguments import VALUES
 from tests.unit.recap import parts as recap

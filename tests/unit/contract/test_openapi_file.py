@@ -22,16 +22,18 @@ from functions.recap.recap_arguments import PreviewArguments, RecapArguments
 from functions.signed_links.link import IN_A_MAIL
 from functions.wall.photo import Photo, PhotoStatus
 from functions.wall.wall_event import EventStatus, WallEvent
-from functions.webhooks.actions.arguments import ResendArguments, RotateArguments, TestArguments
+from functions.webhooks.calls.webhook_arguments import (
+    LogArguments,
+    ResendArguments,
+    ResendSharedArguments,
+    RevokeArguments,
+    RotateArguments,
+    ShareArguments,
+    TestArguments,
+)
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.messages import payloads
 from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.shared_logs.arguments import (
-    LogArguments,
-    ResendSharedArguments,
-    RevokeArguments,
-    ShareArguments,
-)
 from tests.in_memory.adapters import service_on
 from tests.unit.contract.hostile_arguments import AFTER, VALUES
 from tests.unit.contract.promise import (

@@ -18,11 +18,10 @@ from functions.mail.message import EmailMessage
 from functions.mail.outcome import Accepted, SendOutcome
 from functions.readable import readable
 from functions.wall.photo import Photo
-from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
 from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.deliveries.delivery_store import DeliveryStore, read_delivery
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
-from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
-from functions.webhooks.deliveries.store import DeliveryStore, read_delivery
+from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, AttemptRequest, attempt_task
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.sender.ports import SendError
 from tests.in_memory.documents import Firestore, InMemoryDocuments

@@ -9,16 +9,17 @@ import pytest
 
 from functions.access import Caller, Role
 from functions.call_error import Code
-from functions.webhooks.actions.actions import Resent
-from functions.webhooks.actions.arguments import (
+from functions.webhooks.calls.actions import Resent
+from functions.webhooks.calls.webhook_arguments import (
     Page,
     ResendArguments,
+    RevokeArguments,
     RotateArguments,
+    ShareArguments,
     TestArguments,
 )
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
-from functions.webhooks.settings.webhook_settings import key
-from functions.webhooks.shared_logs.arguments import RevokeArguments, ShareArguments
+from functions.webhooks.webhook_settings import key
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.parts import (
     EVENT,

@@ -9,7 +9,8 @@ import pytest
 
 from functions.call_error import CallError, Code
 from functions.event_arguments import EventArguments
-from functions.webhooks.actions.arguments import (
+from functions.webhooks.calls.webhook_arguments import (
+    LogArguments,
     Page,
     ResendArguments,
     RotateArguments,
@@ -18,7 +19,6 @@ from functions.webhooks.actions.arguments import (
 )
 from functions.webhooks.deliveries.delivery import Place
 from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.shared_logs.arguments import LogArguments
 
 SINCE = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 URL = "https://example.com/hook"

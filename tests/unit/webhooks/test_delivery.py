@@ -5,9 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
 from functions.webhooks.deliveries.delivery import LOG_KEPT, Attempt, Delivery
-from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
+from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, AttemptRequest, attempt_task
 from functions.webhooks.messages.event_type import EventType
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)

@@ -8,7 +8,7 @@ import pytest
 from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendOutcome, Unknown
 from functions.wall.address import address_hash, guest_uid
 from functions.webhooks.deliveries.delivery import Outcome
-from functions.webhooks.endpoints.notice_task import QUEUE
+from functions.webhooks.failing_endpoints.failing_endpoint import NOTICE_QUEUE
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, crashes
 from tests.unit.webhooks.test_endpoint_sweep import Evening
 
@@ -51,7 +51,7 @@ class House(Evening):
             tasks = len(self.queued)
             self.endpoint_sweep().sweep()
             for task in self.queued[tasks:]:
-                if task.queue == QUEUE:
+                if task.queue == NOTICE_QUEUE:
                     self.notifier().notify(EVENT)
         return [mail.subject for mail in self.mails[before:]]
 
@@ -163,7 +163,7 @@ def test_an_address_that_sent_a_mail_back_gets_none(
     house.put(f"users/{guest_uid(address_hash(ANN))}", {"unreachableUntil": until})
     house.fails(5)
     assert house.mailed(30) == told
-    assert [task.queue for task in house.queued] == [QUEUE]
+    assert [task.queue for task in house.queued] == [NOTICE_QUEUE]
     assert [copy.address for mail in house.mails for copy in mail.copies] == [BOB] * len(told)
 
 

@@ -7,10 +7,10 @@ from typing import Any, Final, TypeVar
 import pytest
 
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
-from functions.webhooks.endpoints import sweep
-from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint
-from functions.webhooks.endpoints.store import EndpointStore
-from functions.webhooks.settings.webhook_settings import WebhookSettings, key
+from functions.webhooks.failing_endpoints import endpoint_sweep
+from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
+from functions.webhooks.failing_endpoints.failing_endpoint import FailingEndpoint
+from functions.webhooks.webhook_settings import WebhookSettings, key
 from tests.in_memory.documents import InMemoryDocuments
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts, crashes, fails
@@ -391,7 +391,7 @@ def test_endpoints_of_others_keep_nobody_waiting() -> None:
 def test_tenants_have_their_turns() -> None:
     """The longest due first, one of each tenant, then the next one of each."""
     made = [failing("e", name, name[0]) for name in ("a1", "a2", "a3", "b1", "c1", "b2")]
-    turns = [record.id for record in sweep.tenants_in_turn(made)]
+    turns = [record.id for record in endpoint_sweep.tenants_in_turn(made)]
 
     assert turns == ["a1", "b1", "c1", "a2", "b2", "a3"]
 
@@ -405,13 +405,13 @@ def test_an_error_at_one_endpoint_keeps_no_other_waiting(
         evening.ends(f"missed-{url[-4:]}", Outcome.FAILED, url=url)
         evening.now += MINUTE
         evening.ends(f"arrived-{url[-4:]}", Outcome.SUCCESS, url=url)
-    original = sweep.EndpointSweep._carry_out  # noqa: SLF001 - an error goes inside
+    original = endpoint_sweep.EndpointSweep._carry_out  # noqa: SLF001 - an error goes inside
 
     def broken(self: Any, record: FailingEndpoint, settings: WebhookSettings) -> None:
         if record.url == OTHER:
             raise RuntimeError
         original(self, record, settings)
 
-    monkeypatch.setattr(sweep.EndpointSweep, "_carry_out", broken)
+    monkeypatch.setattr(endpoint_sweep.EndpointSweep, "_carry_out", broken)
     evening.swept_until(evening.now + 5 * MINUTE)
     assert evening.sent_again == {"missed-hook"}

@@ -6,14 +6,14 @@ from typing import Final
 
 import pytest
 
-from functions.webhooks.endpoints.failing_endpoint import (
+from functions.webhooks.failing_endpoints.failing_endpoint import (
     FailingEndpoint,
     Latest,
     Standing,
     Step,
     what_follows,
 )
-from functions.webhooks.settings.webhook_settings import SWITCHED_OFF, Subscription
+from functions.webhooks.webhook_settings import SWITCHED_OFF, Subscription
 
 NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 MINUTE: Final = timedelta(minutes=1)

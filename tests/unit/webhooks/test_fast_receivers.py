@@ -4,7 +4,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from functions.webhooks.attempts.fast_receivers import (
+from functions.webhooks.attempts.receiver_speed import (
     PLACES_TO_TRY,
     PLACES_TO_TRY_AN_EVENT,
     REMEMBERED_SECONDS,

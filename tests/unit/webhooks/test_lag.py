@@ -9,7 +9,7 @@ import pytest
 from functions.access import Caller, Role
 from functions.wall.photo import Photo
 from functions.wall.wall_event import EventStatus, WallEvent
-from functions.webhooks.actions.arguments import ResendArguments, TestArguments
+from functions.webhooks.calls.webhook_arguments import ResendArguments, TestArguments
 from functions.webhooks.deliveries.delivery import Delivery
 from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts
 

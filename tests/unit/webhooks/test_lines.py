@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
+from functions.webhooks.deliveries.queues import RETRY_SCHEDULE
 from tests.unit.webhooks.parts import EVENT, Parts
 
 

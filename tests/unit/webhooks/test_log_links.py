@@ -8,9 +8,9 @@ import pytest
 from functions.access import Caller, Role
 from functions.call_error import Code
 from functions.signed_links.token import Scope
-from functions.webhooks.settings.webhook_settings import key
-from functions.webhooks.shared_logs.arguments import RevokeArguments, ShareArguments
-from functions.webhooks.shared_logs.log_share import LogShare
+from functions.webhooks.calls.log_share import LogShare
+from functions.webhooks.calls.webhook_arguments import RevokeArguments, ShareArguments
+from functions.webhooks.webhook_settings import key
 from tests.in_memory.use_cases import KEYS
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts, refused
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from functions import parameters
-from functions.webhooks.deliveries.pace import BURST_SECONDS, BURSTS_AT_ONCE, Pace
+from functions.webhooks.deliveries.fair_pace import BURST_SECONDS, BURSTS_AT_ONCE, Pace
 from tests.unit.clock import Clock
 
 A_SECOND = 50

@@ -14,9 +14,9 @@ from functions.firestore.model import Document
 from functions.gcp.document_events import DocumentWritten
 from functions.wall.photo import Photo, PhotoStatus
 from functions.wall.wall_event import EventStatus, WallEvent
-from functions.webhooks import handlers
+from functions.webhooks import webhook_triggers
 from functions.webhooks.deliveries.delivery import Outcome
-from functions.webhooks.settings.webhook_settings import key
+from functions.webhooks.webhook_settings import key
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts, crashes, fails
 
@@ -81,7 +81,7 @@ def test_a_deletion_is_dated_by_its_own_write(parts: Parts) -> None:
         after=None,
     )
     service = cast("Service", SimpleNamespace(publisher=parts.publisher()))
-    handlers.photo_written(service, deletion)
+    webhook_triggers.photo_written(service, deletion)
 
     assert parts.data("photo.deleted") == {
         "photo": {"id": "p1", "deletedAt": "2026-05-01T21:30:00.000Z"}

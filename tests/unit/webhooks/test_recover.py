@@ -10,12 +10,12 @@ import pytest
 from functions.access import Caller, Role
 from functions.call_error import CallError, Code
 from functions.event_arguments import EventArguments
-from functions.webhooks.actions.actions import Foreseen, Resent
-from functions.webhooks.actions.arguments import Page, ResendArguments, next_page
+from functions.webhooks.calls.actions import Foreseen, Resent
+from functions.webhooks.calls.webhook_arguments import Page, ResendArguments, next_page
 from functions.webhooks.deliveries.delivery import Delivery, Place
 from functions.webhooks.deliveries.redelivery import Obstacle
 from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.settings.webhook_settings import key
+from functions.webhooks.webhook_settings import key
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
 
 ADMIN = Caller("u1", Role.ADMIN, "t1")

@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from functions.access import Caller, Role
-from functions.webhooks.actions.arguments import RotateArguments
-from functions.webhooks.deliveries.attempt_task import AttemptRequest
-from functions.webhooks.signing.remembered_secrets import RememberedSecrets
-from functions.webhooks.signing.store import SecretStore
+from functions.webhooks.calls.webhook_arguments import RotateArguments
+from functions.webhooks.deliveries.queues import AttemptRequest
+from functions.webhooks.signing.webhook_secrets import RememberedSecrets, SecretStore
 from tests.in_memory.documents import InMemoryDocuments
 from tests.unit.webhooks.parts import EVENT, NOW, Parts
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from functions.access import Caller, Role
-from functions.webhooks.actions.arguments import ResendArguments, TestArguments
+from functions.webhooks.calls.webhook_arguments import ResendArguments, TestArguments
 from functions.webhooks.messages.event_type import EventType
 from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts
 

@@ -7,17 +7,17 @@ import pytest
 
 from functions.access import Caller, Role
 from functions.call_error import CallError, Code
-from functions.webhooks.deliveries.delivery import Delivery, Outcome
-from functions.webhooks.deliveries.endpoint_url import name_of
-from functions.webhooks.deliveries.store import NEWEST_AT_MOST
-from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.shared_logs.arguments import (
+from functions.webhooks.calls.shared_log import PAGE_BYTES, LogPage
+from functions.webhooks.calls.webhook_arguments import (
     LogArguments,
     ResendSharedArguments,
     RevokeArguments,
     ShareArguments,
 )
-from functions.webhooks.shared_logs.shared_log import PAGE_BYTES, LogPage
+from functions.webhooks.deliveries.delivery import Delivery, Outcome
+from functions.webhooks.deliveries.delivery_store import NEWEST_AT_MOST
+from functions.webhooks.deliveries.endpoint_url import name_of
+from functions.webhooks.messages.event_type import EventType
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts, refused
 
 ADMIN = Caller("u1", Role.ADMIN, "t1")

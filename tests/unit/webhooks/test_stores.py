@@ -9,12 +9,11 @@ import pytest
 
 from functions.firestore.model import AlreadyRecordedError, ChangedMeanwhileError, Delete
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, EndedWithin, Outcome, Place
-from functions.webhooks.deliveries.store import DeliveryStore
-from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint, Standing
-from functions.webhooks.endpoints.store import EndpointStore
-from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.messages.milestone import Milestone
-from functions.webhooks.store import WallStore
+from functions.webhooks.deliveries.delivery_store import DeliveryStore
+from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
+from functions.webhooks.failing_endpoints.failing_endpoint import FailingEndpoint, Standing
+from functions.webhooks.messages.event_type import EventType, Milestone
+from functions.webhooks.wall_store import WallStore
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 
 NOW: Final = datetime(2026, 5, 1, 18, 30, 0, 123456, UTC)

@@ -110,8 +110,12 @@ def test_a_sweep_that_fails_is_made_up_for_by_the_next(parts: Parts) -> None:
 def test_lost_deliveries_keep_no_other_sweep_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lost deliveries, endpoints that fail and deleted events are swept at the same time."""
     under_way = threading.Barrier(3)
-    for room in ("webhooks.attempts", "webhooks.endpoints", "wall"):
-        monkeypatch.setattr(f"functions.{room}.handlers.sweep", lambda _: under_way.wait(10))
+    for sweep in (
+        "webhooks.webhook_triggers.sweep_deliveries",
+        "webhooks.webhook_triggers.sweep_endpoints",
+        "wall.handlers.sweep",
+    ):
+        monkeypatch.setattr(f"functions.{sweep}", lambda _: under_way.wait(10))
     monkeypatch.setattr(main, "service", service_on)
     inspect.unwrap(main.sweepDeliveries)(None)
     assert not under_way.broken

@@ -8,8 +8,7 @@ import pytest
 
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
-from functions.webhooks.messages import transitions
-from functions.webhooks.messages.message import Message
+from functions.webhooks.messages.message import Message, messages_of_event, messages_of_photo
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 
@@ -55,9 +54,7 @@ def types(messages: Sequence[Message]) -> list[str]:
 def test_a_photos_write_fires(before: str | None, after: str | None, fired: list[str]) -> None:
     """Spec 3.1, row by row, and all other moves."""
     assert fired == types(
-        transitions.of_photo(
-            "w1", photo(before) if before else None, photo(after) if after else None
-        )
+        messages_of_photo("w1", photo(before) if before else None, photo(after) if after else None)
     )
 
 
@@ -85,7 +82,7 @@ def test_a_photos_write_fires(before: str | None, after: str | None, fired: list
 )
 def test_an_events_write_fires(before: str | None, after: str | None, fired: str | None) -> None:
     """Spec 3.2, row by row, and all other moves."""
-    messages = transitions.of_event(
+    messages = messages_of_event(
         "w1",
         event(before) if before else None,
         event(after) if after else None,
@@ -97,13 +94,13 @@ def test_an_events_write_fires(before: str | None, after: str | None, fired: str
 @pytest.mark.parametrize("edited", ["url", "uploaderName", "featured", "reason", "approvedBy"])
 def test_an_edit_of_another_field_fires_nothing(edited: str) -> None:
     """Spec 3.1 names moves of the status only."""
-    edit = transitions.of_photo("w1", photo("approved"), photo("approved", **{edited: "new"}))
+    edit = messages_of_photo("w1", photo("approved"), photo("approved", **{edited: "new"}))
     assert list(edit) == []
 
 
 @pytest.mark.parametrize("status", [None, "", "APPROVED", 1, ["approved"], {"a": 1}])
 def test_an_unknown_status_is_a_photo_nobody_moderated(status: Any) -> None:
     """A document that cannot be read does not stop the trigger."""
-    assert types(transitions.of_photo("w1", None, photo(status))) == ["photo.uploaded"]
-    moderated = transitions.of_photo("w1", photo(status), photo("approved"))
+    assert types(messages_of_photo("w1", None, photo(status))) == ["photo.uploaded"]
+    moderated = messages_of_photo("w1", photo(status), photo("approved"))
     assert types(moderated) == ["photo.approved"]

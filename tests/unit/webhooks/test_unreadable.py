@@ -7,10 +7,9 @@ from datetime import timedelta
 import pytest
 
 from functions.access import Caller, Role
-from functions.webhooks.actions.arguments import ResendArguments
+from functions.webhooks.calls.webhook_arguments import LogArguments, ResendArguments, ShareArguments
 from functions.webhooks.deliveries.delivery import Delivery
-from functions.webhooks.settings.webhook_settings import key
-from functions.webhooks.shared_logs.arguments import LogArguments, ShareArguments
+from functions.webhooks.webhook_settings import key
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
 
 ADMIN = Caller("u1", Role.ADMIN, "t1")

@@ -8,12 +8,11 @@ import pytest
 
 from functions.access import Caller, Role
 from functions.gcp.task_queue import Task
-from functions.webhooks.actions.arguments import Page, ResendArguments
 from functions.webhooks.attempts.sweeper import OVERDUE_AFTER
 from functions.webhooks.attempts.worker import HOST_LIMIT_WAIT, Worker
-from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
+from functions.webhooks.calls.webhook_arguments import Page, ResendArguments
 from functions.webhooks.deliveries.delivery import Outcome
-from functions.webhooks.deliveries.retry_schedule import SLOW_QUEUE
+from functions.webhooks.deliveries.queues import SLOW_QUEUE, AttemptRequest, attempt_task
 from functions.webhooks.publisher import Publisher
 from functions.webhooks.sender.host_limits import HostLimitError
 from tests.in_memory.through import Crash, ServiceError

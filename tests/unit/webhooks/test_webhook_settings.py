@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from functions.webhooks.messages.event_type import BY_DEFAULT, EventType
-from functions.webhooks.settings.webhook_settings import (
+from functions.webhooks.webhook_settings import (
     SWITCHED_OFF,
     Subscription,
     WebhookSettings,

@@ -21,23 +21,21 @@ from functions.firestore.model import ChangedMeanwhileError
 from functions.gcp.task_queue import Enqueue
 from functions.parallel import InParallel
 from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcome
+from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.endpoint_url import host_of
 from functions.webhooks.deliveries.redelivery import Redelivery
-from functions.webhooks.deliveries.store import DeliveryStore
-from functions.webhooks.endpoints import observer
-from functions.webhooks.endpoints.failing_endpoint import (
+from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore, latest_deliveries
+from functions.webhooks.failing_endpoints.failing_endpoint import (
     FAILING_FOR,
     FAILURES_TO_GIVE_UP,
     RECOVERED_BACK,
     FailingEndpoint,
     Latest,
     Step,
+    notice_task,
     what_follows,
 )
-from functions.webhooks.endpoints.notice_task import notice_task
-from functions.webhooks.endpoints.store import EndpointStore
-from functions.webhooks.settings.store import SettingsStore
-from functions.webhooks.settings.webhook_settings import Subscription, WebhookSettings
+from functions.webhooks.webhook_settings import SettingsStore, Subscription, WebhookSettings
 
 REASON: Final = (
     f"{FAILURES_TO_GIVE_UP} deliveries in a row or more have failed, for more than"
@@ -107,7 +105,7 @@ class EndpointSweep:
         latest, has_people = Latest(), bool(settings.notify)
         if endpoint:
             record = record.of(endpoint, now)
-            latest = observer.latest(
+            latest = latest_deliveries(
                 self.deliveries, record, endpoint, has_people=has_people, now=now
             )
         step = what_follows(record, endpoint, latest, has_people=has_people, now=now)

@@ -20,7 +20,7 @@ from functions.mail.templates import templates_in
 from functions.wall.address import address_hash, normalised
 from functions.webhooks.deliveries.delivery import Attempt
 from functions.webhooks.deliveries.endpoint_url import name_of
-from functions.webhooks.endpoints.failing_endpoint import Standing
+from functions.webhooks.failing_endpoints.failing_endpoint import Standing
 
 _REASON_CHARACTERS: Final = 200
 _LABEL_CHARACTERS: Final = 40

@@ -8,13 +8,13 @@ from functions import access
 from functions.access import Role
 from functions.signed_in import staff_call
 from functions.timestamps import wire_time
-from functions.webhooks.actions.arguments import (
+from functions.webhooks.calls.webhook_arguments import (
     Page,
     ResendArguments,
     RotateArguments,
     TestArguments,
 )
-from functions.webhooks.signing.remembered_secrets import SECRET_KEPT
+from functions.webhooks.signing.webhook_secrets import SECRET_KEPT
 
 if TYPE_CHECKING:
     from functions.service import Service

@@ -10,32 +10,80 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from functions import log
 from functions.clock import Clock
-from functions.firestore.model import ChangedMeanwhileError
+from functions.firestore.model import ChangedMeanwhileError, Documents
+from functions.mail.address import deliverable
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendOutcome, Unknown
 from functions.mail.provider import Mailer
 from functions.mail.sender import MailSender
-from functions.wall.fields import text
+from functions.wall.address import address_hash, guest_uid, normalised
+from functions.wall.fields import text, time
 from functions.webhooks.deliveries.delivery import KEPT_FOR, EndedWithin, Outcome
-from functions.webhooks.deliveries.store import DeliveryStore
-from functions.webhooks.endpoints import observer
-from functions.webhooks.endpoints.failing_endpoint import (
+from functions.webhooks.deliveries.delivery_store import DeliveryStore
+from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore, latest_deliveries
+from functions.webhooks.failing_endpoints.failing_endpoint import (
     FailingEndpoint,
     Latest,
     Standing,
     Step,
     what_follows,
 )
-from functions.webhooks.endpoints.store import EndpointStore
-from functions.webhooks.notices.composer import Change, compose
-from functions.webhooks.notices.people import People
-from functions.webhooks.settings.store import SettingsStore
-from functions.webhooks.settings.webhook_settings import Subscription, WebhookSettings
-from functions.webhooks.store import WallStore
+from functions.webhooks.failing_endpoints.notice_composer import Change, compose
+from functions.webhooks.wall_store import WallStore
+from functions.webhooks.webhook_settings import SettingsStore, Subscription, WebhookSettings
+
+MAILS_TO_AN_ADDRESS: Final = 24
+"""In a day, from all tenants."""
+
+MAILS_OF_A_TENANT: Final = 200
+"""In a day."""
+
+_UNREACHABLE_UNTIL: Final = "unreachableUntil"
+"""Field of the record of an address: it has sent a mail back for good, or complained."""
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """Chooses the addresses of `notify` that a mail goes to."""
+
+    documents: Documents
+    counts: Callable[[str, int], bool]
+    """Counts a mail under a name, which may have so many a day; False beyond that."""
+
+    clock: Clock
+
+    def reachable(self, notify: Iterable[str]) -> Sequence[str]:
+        """The addresses that mail can go to, each once."""
+        addresses: dict[str, str] = {}
+        for address in filter(None, map(deliverable, notify)):
+            addresses.setdefault(normalised(address), address)
+        paths = [f"users/{guest_uid(address_hash(address))}" for address in addresses]
+        records = self.documents.get_all(paths, fields=[_UNREACHABLE_UNTIL]) if paths else []
+        now = self.clock.now()
+        return [
+            address
+            for address, record in zip(addresses.values(), records, strict=True)
+            if not record or (time(record.fields.get(_UNREACHABLE_UNTIL)) or now) <= now
+        ]
+
+    def within_limits(self, tenant_id: str, addresses: Iterable[str]) -> Sequence[str]:
+        """Those of `addresses` that one more mail may go to; it is counted."""
+        return [address for address in addresses if self._may_be_sent(tenant_id, address)]
+
+    def _may_be_sent(self, tenant_id: str, address: str) -> bool:
+        for of, name, at_most in (
+            ("tenant", tenant_id, MAILS_OF_A_TENANT),
+            ("address", normalised(address), MAILS_TO_AN_ADDRESS),
+        ):
+            if not self.counts(f"{of} {name}", at_most):
+                log.warning("notice.limited", of=of)
+                return False
+        return True
+
 
 _News: TypeAlias = tuple[FailingEndpoint, Change]
 """What people do not know of an endpoint, and its record."""
@@ -97,7 +145,7 @@ class Notifier:
             if endpoint is None:
                 continue
             record = found.of(endpoint, now)
-            latest = observer.latest(self.deliveries, record, endpoint, has_people=True, now=now)
+            latest = latest_deliveries(self.deliveries, record, endpoint, has_people=True, now=now)
             # The sweep sends again, and not this function.
             step = what_follows(record.resent(now), endpoint, latest, has_people=True, now=now)
             standing = Standing.DISABLED if endpoint.disabled else Standing.FAILING

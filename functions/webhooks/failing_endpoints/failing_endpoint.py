@@ -18,15 +18,18 @@ A record that nothing happens to is forgotten in the end. Each step is carried o
 recorded then: after a crash in between a notice may come twice, and no delivery is sent twice.
 """
 
+import uuid
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from functions.firestore.model import Version
+from functions.gcp.task_queue import Task
 from functions.webhooks.deliveries.delivery import KEPT_FOR
+from functions.webhooks.deliveries.queues import SWEEP_PERIOD
 from functions.webhooks.deliveries.redelivery import obstacle_at
-from functions.webhooks.settings.webhook_settings import SWITCHED_OFF, Subscription
+from functions.webhooks.webhook_settings import SWITCHED_OFF, Subscription
 
 FAILURES_TO_TELL: Final = 5
 """Failures in a row after which people are notified."""
@@ -215,3 +218,25 @@ def _rest(record: FailingEndpoint, now: datetime) -> Step:
     """Wait, or forget a record that nothing has happened to for a long time."""
     kept = KEPT_FOR if record.told else FAILING_FOR
     return Step.FORGET if now - record.failed_at >= kept else Step.WAIT
+
+
+NOTICE_QUEUE: Final = "sendWebhookNotice"
+
+
+def notice_task(event_id: str, now: datetime) -> Task:
+    """The task, of one name in a period: the endpoints of an event share a mail."""
+    event = uuid.uuid5(uuid.NAMESPACE_OID, event_id)
+    period = int(now.timestamp() // SWEEP_PERIOD.total_seconds())
+    return Task(queue=NOTICE_QUEUE, name=f"{event}-{period}", data={"eventId": event_id}, due=now)
+
+
+def event_of_notice(data: Any) -> str:
+    """The event that a task is about.
+
+    Raises:
+        ValueError: `notice_task` made no such body.
+    """
+    match data:
+        case {"eventId": str(event_id)} if event_id:
+            return event_id
+    raise ValueError("not the task of a notice: eventId is needed")

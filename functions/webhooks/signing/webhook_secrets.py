@@ -1,20 +1,114 @@
-"""The webhook secret of each event, as an instance remembers it (spec 2.1 and 4.8).
+"""An event's webhook secret (spec 2.1, 4.8): its record, and what an instance remembers of it.
 
 An instance forgets a secret when the announced one is due. It signs with the announced secret only
 after reading it recorded alone, so that a secret that was withdrawn in time never signs.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final, Self
 
 from functions.clock import Clock
-from functions.firestore.model import ChangedMeanwhileError
+from functions.firestore.model import ChangedMeanwhileError, Documents, Version, write_as_read
 from functions.recent import Recent
-from functions.webhooks.signing.store import SecretStore
-from functions.webhooks.signing.webhook_secret import NextSecret, WebhookSecret
+
+FIELDS: Final = ("secret", "rotatedAt", "next")
+"""Of the document `events/{eventId}/secrets/webhooks`."""
+
+
+@dataclass(frozen=True, slots=True)
+class NextSecret:
+    """A secret that signs from `active_from` on."""
+
+    secret: str = field(repr=False)
+    active_from: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookSecret:
+    """The present secret, since when it signs where it replaced another, and the next one.
+
+    `version` is that of the record as it was read; None where there was no record.
+    """
+
+    secret: str = field(repr=False)
+    rotated_at: datetime | None = None
+    next: NextSecret | None = None
+    version: Version | None = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def read(cls, fields: Mapping[str, Any], version: Version | None = None) -> Self:
+        """Read the fields of the document; `secret` is empty where the document holds none.
+
+        An announcement that cannot be read is left out.
+        """
+        secret, rotated_at = fields.get("secret"), fields.get("rotatedAt")
+        if not isinstance(secret, str) or not secret:
+            return cls(secret="", version=version)
+        return cls(
+            secret=secret,
+            rotated_at=rotated_at if isinstance(rotated_at, datetime) else None,
+            next=_next(fields.get("next")),
+            version=version,
+        )
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """The fields of the document, of `FIELDS`."""
+        written: dict[str, Any] = {"secret": self.secret}
+        if self.rotated_at:
+            written["rotatedAt"] = self.rotated_at
+        if self.next:
+            written["next"] = {"secret": self.next.secret, "activeFrom": self.next.active_from}
+        return written
+
+    def is_over(self, now: datetime) -> bool:
+        """Whether the next secret signs `now`."""
+        return self.next is not None and now >= self.next.active_from
+
+    def at(self, now: datetime) -> Self:
+        """The secret as it is `now`: once the next secret is due, it stands alone."""
+        if self.next is None or not self.is_over(now):
+            return self
+        return type(self)(
+            secret=self.next.secret, rotated_at=self.next.active_from, version=self.version
+        )
+
+
+def _next(entry: object) -> NextSecret | None:
+    match entry:
+        case {"secret": str(secret), "activeFrom": datetime() as active_from} if secret:
+            return NextSecret(secret, active_from)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class SecretStore:
+    """The secrets, one an event; every method is one call."""
+
+    documents: Documents
+
+    def load(self, event_id: str) -> WebhookSecret | None:
+        """The secret as it is now; None without a record, empty in a record without one."""
+        found = self.documents.get(_path(event_id), FIELDS)
+        return WebhookSecret.read(found.fields, found.version) if found else None
+
+    def replace(self, event_id: str, secret: WebhookSecret) -> None:
+        """Write the secret over the record in its version, whose other fields stay.
+
+        Raises:
+            ChangedMeanwhileError: the record is not in that version any more.
+        """
+        fields = secret.fields
+        gone = [name for name in FIELDS if name not in fields]
+        self.documents.commit(write_as_read(_path(event_id), fields, secret.version, delete=gone))
+
+
+def _path(event_id: str) -> str:
+    return f"events/{event_id}/secrets/webhooks"
+
 
 SECRET_KEPT: Final = timedelta(minutes=1)
 """How long a process may sign with a secret without reading the record again."""

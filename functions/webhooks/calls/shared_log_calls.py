@@ -9,14 +9,14 @@ from functions.signed_in import staff_call
 from functions.signed_links.admission import admitted
 from functions.signed_links.link import TO_A_LOG
 from functions.timestamps import wire_time
-from functions.webhooks.deliveries.delivery import Delivery
-from functions.webhooks.deliveries.endpoint_url import name_of
-from functions.webhooks.shared_logs.arguments import (
+from functions.webhooks.calls.webhook_arguments import (
     LogArguments,
     ResendSharedArguments,
     RevokeArguments,
     ShareArguments,
 )
+from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.deliveries.endpoint_url import name_of
 
 if TYPE_CHECKING:
     from functions.service import Service

@@ -1,6 +1,6 @@
 """Deliveries in Firestore: `events/{eventId}/deliveries/{deliveryId}` (design 4)."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
@@ -8,6 +8,8 @@ from typing import Any, Final
 
 from functions.firestore.model import Condition, Create, Document, Documents, Query, Update
 from functions.readable import read_or_none, readable
+from functions.recent import Recent
+from functions.wall.fields import text
 from functions.webhooks.deliveries.delivery import (
     KEPT_FOR,
     Attempt,
@@ -16,10 +18,9 @@ from functions.webhooks.deliveries.delivery import (
     Outcome,
     Place,
 )
-from functions.webhooks.deliveries.retry_schedule import step
-from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.messages.milestone import Milestone
-from functions.webhooks.settings.webhook_settings import key
+from functions.webhooks.deliveries.queues import step
+from functions.webhooks.messages.event_type import EventType, Milestone
+from functions.webhooks.webhook_settings import key
 
 NEWEST_AT_MOST: Final = 50
 """Deliveries of one page of the newest."""
@@ -256,3 +257,25 @@ def read_delivery(document: Document) -> Delivery:
         slow=fields.get("slow", False),
         version=document.version,
     )
+
+
+_SECONDS: Final = 3600.0
+"""How long it is remembered that there is no event of an id."""
+
+
+class Tenants:
+    """Looks a tenant up once; one instance serves all threads of the process."""
+
+    def __init__(self, documents: Documents, monotonic: Callable[[], float]) -> None:
+        """`monotonic` gives seconds that only grow."""
+        self._documents = documents
+        self._kept: Recent[str, str] = Recent(seconds=_SECONDS, monotonic=monotonic)
+
+    def of(self, event_id: str) -> str:
+        """The tenant of the event; empty where there is no event (any more)."""
+        kept = self._kept.get(event_id)
+        if kept is None:
+            event = self._documents.get(f"events/{event_id}")
+            kept = text(event.fields.get("tenantId")) or "" if event else ""
+            self._kept.put(event_id, value=kept)
+        return kept

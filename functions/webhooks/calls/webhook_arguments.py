@@ -1,8 +1,8 @@
-"""Arguments of organizers' calls: `sendTestWebhook`, `resendWebhook`, `rotateWebhookSecret`."""
+"""Arguments of the calls about webhooks, by organizers and by the bearers of links to a log."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Self
 
 from functions.event_arguments import (
@@ -10,11 +10,14 @@ from functions.event_arguments import (
     choice_argument,
     flag_argument,
     id_argument,
+    is_id,
     number_argument,
     read_event,
     refuse,
+    refuse_unknown,
 )
-from functions.webhooks.arguments import place_argument, place_text, time_argument, url_argument
+from functions.signed_links.link import TO_A_LOG
+from functions.webhooks.calls.log_share import LONGEST_DAYS
 from functions.webhooks.deliveries.delivery import (
     FOREVER,
     UNDELIVERED,
@@ -23,6 +26,54 @@ from functions.webhooks.deliveries.delivery import (
     Place,
 )
 from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.webhook_settings import Subscription, WebhookSettings
+
+URL_CHARACTERS: Final = 2048
+
+_TIME_CHARACTERS: Final = 40
+
+
+def url_argument(given: object) -> str:
+    """A URL as it may stand in the settings, without blanks around it."""
+    if not isinstance(given, str) or len(given) > URL_CHARACTERS:
+        refuse(f"url must be a string of at most {URL_CHARACTERS} characters.")
+    return given.strip()
+
+
+def endpoint_at(url: str, settings: WebhookSettings) -> Subscription:
+    """The event's endpoint at `url`.
+
+    Raises:
+        CallError: `invalid-argument`; mostly the URL is mistyped.
+    """
+    endpoint = settings.by_url.get(url)
+    if endpoint is None:
+        refuse("url must be one of the event's webhook URLs; add it to them first.")
+    return endpoint
+
+
+def time_argument(text: object) -> datetime | None:
+    """A time in ISO 8601 with its zone, in UTC; None where `text` is no such time."""
+    if not isinstance(text, str) or len(text) > _TIME_CHARACTERS:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+        return moment.astimezone(UTC) if moment.tzinfo else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def place_text(place: Place) -> str:
+    """Where a page stopped, for the call that goes on."""
+    return f"{place.at.isoformat()}~{place.delivery_id}"
+
+
+def place_argument(given: object) -> Place | None:
+    """The place in such a text; None where it is none."""
+    at, _, delivery_id = given.partition("~") if isinstance(given, str) else ("", "", "")
+    moment = time_argument(at)
+    return Place(moment, delivery_id) if moment and is_id(delivery_id) else None
+
 
 ANNOUNCED_MINUTES: Final = 10_080
 """How early a secret can be announced: a week."""
@@ -153,3 +204,77 @@ def _moment(data: Mapping[str, Any], name: str) -> datetime | None:
     if given is not None and moment is None:
         refuse(f"{name} must be a time in ISO 8601 with its zone, as in 2026-05-01T18:30:00Z.")
     return moment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShareArguments(EventArguments):
+    """The URL whose log to share, for how long, and whether its deliveries can be sent again."""
+
+    url: str
+    lasts: timedelta = timedelta(days=LONGEST_DAYS)
+    can_resend: bool = False
+
+    @classmethod
+    def read(cls, data: Any) -> Self:
+        """Read the `data` of the request."""
+        event = read_event(data, "url", "days", "canResend")
+        url = url_argument(data.get("url"))
+        days = number_argument("days", data.get("days"), 1, LONGEST_DAYS, default=LONGEST_DAYS)
+        can_resend = flag_argument("canResend", data.get("canResend"))
+        return cls(**event, url=url, lasts=timedelta(days=days), can_resend=can_resend)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevokeArguments(EventArguments):
+    """The share to end."""
+
+    share_id: str
+
+    @classmethod
+    def read(cls, data: Any) -> Self:
+        """Read the `data` of the request."""
+        event = read_event(data, "shareId")
+        share_id = id_argument("shareId", data.get("shareId"), "a share of the event")
+        return cls(**event, share_id=share_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogArguments:
+    """The token and the page; `outcome` and `event_type` narrow the selection."""
+
+    token: str
+    outcome: Outcome | None = None
+    event_type: EventType | None = None
+    after: Place | None = None
+
+    @classmethod
+    def read(cls, data: Any) -> Self:
+        """Read the `data` of the request."""
+        refuse_unknown(data, "token", "outcome", "event", "after")
+        token = TO_A_LOG.token(data)
+        given = data.get("after")
+        after = place_argument(given)
+        if given is not None and after is None:
+            refuse("after must be what the answer before had as next.")
+        return cls(
+            token=token,
+            outcome=choice_argument("outcome", data.get("outcome"), Outcome, None),
+            event_type=choice_argument("event", data.get("event"), EventType, None),
+            after=after,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResendSharedArguments:
+    """The token, and the delivery to send again."""
+
+    token: str
+    delivery_id: str
+
+    @classmethod
+    def read(cls, data: Any) -> Self:
+        """Read the `data` of the request."""
+        refuse_unknown(data, "token", "deliveryId")
+        token = TO_A_LOG.token(data)
+        delivery_id = id_argument("deliveryId", data.get("deliveryId"), "a delivery")
+        return cls(token=token, delivery_id=delivery_id)

@@ -17,23 +17,22 @@ from functions.event_arguments import EventArguments
 from functions.firestore.model import AlreadyRecordedError
 from functions.parallel import InParallel
 from functions.timestamps import wire_time
-from functions.webhooks.actions.arguments import (
+from functions.webhooks.calls.webhook_arguments import (
     Page,
     ResendArguments,
     RotateArguments,
     TestArguments,
+    endpoint_at,
     next_page,
 )
-from functions.webhooks.arguments import endpoint_at
-from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcome
+from functions.webhooks.deliveries.delivery_store import DeliveryStore
+from functions.webhooks.deliveries.queues import AttemptRequest
 from functions.webhooks.deliveries.redelivery import Obstacle, Redelivery, obstacle_at
-from functions.webhooks.deliveries.store import DeliveryStore
-from functions.webhooks.messages.samples import sample
-from functions.webhooks.settings.store import SettingsStore
-from functions.webhooks.settings.webhook_settings import Subscription, WebhookSettings
-from functions.webhooks.signing.remembered_secrets import RememberedSecrets
-from functions.webhooks.store import WallStore
+from functions.webhooks.messages.payloads import sample
+from functions.webhooks.signing.webhook_secrets import RememberedSecrets
+from functions.webhooks.wall_store import WallStore
+from functions.webhooks.webhook_settings import SettingsStore, Subscription, WebhookSettings
 
 PAGE: Final = 300
 """Deliveries that one call reads."""

@@ -1,1 +1,0 @@
-"""What an organizer calls: try a URL, send deliveries again, rotate the secret."""

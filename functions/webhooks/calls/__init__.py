@@ -1,0 +1,1 @@
+"""What people call: organizers, and the bearers of links to a log."""

@@ -1,0 +1,1 @@
+"""Endpoints that fail: recovery, giving them up, and the mail about them."""

@@ -1,0 +1,223 @@
+"""What is recorded of endpoints that fail: `events/{eventId}/endpoints/{id}`, and deliveries."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from functions.clock import Clock
+from functions.firestore.model import (
+    AlreadyRecordedError,
+    ChangedMeanwhileError,
+    Create,
+    Delete,
+    Document,
+    Documents,
+    Query,
+    Update,
+)
+from functions.readable import readable
+from functions.recent import Recent
+from functions.wall.fields import time
+from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcome
+from functions.webhooks.deliveries.delivery_store import DeliveryStore
+from functions.webhooks.failing_endpoints.failing_endpoint import (
+    FAILING_FOR,
+    FAILURES_TO_GIVE_UP,
+    FailingEndpoint,
+    Latest,
+    Standing,
+)
+from functions.webhooks.webhook_settings import Subscription
+
+DUE_AT_MOST: Final = 20_000
+"""Records that one sweep reads, the longest due first."""
+
+_OF_AN_EVENT: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointStore:
+    """Reads and writes the records; every method but `note_failure` is one call.
+
+    A record that cannot be read is passed over (`readable`).
+    `AlreadyRecordedError` where a new record exists; `ChangedMeanwhileError` where a record was
+    written since it was read (`save`, `forget`), or is gone.
+    """
+
+    documents: Documents
+
+    def of_event(self, event_id: str) -> Sequence[FailingEndpoint]:
+        """The records of an event, which has 20 endpoints."""
+        records = Query(collection=f"events/{event_id}/endpoints", limit=_OF_AN_EVENT)
+        return list(readable(self.documents.find(records), _read))
+
+    def due(self, now: datetime) -> Sequence[FailingEndpoint]:
+        """The records of all events that are due, the longest due first."""
+        due = Query(
+            collection="endpoints",
+            group=True,
+            where=[("dueAt", "<=", now)],
+            order=["dueAt"],
+            limit=DUE_AT_MOST,
+        )
+        return list(readable(self.documents.find(due), _read))
+
+    def create(self, record: FailingEndpoint) -> None:
+        """Record the first failure."""
+        fields = {"tenantId": record.tenant_id, **_fields(record), "failedAt": record.failed_at}
+        self.documents.commit(Create(_path_of(record), fields))
+
+    def note_failure(self, event_id: str, endpoint_id: str, now: datetime) -> bool:
+        """Write that a further delivery has failed, so that the next sweep checks the endpoint.
+
+        What the sweep writes meanwhile stays. False where there is no record.
+        """
+        path = _path(event_id, endpoint_id)
+        found = self.documents.get(path)
+        if found is None:
+            return False
+        due_at = min(now, time(found.fields.get("dueAt")) or now)
+        self.documents.commit(Update(path, {"failedAt": now, "dueAt": due_at}))
+        return True
+
+    def save(self, record: FailingEndpoint) -> FailingEndpoint:
+        """Write what a check has changed; the record in its new version."""
+        update = Update(_path_of(record), _fields(record), version=record.version)
+        [written] = self.documents.commit(update)
+        return replace(record, version=written.version)
+
+    def note_notice(self, record: FailingEndpoint) -> None:
+        """Write what people were told."""
+        fields = {"told": record.told, "toldAt": record.told_at}
+        self.documents.commit(Update(_path_of(record), fields))
+
+    def forget(self, record: FailingEndpoint) -> None:
+        """Delete the record."""
+        self.documents.commit(Delete(_path_of(record), record.version))
+
+
+def _path(event_id: str, endpoint_id: str) -> str:
+    return f"events/{event_id}/endpoints/{endpoint_id}"
+
+
+def _path_of(record: FailingEndpoint) -> str:
+    return _path(record.event_id, record.id)
+
+
+def _fields(record: FailingEndpoint) -> dict[str, Any]:
+    return {
+        "url": record.url,
+        "since": record.since,
+        "dueAt": record.due_at,
+        "told": record.told,
+        "toldAt": record.told_at,
+        "resentUntil": record.resent_until,
+    }
+
+
+def _read(document: Document) -> FailingEndpoint:
+    *_, event_id, _, endpoint_id = document.path.split("/")
+    fields = document.fields
+    return FailingEndpoint(
+        event_id=event_id,
+        id=endpoint_id,
+        tenant_id=fields["tenantId"],
+        url=fields["url"],
+        since=fields["since"],
+        failed_at=fields["failedAt"],
+        due_at=fields["dueAt"],
+        told=fields["told"] and Standing(fields["told"]),
+        told_at=fields["toldAt"],
+        resent_until=fields["resentUntil"],
+        version=document.version,
+    )
+
+
+_NOTED_AGAIN: Final = timedelta(minutes=1)
+"""How often a process notes the same endpoint: a dead receiver may fail many times a second."""
+
+
+@dataclass
+class Failures:
+    """Notes failures; one instance serves all threads of the process."""
+
+    endpoints: EndpointStore
+    tenant_of: Callable[[str], str]
+    clock: Clock
+    _noted: Recent[tuple[str, str], bool] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Nothing is noted yet."""
+        seconds = _NOTED_AGAIN.total_seconds()
+        self._noted = Recent(seconds=seconds, monotonic=self.clock.monotonic)
+
+    def note(self, delivery: Delivery) -> None:
+        """Note that `delivery` has ended `failed`; a test says nothing about an endpoint.
+
+        Once it is written, it is written again after a minute, for each endpoint.
+        """
+        key, began = (delivery.event_id, delivery.endpoint), self.clock.monotonic()
+        if delivery.test or self._noted.get(key):
+            return
+        while not self._is_noted(delivery):
+            pass
+        self._noted.put(key, value=True, since=began)
+
+    def _is_noted(self, delivery: Delivery) -> bool:
+        """Write the failure; False where the record has come or gone meanwhile."""
+        now = self.clock.now()
+        with suppress(AlreadyRecordedError, ChangedMeanwhileError):
+            if self.endpoints.note_failure(delivery.event_id, delivery.endpoint, now):
+                return True
+            self.endpoints.create(
+                FailingEndpoint(
+                    event_id=delivery.event_id,
+                    id=delivery.endpoint,
+                    tenant_id=self.tenant_of(delivery.event_id),
+                    url=delivery.url,
+                    # Other instances may note earlier failures later.
+                    since=(delivery.ended_at or now) - _NOTED_AGAIN,
+                    failed_at=now,
+                    due_at=now,
+                )
+            )
+            return True
+        return False
+
+
+def latest_deliveries(
+    deliveries: DeliveryStore,
+    record: FailingEndpoint,
+    endpoint: Subscription,
+    *,
+    has_people: bool,
+    now: datetime,
+) -> Latest:
+    """The latest deliveries to the endpoint, as far as anything can follow from them.
+
+    One read; a second one where people are to be notified, or where it has failed for five days,
+    and two more where it fails.
+    """
+    success = deliveries.last(record.event_id, record.id, Outcome.SUCCESS)
+    acknowledged = success.ended_at if success else None
+    since = max(record.since, acknowledged or record.since)
+    is_old = now - since >= FAILING_FOR
+    if endpoint.disabled or not (has_people or is_old):
+        return Latest(acknowledged_at=acknowledged)
+    failed = EndedWithin(since=since, until=now, outcomes=(Outcome.FAILED,), endpoints=(record.id,))
+    failures = deliveries.count_ended(record.event_id, failed)
+    if failures:
+        failures -= deliveries.count_ended(record.event_id, failed.of_tests())
+    if not is_old or failures < FAILURES_TO_GIVE_UP:
+        return Latest(acknowledged_at=acknowledged, failures=failures)
+    first = deliveries.ended(record.event_id, failed, None, 1)
+    meanwhile = deliveries.last(record.event_id, record.id, Outcome.SUCCESS)
+    if meanwhile and meanwhile.ended_at != acknowledged:  # during the count, which it has ended
+        return Latest(acknowledged_at=meanwhile.ended_at)
+    return Latest(
+        acknowledged_at=acknowledged,
+        failures=failures,
+        has_failed_for_long=bool(first) and now - first[0].end.at >= FAILING_FOR,
+    )

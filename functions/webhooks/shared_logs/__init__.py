@@ -1,1 +1,0 @@
-"""The deliveries to one URL, shown to the bearer of a link."""

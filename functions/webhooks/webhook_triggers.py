@@ -1,0 +1,116 @@
+"""What triggers, queues and schedules call: from a write or a task to its use case."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from firebase_functions.https_fn import CallableRequest, FunctionsErrorCode, HttpsError
+
+from functions import log
+from functions.firestore.model import Document
+from functions.gcp.document_events import DocumentWritten
+from functions.gcp.run_again import run_again
+from functions.wall.photo import Photo
+from functions.wall.wall_event import WallEvent
+from functions.webhooks.deliveries.queues import AttemptRequest, TooEarlyError
+from functions.webhooks.failing_endpoints.failing_endpoint import event_of_notice
+
+if TYPE_CHECKING:
+    from functions.service import Service
+
+
+def photo_written(service: "Service", event: DocumentWritten) -> None:
+    """A write of `events/{eventId}/photos/{photoId}`."""
+    before, after = _photo(event.before), _photo(event.after)
+    if before and after is None:
+        before = replace(before, updated_at=event.at)
+    with run_again("photo.not-published"):
+        service.publisher.photo_written(
+            event.id,
+            event.ids["eventId"],
+            before,
+            after,
+        )
+
+
+def event_written(service: "Service", event: DocumentWritten) -> None:
+    """A write of `events/{eventId}`."""
+    with run_again("event.not-published"):
+        service.publisher.event_written(
+            event.id,
+            event.ids["eventId"],
+            _wall_event(event.before),
+            _wall_event(event.after),
+        )
+
+
+def _photo(snapshot: Document | None) -> Photo | None:
+    if snapshot is None:
+        return None
+    return Photo.read(
+        snapshot.id, snapshot.fields, created=snapshot.created, updated=snapshot.written
+    )
+
+
+def _wall_event(snapshot: Document | None) -> WallEvent | None:
+    if snapshot is None:
+        return None
+    return WallEvent.read(snapshot.fields, updated=snapshot.written)
+
+
+def attempt(service: "Service", task: CallableRequest[Any]) -> None:
+    """A task of one of the queues of attempts.
+
+    Raises:
+        HttpsError: `aborted`, so that the queue brings the task back after its backoff, where the
+            attempt is not due yet. Not `unavailable`: Cloud Tasks would throttle the queue.
+            `invalid-argument` where the body is no task of ours.
+    """
+    try:
+        request = AttemptRequest.read(task.data, dispatched_before=_dispatched_before(task))
+    except ValueError as error:
+        raise HttpsError(FunctionsErrorCode.INVALID_ARGUMENT, str(error)) from error
+    with run_again("delivery.not-attempted"):
+        try:
+            service.worker.attempt(request)
+        except TooEarlyError as early:
+            raise HttpsError(FunctionsErrorCode.ABORTED, "the attempt is not due yet") from early
+
+
+def _dispatched_before(task: CallableRequest[Any]) -> int:
+    """How often Cloud Tasks has dispatched this task before, and got no answer or a bad one.
+
+    https://cloud.google.com/tasks/docs/creating-http-target-tasks#handler
+    """
+    count = task.raw_request.headers.get("X-CloudTasks-TaskRetryCount", "")
+    return int(count) if count.isdecimal() else 0
+
+
+def sweep_deliveries(service: "Service") -> None:
+    """The schedule; the next sweep tries again."""
+    try:
+        service.sweeper.sweep()
+    except Exception as error:  # noqa: BLE001 - see `run_again`
+        log.fault("deliveries.not-swept", error)
+
+
+def sweep_endpoints(service: "Service") -> None:
+    """The schedule; the next sweep tries again."""
+    try:
+        service.endpoint_sweep.sweep()
+    except Exception as error:  # noqa: BLE001 - see `run_again`
+        log.fault("endpoints.not-swept", error)
+
+
+def notify(service: "Service", task: CallableRequest[Any]) -> None:
+    """A task of the queue of notices.
+
+    Raises:
+        HttpsError: `invalid-argument` where the body is no task of ours.
+        InternalServerError: the queue is to bring it back.
+    """
+    try:
+        event_id = event_of_notice(task.data)
+    except ValueError as error:
+        raise HttpsError(FunctionsErrorCode.INVALID_ARGUMENT, str(error)) from error
+    with run_again("notice.not-sent-yet"):
+        service.notifier.notify(event_id)
