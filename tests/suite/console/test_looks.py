@@ -10,7 +10,7 @@ from google.cloud import firestore
 from emulator.people import Person, call, sign_in
 from emulator.pictures import BUCKET
 from functions.recap.recap_arguments import Mode
-from functions.webhooks.settings.webhook_settings import key
+from functions.webhooks.webhook_settings import key
 from tests.suite.console.conftest import TENANT, Browser, Record
 from tests.unit.mail.pseudo import pseudo_mail
 
