@@ -12,8 +12,8 @@ import yaml
 
 from functions.gcp.request_body import BODY_SECONDS
 from functions.secret_readers import SECRET_READERS
-from functions.webhooks.attempts.fast_receivers import PLACES_TO_TRY
-from functions.webhooks.deliveries.pace import slow_attempts_a_second
+from functions.webhooks.attempts.receiver_speed import PLACES_TO_TRY
+from functions.webhooks.deliveries.fair_pace import slow_attempts_a_second
 from functions.webhooks.sender.http_sender import TIMEOUT_SECONDS
 
 ROOT: Final = Path(__file__).parents[2]
