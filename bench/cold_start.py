@@ -20,7 +20,7 @@ from google.cloud import firestore
 
 from bench.delivery import delivery_to
 from bench.figures import Row, spread
-from bench.turns import KEEPS, peer, receive
+from bench.turns import KEEPS, Receivers, peer
 from emulator import certificates
 from emulator.cloud.api_server import ADDRESS_VARIABLE, ApiServer
 from emulator.cloud.cloud_tasks import CloudTasks, Queued
@@ -68,14 +68,14 @@ def rows() -> Iterator[Row]:
     """A row for each function that somebody waits for."""
     certificates.ensure()
     with ExitStack() as stack:
-        receiver = stack.enter_context(peer(receive))
+        receiver = stack.enter_context(peer(Receivers))
         mailbox = stack.enter_context(Mailbox())
         apis = ApiServer(SecretManager(PROJECT, _SECRETS), CloudTasks(PROJECT, None, _drop))
         environment = {
             ADDRESS_VARIABLE: stack.enter_context(apis).address,
             "SENDGRID_HOST": f"http://127.0.0.1:{mailbox.port}",
         }
-        starts = _starts(_Wall(f"https://localhost:{receiver.ask('port')}{KEEPS}"))
+        starts = _starts(_Wall(f"{receiver.address()}{KEEPS}"))
         found: dict[str, list[float]] = {name: [] for name in starts}
         for number in range(ROUNDS + 1):
             seconds = {name: one.seconds(environment) for name, one in starts.items()}

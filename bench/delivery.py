@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from bench.figures import Row, spread
-from bench.turns import CLOSES, KEEPS, peer, receive, sign_and_post, tree_cpu
+from bench.turns import CLOSES, KEEPS, Receivers, Reference, peer, tree_cpu
 from emulator import certificates
 from emulator.cloud.function_process import FunctionProcess
 from functions.firestore.client import documents
@@ -41,9 +41,9 @@ def rows() -> Iterator[Row]:
     """The worker's deliveries, and what the first one to a receiver takes on top."""
     certificates.ensure()
     with ExitStack() as stack:
-        receiver = stack.enter_context(peer(receive))
-        address = f"https://localhost:{receiver.ask('port')}"
-        loop = stack.enter_context(peer(sign_and_post, address + KEEPS))
+        receiver = stack.enter_context(peer(Receivers))
+        address = receiver.address()
+        loop = stack.enter_context(peer(Reference, address + KEEPS))
         lanes = {in_flight: Lane(address + KEEPS, in_flight, stack) for in_flight in AIMS}
         first = Lane(address + CLOSES, FIRST_IN_FLIGHT, stack)
         reference: list[float] = []
@@ -51,11 +51,11 @@ def rows() -> Iterator[Row]:
         firsts: list[float] = []
         for number in range(ROUNDS + 1):
             bodies = [delivery_to(address, "bench").body.encode() for _ in range(TURN)]
-            own = loop.ask(bodies) / TURN
+            own = loop.post(bodies) / TURN
             costs = {in_flight: lane.turn() for in_flight, lane in lanes.items()}
             new = first.turn()
             if number == 0:
-                before = receiver.ask("connections")
+                before = receiver.connections()
                 for lane in lanes.values():
                     lane.moved = 0
                 continue  # everybody warms up
@@ -63,7 +63,7 @@ def rows() -> Iterator[Row]:
             for in_flight, cost in costs.items():
                 ratios[in_flight].append(cost / own)
             firsts.append((new - costs[FIRST_IN_FLIGHT]) / own)
-        handshakes = receiver.ask("connections") - before
+        handshakes = receiver.connections() - before
     beside = f"sign and post: {statistics.median(reference) * 1000:.2f} ms of CPU"
     for in_flight, found in ratios.items():
         what = f"CPU of a delivery, {in_flight} in flight"

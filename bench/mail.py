@@ -3,14 +3,12 @@
 `emulator.mailbox` writes every mail as it would be read, which takes longer than sending it.
 """
 
-import threading
 import time
 from dataclasses import dataclass
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from multiprocessing.connection import Connection
+from http.server import BaseHTTPRequestHandler
 
-from bench.turns import until_closed
+from emulator.server import HOST, LocalServer, StandIn
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,47 +19,34 @@ class Traffic:
     seconds: float
 
 
-def take_mail(pipe: Connection, seconds: float) -> None:
-    """Answer each request `seconds` after it has arrived whole.
-
-    Answers `port`, and `traffic` since that was last asked for.
-    """
-    server = _Server(seconds)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    with until_closed():
-        while True:
-            question = pipe.recv()
-            pipe.send(server.server_port if question == "port" else server.traffic())
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 64
+class MailService(StandIn):
+    """Answers each request `seconds` after it has arrived whole."""
 
     def __init__(self, seconds: float) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.seconds = seconds
-        self.times: list[tuple[float, float]] = []
+        times = self._times = list[tuple[float, float]]()
+
+        class Handler(BaseHTTPRequestHandler):
+            def log_message(self, *_: object) -> None:
+                """Print nothing."""
+
+            def do_POST(self) -> None:
+                arrived = time.monotonic()
+                self.rfile.read(int(self.headers["Content-Length"]))
+                time.sleep(seconds)  # the time that the mail service takes
+                self.send_response(HTTPStatus.ACCEPTED)
+                self.send_header("X-Message-Id", "made-up")
+                self.end_headers()
+                times.append((arrived, time.monotonic()))
+
+        super().__init__(LocalServer(0, Handler))
+
+    def address(self) -> str:
+        """Where it listens."""
+        return f"http://{HOST}:{self.port}"
 
     def traffic(self) -> Traffic:
-        times, self.times = self.times, []
-        if not times:
-            return Traffic(0, 0.0)
-        first = min(arrived for arrived, _ in times)
-        return Traffic(len(times), max(answered for _, answered in times) - first)
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Server
-
-    def log_message(self, *_: object) -> None:
-        """Print nothing."""
-
-    def do_POST(self) -> None:
-        arrived = time.monotonic()
-        self.rfile.read(int(self.headers["Content-Length"]))
-        time.sleep(self.server.seconds)  # the time that the mail service takes
-        self.send_response(HTTPStatus.ACCEPTED)
-        self.send_header("X-Message-Id", "made-up")
-        self.end_headers()
-        self.server.times.append((arrived, time.monotonic()))
+        """What came since this was last asked for."""
+        arrived, answered = zip(*self._times, strict=True) if self._times else ((0.0,), (0.0,))
+        traffic = Traffic(len(self._times), max(answered) - min(arrived))
+        self._times.clear()
+        return traffic

@@ -21,12 +21,10 @@ last write is late for ever. An even part of a twentieth beside fifty tenants is
 delivery in six seconds: that case stands in `flood`.
 """
 
-import asyncio
 import json
 import math
 import os
 import random
-import ssl
 import statistics
 import sys
 import threading
@@ -34,10 +32,9 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from multiprocessing.connection import Connection
 from typing import Any, Final
 
 import psutil
@@ -45,13 +42,13 @@ from google.cloud import firestore
 
 from bench.figures import Row, latencies, p50, p99
 from bench.firestore import own_firestore
-from bench.queues import Forget, Instances, WaitUntilIdle, dispatch
-from bench.turns import make_way, peer, until_closed
+from bench.queues import Queues
+from bench.turns import make_way, peer
 from emulator import certificates
 from emulator.cloud.api_server import ADDRESS_VARIABLE
 from emulator.cloud.function_process import ENTRY, FunctionProcess
 from emulator.cloud.written import Written
-from emulator.receiver import Receiver, always, fails
+from emulator.receiver import Receiver, always, fails, slow
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SLOW_QUEUE
 
 AIM: Final = 1.5
@@ -70,6 +67,9 @@ INSTANCES: Final = 2
 DISPATCHES_A_SECOND: Final = 25
 EVENT_A_SECOND: Final = 4
 NO_PACE: Final = 1_000_000
+
+SILENT_SECONDS: Final = 6.0
+"""Longer than an attempt waits."""
 
 GRACE_SECONDS: Final = 3.0
 """After the last write of a turn."""
@@ -142,11 +142,11 @@ class Wall:
 
     def __init__(self, stack: ExitStack) -> None:
         self._db = firestore.Client(project=os.environ["GCLOUD_PROJECT"])
-        self._healthy = stack.enter_context(peer(receive))
-        self._silent = stack.enter_context(peer(keep_silent, URLS))
-        self._queues = stack.enter_context(peer(dispatch))
-        self._silent_urls = [f"https://localhost:{port}/" for port in self._silent.ask("ports")]
-        common = {ADDRESS_VARIABLE: self._queues.ask("address"), "THREADS": str(THREADS)}
+        self._healthy = stack.enter_context(peer(Healthy))
+        silent = stack.enter_context(peer(Silent))
+        self._queues = stack.enter_context(peer(Queues))
+        self._silent_urls: Sequence[str] = silent.urls()
+        common = {ADDRESS_VARIABLE: self._queues.address(), "THREADS": str(THREADS)}
         names = [step.queue for step in RETRY_SCHEDULE] + [SLOW_QUEUE]
         with ThreadPoolExecutor(_STARTING) as threads:
             workers = [
@@ -172,8 +172,8 @@ class Wall:
             self._triggers[turn].append(started.result())
         self._at_work = {turn: [0] * INSTANCES for turn in TURNS}
         self._choosing = threading.Lock()
-        self._queues.ask(Instances(ports, THREADS, DISPATCHES_A_SECOND))
-        urls: Mapping[str, str] = self._healthy.ask("urls")
+        self._queues.start(ports, THREADS, DISPATCHES_A_SECOND)
+        urls: Mapping[str, str] = self._healthy.urls()
         self._healthy_paths = {
             event_id: path
             for _ in range(HEALTHY_EVENTS // 2)
@@ -202,7 +202,6 @@ class Wall:
             status = self._triggered(turn, number, written)
             assert status == 200, status
 
-        self._silent.ask("be silent")
         psutil.cpu_percent()  # from now on
         began = time.monotonic() + 0.1
         every: list[tuple[str, int, float]] = []
@@ -218,11 +217,10 @@ class Wall:
                 done.result()
         busy = psutil.cpu_percent()
         time.sleep(GRACE_SECONDS)
-        arrived: Mapping[str, Sequence[float]] = self._healthy.ask("arrived")
+        arrived: Mapping[str, Sequence[float]] = self._healthy.arrived()
         for event_id in flood:
-            self._queues.ask(Forget(event_id))
-        self._silent.ask("hang up")
-        if not self._queues.ask(WaitUntilIdle(_IDLE_SECONDS)):
+            self._queues.forget(event_id)
+        if not self._queues.is_idle_within(_IDLE_SECONDS):
             sys.exit(f"neighbours: deliveries have not ended after {_IDLE_SECONDS:.0f} s")
         first, second = [], []
         for photo_id, (path, at) in sent.items():
@@ -276,57 +274,37 @@ def _trigger(address: str, pace: int) -> FunctionProcess:
     return FunctionProcess("onPhotoWritten", event=True, **environment)
 
 
-def receive(pipe: Connection) -> None:
-    """The receivers that answer; answers `urls` by path, and `arrived` by photo."""
-    scripts = {_GOOD: always(), _FLAKY: fails(1)}
-    with Receiver(certificates.SERVER, scripts=scripts) as receiver, until_closed():
-        while True:
-            if pipe.recv() == "urls":
-                pipe.send({path: receiver.url(path) for path in scripts})
-                continue
-            arrived: dict[str, list[float]] = {}
-            for request in receiver.requests:
-                photo_id = json.loads(request.body)["data"]["photo"]["id"]
-                arrived.setdefault(photo_id, []).append(request.monotonic)
-            pipe.send(arrived)
+class Healthy:
+    """The receivers that answer."""
+
+    def __init__(self) -> None:
+        self._scripts = {_GOOD: always(), _FLAKY: fails(1)}
+        self._receiver = Receiver(certificates.SERVER, scripts=self._scripts)
+
+    def urls(self) -> Mapping[str, str]:
+        """Their URLs by path."""
+        return {path: self._receiver.url(path) for path in self._scripts}
+
+    def arrived(self) -> Mapping[str, Sequence[float]]:
+        """When requests arrived, by photo."""
+        arrived: dict[str, list[float]] = {}
+        for request in self._receiver.requests:
+            photo_id = json.loads(request.body)["data"]["photo"]["id"]
+            arrived.setdefault(photo_id, []).append(request.monotonic)
+        return arrived
 
 
-def keep_silent(pipe: Connection, count: int) -> None:
-    """So many receivers that shake hands, read, and never answer; answers `ports`.
+class Silent:
+    """Receivers that read, and answer long after everybody has gone."""
 
-    After `hang up` they close open and new connections, until `be silent`.
-    """
-    make_way(os.getpid())
-    with until_closed():
-        asyncio.run(_keep_silent(pipe, count))
+    def __init__(self) -> None:
+        make_way(os.getpid())
+        scripts = {f"/{number}": slow(SILENT_SECONDS) for number in range(URLS)}
+        self._receiver = Receiver(certificates.SERVER, scripts=scripts)
 
-
-async def _keep_silent(pipe: Connection, count: int) -> None:
-    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    tls.load_cert_chain(certificates.SERVER)
-    open_now: set[asyncio.StreamWriter] = set()
-    silent = True
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        open_now.add(writer)
-        with suppress(OSError):
-            while silent and await reader.read(65536):
-                pass
-        open_now.discard(writer)
-        writer.close()
-
-    servers = [
-        await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls, backlog=256)
-        for _ in range(count)
-    ]
-    loop = asyncio.get_running_loop()
-    while True:
-        question = await loop.run_in_executor(None, pipe.recv)
-        silent = question != "hang up"
-        if not silent:
-            for writer in list(open_now):
-                writer.close()
-        pipe.send([server.sockets[0].getsockname()[1] for server in servers])
+    def urls(self) -> Sequence[str]:
+        """Their URLs."""
+        return [self._receiver.url(f"/{number}") for number in range(URLS)]
 
 
 def _rows(found: Mapping[Turn, Found]) -> Iterator[Row]:

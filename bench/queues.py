@@ -6,11 +6,9 @@ than it has threads.
 """
 
 import asyncio
-import functools
 import json
+import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from multiprocessing.connection import Connection
 from typing import Final
 
 from emulator.cloud import http
@@ -24,83 +22,61 @@ from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SLOW_QUEUE
 MAX_DISPATCHES: Final = 100
 """Of one task, as main.py has it."""
 
-A_SECOND: Final = 500.0
-"""Dispatches of one queue, as main.py has it."""
-
 _JSON: Final = {"Content-Type": "application/json"}
 
 
-@dataclass(frozen=True, slots=True)
-class Instances:
-    """Ports of the instances of each queue's function, and the requests that each admits.
+class Queues:
+    """The queues, once they are started."""
 
-    A queue makes `a_second` dispatches at most.
-    """
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        threading.Thread(target=self._loop.run_forever, daemon=True).start()
+        self._server = ApiServer(CloudTasks(PROJECT, None, self._take))
 
-    ports: Mapping[str, Sequence[int]]
-    threads: int
-    a_second: float = A_SECOND
+    def address(self) -> str:
+        """Where Cloud Tasks listens: `host:port`."""
+        return self._server.address
 
+    def start(self, ports: Mapping[str, Sequence[int]], threads: int, a_second: float) -> None:
+        """Dispatch to these instances of each queue's function.
 
-@dataclass(frozen=True, slots=True)
-class WaitUntilIdle:
-    """A question: True once no task is left, False when that takes more than `seconds`."""
+        Args:
+            ports: Of the instances, by the queue.
+            threads: How many requests each of them admits.
+            a_second: Dispatches of one queue, at most.
+        """
 
-    seconds: float
+        async def make() -> Dispatcher:
+            queues = {
+                name: Queue(len(instances) * threads, a_second, _retries(name))
+                for name, instances in ports.items()
+            }
+            services = {name: _Service(instances) for name, instances in ports.items()}
+            return Dispatcher(queues, lambda task, _: services[task.queue].post(task))
 
+        self._queues = asyncio.run_coroutine_threadsafe(make(), self._loop).result()
 
-@dataclass(frozen=True, slots=True)
-class Forget:
-    """An order: tasks of an event, queued now or later, are never dispatched."""
+    def is_idle_within(self, seconds: float) -> bool:
+        """Wait until no task is left; False when that takes longer."""
+        waiting = self._queues.is_idle_within(seconds)
+        return asyncio.run_coroutine_threadsafe(waiting, self._loop).result()
 
-    event_id: str
+    def forget(self, event_id: str) -> None:
+        """Never dispatch tasks of an event, queued now or later."""
 
+        def is_of(task: Queued) -> bool:
+            return bool(json.loads(task.body)["data"]["eventId"] == event_id)
 
-def dispatch(pipe: Connection) -> None:
-    """Answers `address` and the questions above until the pipe is closed."""
-    asyncio.run(_dispatch(pipe))
+        self._loop.call_soon_threadsafe(self._queues.forget, is_of)
 
-
-async def _dispatch(pipe: Connection) -> None:
-    dispatcher: Dispatcher | None = None
-
-    def take(task: Queued) -> None:
-        assert dispatcher, "a task came before the instances"
-        dispatcher.take(task)
-
-    with ApiServer(CloudTasks(PROJECT, None, take)) as server:
-        while True:
-            try:
-                question = await asyncio.to_thread(pipe.recv)
-            except EOFError:
-                return
-            match question, dispatcher:
-                case Instances() as instances, _:
-                    dispatcher = _dispatcher(instances)
-                    pipe.send(None)
-                case WaitUntilIdle(seconds), Dispatcher():
-                    pipe.send(await dispatcher.is_idle_within(seconds))
-                case Forget(event_id), Dispatcher():
-                    dispatcher.forget(functools.partial(_is_of, event_id))
-                    pipe.send(None)
-                case _:
-                    pipe.send(server.address)
+    def _take(self, task: Queued) -> None:
+        self._queues.take(task)
 
 
-def _dispatcher(instances: Instances) -> Dispatcher:
-    steps = {step.queue: step for step in RETRY_SCHEDULE}
-    steps[SLOW_QUEUE] = RETRY_SCHEDULE[0]
-    services = {queue: _Service(ports) for queue, ports in instances.ports.items()}
-    queues = {}
-    for queue, ports in instances.ports.items():
-        backoff = steps[queue].backoff_seconds
-        retries = Retries(MAX_DISPATCHES, 0, backoff, backoff, 0)
-        queues[queue] = Queue(len(ports) * instances.threads, instances.a_second, retries)
-    return Dispatcher(queues, lambda task, _: services[task.queue].post(task))
-
-
-def _is_of(event_id: str, task: Queued) -> bool:
-    return bool(json.loads(task.body)["data"]["eventId"] == event_id)
+def _retries(queue: str) -> Retries:
+    steps = {step.queue: step for step in RETRY_SCHEDULE} | {SLOW_QUEUE: RETRY_SCHEDULE[0]}
+    backoff = steps[queue].backoff_seconds
+    return Retries(MAX_DISPATCHES, 0, backoff, backoff, 0)
 
 
 class _Service:

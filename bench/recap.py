@@ -27,8 +27,8 @@ from google.cloud import firestore
 
 from bench.figures import Row
 from bench.firestore import own_firestore
-from bench.mail import Traffic, take_mail
-from bench.turns import Peer, peer, tree_cpu
+from bench.mail import MailService, Traffic
+from bench.turns import peer, tree_cpu
 from emulator.cloud.function_process import FunctionProcess
 from emulator.people import Person, sign_in
 
@@ -63,8 +63,8 @@ class Cost:
 def rows() -> Iterator[Row]:
     """The recap of a usual event and of a very large one."""
     organizer = sign_in("admin", TENANT)
-    with own_firestore(), peer(take_mail, MAIL_SECONDS) as mail:
-        address = f"http://127.0.0.1:{mail.ask('port')}"
+    with own_firestore(), peer(MailService, MAIL_SECONDS) as mail:
+        address = mail.address()
         alone = _reference(address, mail) * GUESTS / REFERENCE_RECIPIENTS
         beside = f"a request for each recipient: {alone:.0f} s"
         for (photos, how), runs in _RUNS.items():
@@ -125,7 +125,7 @@ def _address(kind: str, number: int) -> str:
     return f"{base}/{kind}%2F{number:06}.jpg?alt=media&token={name}"
 
 
-def _call(event_id: str, organizer: Person, mail: Peer, address: str) -> Cost:
+def _call(event_id: str, organizer: Person, mail: Any, address: str) -> Cost:
     """Have a fresh process send the recap."""
     with FunctionProcess("sendEventRecap", SENDGRID_HOST=address) as function:
         request = urllib.request.Request(
@@ -141,7 +141,7 @@ def _call(event_id: str, organizer: Person, mail: Peer, address: str) -> Cost:
             cpu=tree_cpu(function.pid) - cpu,
             idle=idle,
             peak=_peak(function.pid),
-            mail=mail.ask("traffic"),
+            mail=mail.traffic(),
         )
 
 
@@ -157,7 +157,7 @@ def _high_water(pid: int) -> float:
     return kibibytes / 1024
 
 
-def _reference(address: str, mail: Peer) -> float:
+def _reference(address: str, mail: Any) -> float:
     """Seconds that a request for each recipient takes."""
 
     def send(_: int) -> None:
@@ -165,6 +165,6 @@ def _reference(address: str, mail: Peer) -> float:
 
     with ThreadPoolExecutor(REFERENCE_THREADS) as threads:
         list(threads.map(send, range(REFERENCE_RECIPIENTS)))
-    traffic: Traffic = mail.ask("traffic")
+    traffic: Traffic = mail.traffic()
     assert traffic.requests == REFERENCE_RECIPIENTS
     return traffic.seconds

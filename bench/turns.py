@@ -2,12 +2,11 @@
 
 import multiprocessing
 import os
-import resource
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from multiprocessing.connection import Connection
+from multiprocessing.managers import BaseManager
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,71 +26,59 @@ CLOSES: Final = "/closes"
 _LAST: Final = 19
 """The nice value that gets least."""
 
-_SPAWN: Final = multiprocessing.get_context("spawn")
-
-
-class Peer:
-    """A process that does what it is asked."""
-
-    def __init__(self, target: Callable[..., None], *arguments: object) -> None:
-        self._pipe, theirs = _SPAWN.Pipe()
-        self._process = _SPAWN.Process(target=_run, args=(target, theirs, *arguments), daemon=True)
-        self._process.start()
-        theirs.close()
-
-    def ask(self, question: object) -> Any:
-        """Send a question and wait for the answer."""
-        self._pipe.send(question)
-        return self._pipe.recv()
-
-    def end(self) -> None:
-        """End the process."""
-        self._pipe.close()
-        self._process.join()
-
-
-def _run(target: Callable[..., None], *arguments: object) -> None:
-    # Linux shares the CPU out by sessions first (autogroup): each process has its own.
-    os.setsid()
-    target(*arguments)
-
 
 @contextmanager
-def peer(target: Callable[..., None], *arguments: object) -> Iterator[Peer]:
-    """Run `target` in a process of its own, given a pipe and `arguments`."""
-    started = Peer(target, *arguments)
-    try:
-        yield started
-    finally:
-        started.end()
+def peer(make: Callable[..., Any], *arguments: object) -> Iterator[Any]:
+    """What `make` makes of `arguments` in a process of its own, where its methods run."""
+
+    class Manager(BaseManager):
+        pass
+
+    Manager.register("make", make)
+    manager = Manager(ctx=multiprocessing.get_context("spawn"))
+    # Linux shares the CPU out by sessions first (autogroup): each process has its own.
+    manager.start(os.setsid)
+    with manager:
+        yield getattr(manager, "make")(*arguments)  # noqa: B009 - registered above
 
 
-def receive(pipe: Connection) -> None:
-    """Serve HTTPS; answers `port` and `connections`."""
-    scripts = {KEEPS: always(), CLOSES: lambda _: Answer(headers={"Connection": "close"})}
-    with Receiver(certificates.SERVER, scripts=scripts) as receiver, until_closed():
-        while True:
-            question = pipe.recv()
-            receiver.forget()
-            pipe.send(getattr(receiver, question))
+class Receivers:
+    """Serves HTTPS."""
+
+    def __init__(self) -> None:
+        scripts = {KEEPS: always(), CLOSES: lambda _: Answer(headers={"Connection": "close"})}
+        self._receiver = Receiver(certificates.SERVER, scripts=scripts)
+
+    def address(self) -> str:
+        """Where it listens."""
+        return self._receiver.url("")
+
+    def connections(self) -> int:
+        """How many connections were made; its requests are forgotten."""
+        self._receiver.forget()
+        return self._receiver.connections
 
 
-def sign_and_post(pipe: Connection, url: str) -> None:
-    """The reference: sign and post the bodies that are sent; answers its seconds of CPU."""
-    with requests.Session() as session, until_closed():
-        session.verify = str(certificates.CA)
-        session.trust_env = False
-        while True:
-            bodies: list[bytes] = pipe.recv()
-            began = own_cpu()
-            for number, body in enumerate(bodies):
-                headers = {
-                    "Content-Type": "application/json",
-                    HEADER: sign("whsec_bench", body, at=int(time.time())),
-                    "Wall-Delivery-Id": str(number),
-                }
-                session.post(url, data=body, headers=headers, timeout=5).raise_for_status()
-            pipe.send(own_cpu() - began)
+class Reference:
+    """A loop that signs and posts to `url`."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._session = requests.Session()
+        self._session.verify = str(certificates.CA)
+        self._session.trust_env = False
+
+    def post(self, bodies: Iterable[bytes]) -> float:
+        """Post these; the seconds of CPU that it took."""
+        began = time.process_time()
+        for number, body in enumerate(bodies):
+            headers = {
+                "Content-Type": "application/json",
+                HEADER: sign("whsec_bench", body, at=int(time.time())),
+                "Wall-Delivery-Id": str(number),
+            }
+            self._session.post(self._url, data=body, headers=headers, timeout=5).raise_for_status()
+        return time.process_time() - began
 
 
 def tree_cpu(pid: int) -> float:
@@ -111,16 +98,3 @@ def make_way(pid: int) -> None:
                 os.sched_setscheduler(thread.id, os.SCHED_IDLE, os.sched_param(0))
     with suppress(OSError):  # without autogroups, nice alone decides
         Path(f"/proc/{pid}/autogroup").write_text(str(_LAST))
-
-
-@contextmanager
-def until_closed() -> Iterator[None]:
-    """Go on until the asking process hangs up."""
-    with suppress(EOFError):
-        yield
-
-
-def own_cpu() -> float:
-    """Seconds of CPU that this process has used."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime

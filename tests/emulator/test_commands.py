@@ -9,7 +9,7 @@ from emulator.up import readable
 from tools import checks
 from tools.checks import Outcome
 from tools.command_list import NAMES, Check
-from tools.places import ROOT
+from tools.places import ROOT, STATE
 from tools.processes import ProcessTree
 
 
@@ -109,11 +109,11 @@ def test_the_last_lines_say_what_failed_and_how_to_run_it_again(
 
 
 def test_a_failed_test_is_found_and_is_run_again_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """The command of the last line runs that test and no other."""
-    folder = ROOT / ".emulator" / tmp_path.name
-    folder.mkdir(parents=True)
+    folder = STATE / "failing"
+    folder.mkdir(exist_ok=True)
     test = "def test_good(): pass\ndef test_bad(): assert not 1\n"
     (folder / "test_some.py").write_text(test)
     shown = str(folder.relative_to(ROOT))
