@@ -11,6 +11,8 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from httpx import AsyncHTTPTransport
+
 from emulator.cloud import http
 from emulator.cloud.api_server import ApiServer
 from emulator.cloud.cloud_tasks import CloudTasks, Queued
@@ -51,7 +53,8 @@ class Queues:
                 name: Queue(len(instances) * threads, a_second, _retries(name))
                 for name, instances in ports.items()
             }
-            services = {name: _Service(instances) for name, instances in ports.items()}
+            calls = http.transport()
+            services = {name: _Service(calls, each) for name, each in ports.items()}
             return Dispatcher(queues, lambda task, _: services[task.queue].post(task))
 
         self._queues = asyncio.run_coroutine_threadsafe(make(), self._loop).result()
@@ -82,7 +85,8 @@ def _retries(queue: str) -> Retries:
 class _Service:
     """The instances of one function."""
 
-    def __init__(self, ports: Sequence[int]) -> None:
+    def __init__(self, calls: AsyncHTTPTransport, ports: Sequence[int]) -> None:
+        self._calls = calls
         self._at_work = dict.fromkeys(ports, 0)
 
     async def post(self, task: Queued) -> int:
@@ -90,6 +94,6 @@ class _Service:
         port = min(self._at_work, key=lambda port: self._at_work[port])
         self._at_work[port] += 1
         try:
-            return await http.post(port, _JSON, task.body, task.deadline_seconds)
+            return await http.post(self._calls, port, _JSON, task.body, task.deadline_seconds)
         finally:
             self._at_work[port] -= 1

@@ -1,10 +1,17 @@
 """Google's front end: the functions' address, and Hosting's with the rewrites to functions."""
 
 import asyncio
-import functools
 import json
+import socket
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
+
+import httpx
+import uvicorn
+from starlette.background import BackgroundTask
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response, StreamingResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from emulator.cloud import http
 from emulator.cloud.environment import REGION
@@ -21,9 +28,7 @@ triggers are called for later ones."""
 _BASE: Final = f"/{PROJECT}/{REGION}/"
 _BACKLOG: Final = 256
 _HEAD_BYTES: Final = 1024 * 1024
-
-
-_Serve = Callable[[http.Head, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+_OF_ONE_CONNECTION: Final = frozenset({b"connection", b"keep-alive", b"transfer-encoding"})
 
 
 class Front:
@@ -49,84 +54,88 @@ class Front:
         self._pages = pages
         self._on_line = on_line
         self._rewrites = rewrites()
-        self._servers: list[asyncio.Server] = []
-        # The event loop alone does not keep a request whose client has gone away.
-        self._open: set[asyncio.Task[None]] = set()
+        self._calls = http.transport()
+        self._servers: list[tuple[uvicorn.Server, asyncio.Task[None]]] = []
 
     async def listen(self, functions: int, hosting: int) -> None:
         """Listen on these two ports."""
-        for port, serve in ((functions, self._serve_functions), (hosting, self._serve_hosting)):
-            accept = functools.partial(self._accept, serve)
-            self._servers.append(
-                await asyncio.start_server(accept, HOST, port, backlog=_BACKLOG, limit=_HEAD_BYTES)
+        for port, answer in ((functions, self._of_functions), (hosting, self._of_hosting)):
+            config = uvicorn.Config(
+                self._app(answer),
+                http="h11",
+                h11_max_incomplete_event_size=_HEAD_BYTES,
+                ws="none",
+                lifespan="off",
+                log_config=None,
+                log_level="critical",
+                access_log=False,
+                server_header=False,
+                date_header=False,
             )
+            server = uvicorn.Server(config)
+            sockets = [socket.create_server((HOST, port), backlog=_BACKLOG)]
+            self._servers.append((server, asyncio.create_task(server.serve(sockets))))
 
     def close(self) -> None:
         """Stop to listen."""
-        for server in self._servers:
-            server.close()
+        for server, _ in self._servers:
+            server.should_exit = server.force_exit = True
 
-    def _accept(
-        self, serve: _Serve, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        request = asyncio.create_task(self._answered(serve, reader, writer))
-        self._open.add(request)
-        request.add_done_callback(self._open.discard)
+    def _app(self, answer: Callable[[Request, str], Awaitable[Response]]) -> ASGIApp:
+        async def app(scope: Scope, receive: Receive, send: Send) -> None:
+            request = Request(scope, receive)
+            query = scope["query_string"].decode("latin-1")
+            target = scope["raw_path"].decode("latin-1") + (f"?{query}" if query else "")
+            try:
+                answered = await answer(request, target)
+            except (httpx.HTTPError, ClientDisconnect, TimeoutError) as error:
+                self._on_line(f"the front end answers 500: {error!r}\n")
+                answered = Response(status_code=500)
+            await answered(scope, receive, send)
 
-    async def _answered(
-        self, serve: _Serve, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        try:
-            await serve(await http.read_head(reader), reader, writer)
-        except EOFError:
-            _answer(writer, 500)
-        except (OSError, ValueError, TimeoutError) as error:
-            self._on_line(f"the front end answers 500: {error!r}\n")
-            _answer(writer, 500)
-        finally:
-            writer.close()
+        return app
 
-    async def _serve_functions(
-        self, head: http.Head, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        if head.target.startswith(PATH):
-            name = head.target.removeprefix(PATH).partition("?")[0]
-            body = await http.read_body(reader, head)
-            self._eventarc.announce(Announced.read(name, head.headers, body))
-            _answer(writer, 200)
-        elif head.target.startswith(SILENCE):
-            event_id = head.target.removeprefix(SILENCE)
-            change = self._eventarc.silence if head.method == "PUT" else self._eventarc.hear
-            change(event_id)
-            _answer(writer, 200)
-        elif head.target.startswith(_BASE):
-            name, _, rest = head.target.removeprefix(_BASE).partition("/")
+    async def _of_functions(self, request: Request, target: str) -> Response:
+        if target.startswith(PATH):
+            name = target.removeprefix(PATH).partition("?")[0]
+            written = Announced.read(name, dict(request.headers), await request.body())
+            self._eventarc.announce(written)
+            return Response()
+        if target.startswith(SILENCE):
+            change = self._eventarc.silence if request.method == "PUT" else self._eventarc.hear
+            change(target.removeprefix(SILENCE))
+            return Response()
+        if target.startswith(_BASE):
+            name, _, rest = target.removeprefix(_BASE).partition("/")
             name, mark, query = name.partition("?")
-            await self._call(name, f"/{rest}{mark}{query}", head, reader, writer)
-        else:
-            _answer(writer, 404)
+            return await self._call(name, f"/{rest}{mark}{query}", request)
+        return Response(status_code=404)
 
-    async def _serve_hosting(
-        self, head: http.Head, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        if name := self._rewrites.get(head.target.partition("?")[0]):
-            await self._call(name, head.target, head, reader, writer)
-        else:
-            await http.relay(reader, writer, head.forwarded_to(head.target), self._pages)
+    async def _of_hosting(self, request: Request, target: str) -> Response:
+        if name := self._rewrites.get(target.partition("?")[0]):
+            return await self._call(name, target, request)
+        return await self._relay(request, target, self._pages)
 
-    async def _call(
-        self,
-        name: str,
-        target: str,
-        head: http.Head,
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
-    ) -> None:
+    async def _call(self, name: str, target: str, request: Request) -> Response:
         if name not in self._functions:
-            _answer(writer, 404)
-            return
-        port = await self._functions.port(name)
-        await http.relay(reader, writer, head.forwarded_to(target), port)
+            return Response(status_code=404)
+        return await self._relay(request, target, await self._functions.port(name))
+
+    async def _relay(self, request: Request, target: str, port: int) -> Response:
+        """Pass a request on as it comes to a server on this machine, and the answer back."""
+        has_body = {"content-length", "transfer-encoding"} & set(request.headers)
+        asked = httpx.Request(
+            request.method,
+            httpx.URL(scheme="http", host=HOST, port=port, raw_path=target.encode("latin-1")),
+            headers=_passed_on(request.headers.raw),
+            content=request.stream() if has_body else None,
+        )
+        given = await self._calls.handle_async_request(asked)
+        answer = StreamingResponse(
+            given.aiter_raw(), given.status_code, background=BackgroundTask(given.aclose)
+        )
+        answer.raw_headers = _passed_on(given.headers.raw)
+        return answer
 
 
 def rewrites() -> Mapping[str, str]:
@@ -135,6 +144,5 @@ def rewrites() -> Mapping[str, str]:
     return {rewrite["source"]: rewrite["function"]["functionId"] for rewrite in hosting["rewrites"]}
 
 
-def _answer(writer: asyncio.StreamWriter, status: int) -> None:
-    if not writer.is_closing():
-        writer.write(b"HTTP/1.1 %d -\r\nConnection: close\r\nContent-Length: 0\r\n\r\n" % status)
+def _passed_on(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    return [(name, value) for name, value in headers if name.lower() not in _OF_ONE_CONNECTION]

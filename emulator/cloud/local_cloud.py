@@ -185,6 +185,7 @@ class LocalCloud:
         apis = ApiServer(CloudTasks(PROJECT, queues, dispatcher.take), keys)
         self._running.callback(apis.close)
         self.environment[ADDRESS_VARIABLE] = apis.address
+        self._calls = http.transport()
         self._functions = Functions(functions, self.environment, self._print)
         self._running.callback(lambda: self._run(self._functions.close()))
         # Before that, so that nothing starts a function anew.
@@ -228,7 +229,7 @@ class LocalCloud:
             port = await self._functions.port(name)
         except TimeoutError:
             return http.NO_ANSWER
-        return await http.post(port, headers, body, seconds)
+        return await http.post(self._calls, port, headers, body, seconds)
 
     def _turn(self) -> None:
         """Run the event loop, and at its end what functions began while they were ended."""
