@@ -29,7 +29,7 @@ class SecretReader(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """The values of a deploy (docs/operations.md); the defaults are those of `.env`."""
+    """The values of a deploy (docs/reference.md); the defaults are those of `.env`."""
 
     public_base_url: str = "https://wall.example.com"
     mail_from: str = "Photo wall <wall@example.com>"

@@ -122,9 +122,9 @@ def test_a_line_has_more_than_its_name() -> None:
     } == set()
 
 
-def test_the_operations_page_tells_every_log_line() -> None:
+def test_the_reference_tells_every_log_line() -> None:
     """Somebody who reads the log finds each name there."""
-    page = (ROOT / "docs/operations.md").read_text()
+    page = (ROOT / "docs/reference.md").read_text()
     assert {message for message in LOGGED if f"`{message}`" not in page} == set()
 
 
