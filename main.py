@@ -108,7 +108,7 @@ def _worker(*, instances: int, places: int, backoff_seconds: int) -> dict[str, A
 
 _RECAP_PLACES: Final[dict[str, Any]] = {
     # Of 100,000 photos a recap takes 154 MiB, of 12,000 it takes 37, an idle instance 78
-    # (docs/benchmarks.md): five of the largest fit, and `recap/places.py` lets in no more.
+    # (docs/benchmarks.md): five of the largest fit, and `recap/slots.py` lets in no more.
     "memory": options.MemoryOption.GB_1,
     "concurrency": 80,  # a body that drips holds one of them for six seconds
 }

@@ -40,6 +40,7 @@ class Parameters:
     project: str = "demo-wall"
     recaps_per_address_a_day: int = 3
     recap_mails_per_day: int = 20_000
+    recipients_per_recap: int = 5000
     staff_calls_an_hour: int = 60
     event_deliveries_a_second: int = 80
     delivery_instances: int = 2

@@ -6,7 +6,6 @@ adapters. Each property imports what it makes, so that a cold instance loads wha
 
 import functools
 import threading
-from collections.abc import Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -17,13 +16,17 @@ if TYPE_CHECKING:
     from functions.mail.provider import BulkMailer
     from functions.mail.sender import MailSender
     from functions.mail.sendgrid_events import SendGridWebhook
-    from functions.preferences.links import PreferencesLinks
+    from functions.preferences.links import LinkSigner
     from functions.preferences.store.user_store import UserStore
+    from functions.recap.audience.guest_store import GuestStore
     from functions.recap.feedback.recorder import MailEvents
-    from functions.recap.places import Places
+    from functions.recap.feedback.status_store import StatusStore
+    from functions.recap.ledger.recap_store import RecapStore
     from functions.recap.planner import Planner
     from functions.recap.preview import RecapPreview
+    from functions.recap.quota import MailingStore
     from functions.recap.send_recap import RecapSender
+    from functions.recap.slots import Slots
     from functions.signed_links.limiter import Limiter
     from functions.wall.emptying import OrphanCleanup
     from functions.wall.guest_data import Forgetting
@@ -105,13 +108,12 @@ class Service:
         """The keys of links to delivery logs, the newest first; see `SecretReader`."""
         return self.adapters.secrets.versions("LOG_LINKS_KEY")
 
-    def _links(self) -> "Callable[[str, str], PreferencesLinks]":
-        from functions.preferences.links import PreferencesLinks
-        from functions.signed_links.token import TokenKeys
+    @made_once
+    def link_signer(self) -> "LinkSigner":
+        """The links in mails."""
+        from functions.preferences.links import LinkSigner
 
-        signing, now = TokenKeys(self.mail_link_keys()), self.clock.now()
-        base_url = self.parameters.public_base_url
-        return lambda uid, box: PreferencesLinks.to(base_url, signing, uid, box, now)
+        return LinkSigner(self.adapters.secrets, self.parameters.public_base_url, self.clock)
 
     # Mail
 
@@ -154,10 +156,9 @@ class Service:
     def mail_events(self) -> "MailEvents":
         """The use case of `mailEvents`."""
         from functions.recap.feedback.recorder import MailEvents
-        from functions.recap.feedback.status_store import StatusStore
 
         return MailEvents(
-            statuses=StatusStore(self.documents),
+            statuses=self.statuses,
             users=self.users,
             clock=self.clock,
             recaps_in_parallel=self.adapters.threads(_REPORTS_AT_ONCE, "recaps"),
@@ -176,70 +177,98 @@ class Service:
     # Recap
 
     @made_once
-    def _planner(self) -> "Planner":
-        from functions.recap.audience.guest_store import PAGES_AT_ONCE, GuestStore
-        from functions.recap.audience.photos import PhotoHosts
+    def recaps(self) -> "RecapStore":
+        """The locks, the recaps and their ledgers."""
         from functions.recap.ledger.recap_store import RecapStore
+
+        return RecapStore(self.documents)
+
+    @made_once
+    def guests(self) -> "GuestStore":
+        """The photos and the user records of guests."""
+        from functions.recap.audience.guest_store import PAGES_AT_ONCE, GuestStore
+
+        return GuestStore(self.documents, self.adapters.threads(PAGES_AT_ONCE, "guests"))
+
+    @made_once
+    def mailings(self) -> "MailingStore":
+        """The recap mails of tenants."""
+        from functions.recap.quota import MailingStore
+
+        return MailingStore(self.documents)
+
+    @made_once
+    def statuses(self) -> "StatusStore":
+        """The delivery statuses of recap mails."""
+        from functions.recap.feedback.status_store import StatusStore
+
+        return StatusStore(self.documents)
+
+    @made_once
+    def slots(self) -> "Slots":
+        """The slots that recaps and previews share."""
+        from functions.recap.slots import Slots
+
+        return Slots()
+
+    @made_once
+    def _planner(self) -> "Planner":
+        from functions.recap.audience.photos import PhotoHosts
         from functions.recap.planner import Planner
-        from functions.recap.quota import MailingStore, RecapLimits
+        from functions.recap.quota import RecapLimits
 
         given = self.parameters
         return Planner(
-            recaps=RecapStore(self.documents),
-            guests=GuestStore(self.documents, self.adapters.threads(PAGES_AT_ONCE, "guests")),
-            mailings=MailingStore(self.documents),
+            recaps=self.recaps,
+            guests=self.guests,
             sender=self.mail_sender,
             verified=self.adapters.verified_addresses,
-            shows=PhotoHosts.read(given.photo_hosts, given.project).allow,
-            now=self.clock.now,
+            hosts=PhotoHosts.read(given.photo_hosts, given.project),
+            clock=self.clock,
             new_word=self.adapters.new_word,
             limits=RecapLimits(
-                per_address=given.recaps_per_address_a_day, per_tenant=given.recap_mails_per_day
+                per_call=given.recipients_per_recap,
+                per_address=given.recaps_per_address_a_day,
+                per_tenant=given.recap_mails_per_day,
             ),
         )
-
-    @made_once
-    def _places(self) -> "Places":
-        from functions.recap.places import Places
-
-        return Places()
 
     @made_once
     def recap_sender(self) -> "RecapSender":
         """The use case of `sendEventRecap`."""
         from functions.recap.dispatch import REQUESTS_AT_ONCE, SMALL_REQUESTS_AT_ONCE
-        from functions.recap.feedback.status_store import StatusStore
         from functions.recap.send_recap import RecapSender
 
         return RecapSender(
             planner=self._planner,
-            statuses=StatusStore(self.documents),
-            places=self._places,
+            recaps=self.recaps,
+            mailings=self.mailings,
+            statuses=self.statuses,
+            slots=self.slots,
             mailer=self.mailer,
-            links=self._links,
+            links=self.link_signer,
             in_parallel=self.adapters.threads(REQUESTS_AT_ONCE, "mail"),
             small_in_parallel=self.adapters.threads(SMALL_REQUESTS_AT_ONCE, "mail"),
             clock=self.clock,
+            new_word=self.adapters.new_word,
             new_mutex=threading.Lock,
         )
 
     @made_once
     def recap_preview(self) -> "RecapPreview":
         """The use case of `previewEventRecap`."""
-        from functions.preferences.links import PreferencesLinks
-        from functions.recap.feedback.status_store import StatusStore
-        from functions.recap.preview import PREVIEWS_PER_HOUR, RecapPreview
+        from functions.recap.preview import RecapPreview
 
         return RecapPreview(
             planner=self._planner,
-            places=self._places,
-            statuses=StatusStore(self.documents),
+            recaps=self.recaps,
+            mailings=self.mailings,
+            statuses=self.statuses,
+            slots=self.slots,
             mailer=self.mailer,
-            links=self._links,
-            links_of_nobody=lambda: PreferencesLinks.of_nobody(self.parameters.public_base_url),
-            count=lambda uid: self.limiter.pass_or_raise(
-                "previewEventRecap", uid, self.mail_link_keys()[0], PREVIEWS_PER_HOUR
-            ),
+            links=self.link_signer,
+            limiter=self.limiter,
+            clock=self.clock,
         )
 
     # The wall

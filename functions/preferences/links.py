@@ -1,11 +1,17 @@
 """The links in a mail to the preferences of its recipient."""
 
+import functools
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
+from functions.clock import Clock
+from functions.signed_links.link import IN_A_MAIL
 from functions.signed_links.token import MAX_LENGTH, Scope, TokenKeys
+
+if TYPE_CHECKING:
+    from functions.adapters import SecretReader
 
 _TOKEN: Final = re.compile(rf"[A-Za-z0-9._-]{{1,{MAX_LENGTH}}}")
 """The characters of a token; no other text is copied into a link."""
@@ -40,6 +46,40 @@ class PreferencesLinks:
     def of_nobody(cls, base_url: str) -> Self:
         """Links without a token, for a mail that is shown to another person than its recipient."""
         return cls(page=page_link(base_url, ""), one_click=one_click_link(base_url, ""))
+
+
+@dataclass(frozen=True, slots=True)
+class LinkSigner:
+    """Signs the links in mails with the newest key (design 3.57).
+
+    Attributes:
+        secrets: Has the versions of `EMAIL_PREFS_KEY`.
+        base_url: The site that the links lead to.
+    """
+
+    secrets: "SecretReader"
+    base_url: str
+    clock: Clock
+
+    def check(self) -> TokenKeys:
+        """The keys.
+
+        Raises:
+            WeakKeyError: a version of the key is too short.
+            Exception: the key is missing, or Secret Manager could not be reached.
+        """
+        return _token_keys(self.secrets.versions(IN_A_MAIL.key))
+
+    def sign(self, uid: str, box: str) -> PreferencesLinks:
+        """The links in a mail of this moment; see `PreferencesLinks.to`, and `check` for errors."""
+        return PreferencesLinks.to(self.base_url, self.check(), uid, box, self.clock.now())
+
+    def of_nobody(self) -> PreferencesLinks:
+        """Links without a token."""
+        return PreferencesLinks.of_nobody(self.base_url)
+
+
+_token_keys = functools.lru_cache(maxsize=1)(TokenKeys)
 
 
 def page_link(base_url: str, token: str) -> str:

@@ -27,10 +27,11 @@ REQUESTS_AT_ONCE: Final = 3
 """A request with a thousand mails has up to 10 MB, and takes three times that while it is built."""
 
 SMALL_REQUESTS_AT_ONCE: Final = 12
-"""Requests with few mails: a lone mail has 100 KB at most, each of several some 10 KB."""
+"""A lone mail has 100 KB at most, each of several some 10 KB."""
 
-FEW_MAILS: Final = 50
-"""In a small request."""
+SMALL_BATCH: Final = 50
+"""Batches of at most so many recipients are sent `SMALL_REQUESTS_AT_ONCE`, larger ones
+`REQUESTS_AT_ONCE`."""
 
 PAUSES: Final = (1.0, 2.0, 4.0, 8.0, 16.0)
 """Seconds before each further request of a batch, where a busy mail service names no time."""
@@ -39,7 +40,7 @@ LONGEST_PAUSE: Final = 30.0
 """Seconds."""
 
 PATIENCE: Final = 45.0
-"""Seconds since the last accepted batch after which a call does not wait; SDKs give up after 70."""
+"""Seconds since the last accepted batch after which a call stops waiting; SDKs give up after 70."""
 
 MAX_BAD_ADDRESS_ROUNDS: Final = 50
 """How often a batch is sent again without its refused addresses."""
@@ -85,8 +86,8 @@ class Dispatch:
     def send(self) -> None:
         """Send all batches; a failure of a batch does not affect the others."""
         self._accepted_at = self.clock.monotonic()
-        small = [batch for batch in self.batches if len(batch.recipients) <= FEW_MAILS]
-        large = [batch for batch in self.batches if len(batch.recipients) > FEW_MAILS]
+        small = [batch for batch in self.batches if len(batch.recipients) <= SMALL_BATCH]
+        large = [batch for batch in self.batches if len(batch.recipients) > SMALL_BATCH]
         self.in_parallel(self._send, large)
         self.small_in_parallel(self._send, small)
 

@@ -10,16 +10,22 @@ from datetime import datetime
 from typing import NamedTuple
 
 from functions.access import Caller, check_event
+from functions.clock import Clock
 from functions.mail.sender import MailSender
 from functions.preferences.accounts import VerifiedAddresses
 from functions.preferences.reach import SkipReason
-from functions.recap.audience.guest_store import GuestStore, in_turn, standing
+from functions.recap.audience.guest_store import (
+    GuestStore,
+    least_recently_mailed_first,
+    standing,
+)
 from functions.recap.audience.guests import Audience, Guest
+from functions.recap.audience.photos import PhotoHosts
 from functions.recap.ledger.batch import Batch, Counts, open_batches, sent_again, total
 from functions.recap.ledger.lock import Lock
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.mail.composer import Composer
-from functions.recap.quota import Counted, MailingStore, RecapLimits
+from functions.recap.quota import Counted, RecapLimits
 from functions.recap.recap_arguments import Mode, RecapArguments
 from functions.recap.report import Report
 from functions.wall.photo import Photo
@@ -115,34 +121,36 @@ class Planner:
     Attributes:
         sender: Gives the sender.
         verified: Gives the verified addresses of users.
-        shows: Whether the photo at a web address may stand in a mail.
-        now: The time, aware and in UTC.
+        hosts: The hosts whose photos may stand in a mail.
         new_word: Gives an unguessable new word of letters and digits.
     """
 
     recaps: RecapStore
     guests: GuestStore
-    mailings: MailingStore
     sender: Callable[[], MailSender]
     verified: VerifiedAddresses
-    shows: Callable[[str], bool]
-    now: Callable[[], datetime]
+    hosts: PhotoHosts
+    clock: Clock
     new_word: Callable[[], str]
     limits: RecapLimits = field(default_factory=RecapLimits)
 
-    def event(self, caller: Caller, wanted: RecapArguments) -> tuple[WallEvent, Lock | None]:
+    def event(self, caller: Caller, arguments: RecapArguments) -> tuple[WallEvent, Lock | None]:
         """The event and its lock, if the caller may act on it.
 
         Raises:
             CallError: as `access.check_event` says.
         """
-        found, lock = self.recaps.event_and_lock(wanted.event_id)
-        fields = check_event(caller, found.fields if found else None, wanted.tenant_id)
-        return WallEvent.read(fields, updated=found.written if found else self.now()), lock
+        found, lock = self.recaps.event_and_lock(arguments.event_id)
+        fields = check_event(caller, found.fields if found else None, arguments.tenant_id)
+        return WallEvent.read(fields, updated=found.written if found else self.clock.now()), lock
+
+    def photos(self, event_id: str) -> Iterable[Photo]:
+        """The approved photos of the event."""
+        return self.guests.approved_photos(event_id)
 
     def gather(
         self,
-        wanted: RecapArguments,
+        arguments: RecapArguments,
         photos: Iterable[Photo],
         *,
         room: int,
@@ -152,22 +160,26 @@ class Planner:
 
         A guest's pictures have `room` bytes. `first` says that the event had no recap before.
         """
-        audience = Audience(wanted.mode, shows=self.shows, at_most=self.limits.per_call, room=room)
+        audience = Audience(
+            arguments.mode, hosts=self.hosts, at_most=self.limits.per_call, room=room
+        )
         for photo in photos:
             audience.add(photo)
-        found = standing(self.guests, audience.guests, self.now(), self.verified)
+        found = standing(self.guests, audience.guests, self.clock.now(), self.verified)
         return Gathered(
             audience=audience,
             skip_reasons=found.skip_reasons,
             accounts=found.accounts,
-            sent_at={} if first else self.recaps.sent_at(wanted.event_id),
-            only_new=wanted.only_new,
+            sent_at={} if first else self.recaps.sent_at(arguments.event_id),
+            only_new=arguments.only_new,
         )
 
     def choose(self, gathered: Gathered, others: Counted) -> Choice:
         """Choose the recipients of a new recap; `others` are the mails of the tenant's others."""
         audience, candidates = gathered.audience, gathered.candidates
-        guests = in_turn(candidates, gathered.sent_at, only_new=gathered.only_new)
+        guests = least_recently_mailed_first(
+            candidates, gathered.sent_at, only_new=gathered.only_new
+        )
         eligible, mails = self.limits.eligible(guests, others), self.limits.mails(others)
         reasons = Counter(gathered.skip_reasons.values())
         skipped, bounced = (
@@ -188,27 +200,27 @@ class Planner:
         return Choice([guest.id for guest in eligible[:mails]], report)
 
     def with_pictures(
-        self, wanted: RecapArguments, audience: Audience, ids: Iterable[str]
+        self, arguments: RecapArguments, audience: Audience, ids: Iterable[str]
     ) -> Mapping[str, Guest]:
         """The guests with these ids, with their pictures."""
         chosen = {guest: audience.by_id[guest] for guest in ids if guest in audience.by_id}
-        if audience.pictures_dropped and wanted.mode is Mode.PERSONAL:
+        if audience.pictures_dropped and arguments.mode is Mode.PERSONAL:
             # While photos were collected it was not known whose pictures to keep.
-            for photo in self.guests.approved_photos(wanted.event_id):
+            for photo in self.photos(arguments.event_id):
                 audience.add_again(photo, chosen)
         return chosen
 
     def composer(
         self,
         event: WallEvent,
-        wanted: RecapArguments,
+        arguments: RecapArguments,
         audience: Audience,
         bytes_per_recipient: int,
     ) -> Composer:
         """The composer of the mails; see `BulkMailer` for `bytes_per_recipient`."""
         return Composer(
             event,
-            wanted,
+            arguments,
             self.sender(),
             reel=audience.reel.pictures(),
             photo_count=audience.photo_count,

@@ -11,23 +11,25 @@ from typing import Final
 from functions import log
 from functions.access import Caller, Role
 from functions.call_error import CallError, Code
+from functions.clock import Clock
 from functions.mail.address import masked
 from functions.mail.message import Copy, EmailMessage
 from functions.mail.misconfigured import who_can_fix
 from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendOutcome, Unknown
 from functions.mail.provider import BulkMailer
-from functions.preferences.links import PreferencesLinks
+from functions.preferences.links import LinkSigner
 from functions.recap.audience.guests import Audience, Guest
 from functions.recap.feedback.status_store import StatusStore
 from functions.recap.ledger.batch import Batch, BatchState
 from functions.recap.ledger.lock import Lock, RecapKey, resumable
+from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.mail.composer import Recipient
-from functions.recap.places import Places
 from functions.recap.planner import Choice, Gathered, Planner
-from functions.recap.quota import counted
+from functions.recap.quota import MailingStore, counted
 from functions.recap.recap_arguments import PreviewArguments
 from functions.recap.report import outlook
-from functions.signed_links.limiter import TooManyCallsError
+from functions.recap.slots import Slots
+from functions.signed_links.limiter import Limiter, TooManyCallsError
 from functions.wall.wall_event import WallEvent
 
 PREVIEWS_PER_HOUR: Final = 10
@@ -76,63 +78,60 @@ class RecapPreview:
 
     Attributes:
         mailer: Gives the mail service, with its current key.
-        links: Raises where a recap could not sign its links.
-        links_of_nobody: Gives links without a token.
-        count: Counts a preview mailed to a user id, or raises `TooManyCallsError`.
         min_guests: Guests from which on the skipped are counted.
     """
 
     planner: Planner
-    places: Places
+    recaps: RecapStore
+    mailings: MailingStore
     statuses: StatusStore
+    slots: Slots
     mailer: Callable[[], BulkMailer]
-    links: Callable[[], object]
-    links_of_nobody: Callable[[], PreferencesLinks]
-    count: Callable[[str], None]
+    links: LinkSigner
+    limiter: Limiter
+    clock: Clock
     min_guests: int = MIN_GUESTS_TO_COUNT_SKIPPED
 
-    def show(self, caller: Caller, wanted: PreviewArguments, own_address: str | None) -> Preview:
-        """Show the `wanted` recap as it would be sent now; `own_address` is verified.
+    def show(self, caller: Caller, arguments: PreviewArguments, own_address: str | None) -> Preview:
+        """Show the recap as it would be sent now; `own_address` is verified.
 
         Raises:
             CallError: as in spec 7.4.
         """
-        event, lock = self.planner.event(caller, wanted)
-        with self.places.place(event.tenant_id) as place:
-            to = self._own_mailbox(caller, own_address) if wanted.send_to_me else None
+        event, lock = self.planner.event(caller, arguments)
+        with self.slots.slot(event.tenant_id) as slot:
+            to = self._own_mailbox(caller, own_address) if arguments.send_to_me else None
             try:
                 mailer = self.mailer()
-                self.links()  # a recap needs them; a preview shows nobody's
+                self.links.check()  # a recap needs them; a preview shows nobody's
                 gathered = self.planner.gather(
-                    wanted,
-                    self.places.admitted(
-                        place, self.planner.guests.approved_photos(wanted.event_id)
-                    ),
+                    arguments,
+                    self.slots.admitted(slot, self.planner.photos(arguments.event_id)),
                     room=mailer.bytes_per_recipient,
                     first=lock is None,
                 )
-                is_told = len(gathered.audience.guests) >= self.min_guests
+                may_show_counts = len(gathered.audience.guests) >= self.min_guests
                 # With few guests the counts and the shown guest would reveal who opted out.
-                judged = gathered if is_told else replace(gathered, skip_reasons={})
-                choice, blocked = self._plan(event, wanted, judged, lock)
-                ids = choice.ids if is_told else []
-                message = self._message(event, wanted, gathered, ids, mailer.bytes_per_recipient)
-                unreached = self._unreached(caller, wanted, gathered.audience)
+                visible = gathered if may_show_counts else replace(gathered, skip_reasons={})
+                choice, blocked = self._plan(event, arguments, visible, lock)
+                ids = choice.ids if may_show_counts else []
+                message = self._message(event, arguments, gathered, ids, mailer.bytes_per_recipient)
+                unreached = self._unreached(caller, arguments, gathered.audience)
             except CallError:
                 raise
             except Exception as error:
                 setting, who = who_can_fix(error)
-                log.fault("recap.not-previewed", error, eventId=wanted.event_id, setting=setting)
+                log.fault("recap.not-previewed", error, eventId=arguments.event_id, setting=setting)
                 raise CallError(
                     Code.INTERNAL, f"The recap could not be prepared, nor could it be sent. {who}"
                 ) from error
             if to and message.copies:
-                _confirm(wanted.event_id, mailer, mailer.send(_marked(message, to)))
+                _confirm(arguments.event_id, mailer, mailer.send(_marked(message, to)))
             mail = message.written_out() if message.copies else replace(message, text="", html="")
             return Preview(
                 mail=mail,
                 recipients=len(choice.ids),
-                skipped=choice.report.skipped if is_told else None,
+                skipped=choice.report.skipped if may_show_counts else None,
                 had_recap=sum(guest in gathered.sent_at for guest in choice.ids),
                 left=choice.report.left,
                 hidden=gathered.audience.hidden_hosts.total(),
@@ -143,15 +142,15 @@ class RecapPreview:
             )
 
     def _unreached(
-        self, caller: Caller, wanted: PreviewArguments, audience: Audience
+        self, caller: Caller, arguments: PreviewArguments, audience: Audience
     ) -> Sequence[Unreached] | None:
         """The guests whom the recap did not reach; whole addresses for admins alone."""
-        if wanted.recap_id is None:
+        if arguments.recap_id is None:
             return None
-        found = self.statuses.load(RecapKey(wanted.event_id, wanted.recap_id), [])
-        told = masked if caller.role is Role.MODERATOR else str
+        found = self.statuses.load(RecapKey(arguments.event_id, arguments.recap_id), [])
+        shown = masked if caller.role is Role.MODERATOR else str
         return [
-            Unreached(trouble, guest.name, told(guest.address)) if guest else Unreached(trouble)
+            Unreached(trouble, guest.name, shown(guest.address)) if guest else Unreached(trouble)
             for guest_id, status in found.statuses.items()
             if (trouble := status.trouble)
             for guest in [audience.by_id.get(guest_id)]
@@ -166,7 +165,9 @@ class RecapPreview:
                 "again, or leave sendToMe out.",
             )
         try:
-            self.count(caller.uid)
+            self.limiter.pass_or_raise(
+                "previewEventRecap", f"mail to {caller.uid}", secret="", at_most=PREVIEWS_PER_HOUR
+            )
         except TooManyCallsError:
             raise CallError(
                 Code.RESOURCE_EXHAUSTED,
@@ -179,39 +180,39 @@ class RecapPreview:
     def _plan(
         self,
         event: WallEvent,
-        wanted: PreviewArguments,
+        arguments: PreviewArguments,
         gathered: Gathered,
         lock: Lock | None,
     ) -> tuple[Choice, CallError | None]:
         """The recipients of `sendEventRecap` now, with this lock; its refusal."""
         blocked = continued = None
         try:
-            continued = resumable(lock, self.planner.now())
+            continued = resumable(lock, self.clock.now())
         except CallError as refused:
             blocked = refused
-        key = RecapKey(wanted.event_id, continued or "")
-        batches = self.planner.recaps.batches(key) if continued else []
+        key = RecapKey(arguments.event_id, continued or "")
+        batches = self.recaps.batches(key) if continued else []
         choice = gathered.continued([_without_its_call(batch) for batch in batches])
         if choice is None:
-            entries, _ = self.planner.mailings.load(event.tenant_id)
-            others = counted(entries, key.recap_id, self.planner.now())
+            entries, _ = self.mailings.load(event.tenant_id)
+            others = counted(entries, key.recap_id, self.clock.now())
             choice = self.planner.choose(gathered, others)
         return choice, blocked
 
     def _message(
         self,
         event: WallEvent,
-        wanted: PreviewArguments,
+        arguments: PreviewArguments,
         gathered: Gathered,
         ids: Sequence[str],
         bytes_per_recipient: int,
     ) -> EmailMessage:
         """The mail of one guest; it has no copy where there is no guest to show."""
         audience = gathered.audience
-        guest = _shown(wanted, ids, audience)
-        shown = self.planner.with_pictures(wanted, audience, [guest.id] if guest else [])
-        composer = self.planner.composer(event, wanted, audience, bytes_per_recipient)
-        links = self.links_of_nobody()
+        guest = _shown(arguments, ids, audience)
+        shown = self.planner.with_pictures(arguments, audience, [guest.id] if guest else [])
+        composer = self.planner.composer(event, arguments, audience, bytes_per_recipient)
+        links = self.links.of_nobody()
         return composer.message([Recipient(guest, links) for guest in shown.values()])
 
 
@@ -221,10 +222,10 @@ def _without_its_call(batch: Batch) -> Batch:
     return replace(batch, state=BatchState.UNKNOWN) if started else batch
 
 
-def _shown(wanted: PreviewArguments, ids: Sequence[str], audience: Audience) -> Guest | None:
+def _shown(arguments: PreviewArguments, ids: Sequence[str], audience: Audience) -> Guest | None:
     """The requested guest, or the one with most photos, preferably among the recipients."""
-    if wanted.guest is not None:
-        guest = audience.find(wanted.guest)
+    if arguments.guest is not None:
+        guest = audience.find(arguments.guest)
         if guest is None:
             raise CallError(
                 Code.NOT_FOUND,

@@ -21,8 +21,8 @@ def send_event_recap(service: "Service", request: CallableRequest[Any]) -> dict[
     Raises:
         CallError: as in spec 7.1.
     """
-    caller, wanted = staff_call(service, "sendEventRecap", request, RecapArguments.read)
-    result = service.recap_sender.send(caller, wanted)
+    caller, arguments = staff_call(service, "sendEventRecap", request, RecapArguments.read)
+    result = service.recap_sender.send(caller, arguments)
     optional = {
         "message": result.message,
         "notes": result.notes,
@@ -38,9 +38,9 @@ def preview_event_recap(service: "Service", request: CallableRequest[Any]) -> di
     Raises:
         CallError: as in spec 7.4.
     """
-    caller, wanted = staff_call(service, "previewEventRecap", request, PreviewArguments.read)
+    caller, arguments = staff_call(service, "previewEventRecap", request, PreviewArguments.read)
     own_address = _verified_address(request.auth.token if request.auth else {})
-    preview = service.recap_preview.show(caller, wanted, own_address)
+    preview = service.recap_preview.show(caller, arguments, own_address)
     mail, blocked, unreached = preview.mail, preview.blocked, preview.unreached
     optional = {
         "skipped": preview.skipped,

@@ -14,7 +14,7 @@ from functions.mail.misconfigured import who_can_fix
 from functions.mail.outcome import Cause
 from functions.mail.provider import BulkMailer
 from functions.parallel import InParallel
-from functions.preferences.links import PreferencesLinks
+from functions.preferences.links import LinkSigner, PreferencesLinks
 from functions.recap.audience.guests import Guest
 from functions.recap.dispatch import Dispatch
 from functions.recap.feedback.status_store import MailLabels, StatusStore
@@ -28,12 +28,13 @@ from functions.recap.ledger.batch import (
 )
 from functions.recap.ledger.claim import Claim
 from functions.recap.ledger.lock import TIMEOUT, RecapKey, resumable
+from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.mail.composer import Composer, Recipient
-from functions.recap.places import Places
 from functions.recap.planner import Choice, Gathered, Planner
-from functions.recap.quota import counted, with_recap
+from functions.recap.quota import MailingStore, counted, with_recap
 from functions.recap.recap_arguments import RecapArguments
 from functions.recap.report import RecapResult, Report, answer
+from functions.recap.slots import Slots
 from functions.wall.address import guest_uid
 from functions.wall.wall_event import WallEvent
 
@@ -46,51 +47,54 @@ then, and the records after it, still end within the function's timeout."""
 class RecapSender:
     """Sends recaps; one instance serves all threads of the process.
 
-        place ▸ take the lock ▸ gather ▸ choose ▸ reserve ▸ plan ▸ send ▸ release ▸ report
+        slot ▸ take the lock ▸ gather ▸ choose ▸ reserve ▸ plan ▸ send ▸ release ▸ report
 
     Attributes:
         mailer: Gives the mail service, with its current key.
-        links: Gives a function that makes the links in a mail from the ids that they name.
-        small_in_parallel: Sends the batches of few recipients, `in_parallel` all others.
+        small_in_parallel: Sends the small batches, `in_parallel` all others.
+        new_word: Gives an unguessable new word of letters and digits.
         new_mutex: Gives a mutex for the threads of a call.
     """
 
     planner: Planner
+    recaps: RecapStore
+    mailings: MailingStore
     statuses: StatusStore
-    places: Places
+    slots: Slots
     mailer: Callable[[], BulkMailer]
-    links: Callable[[], Callable[[str, str], PreferencesLinks]]
+    links: LinkSigner
     in_parallel: InParallel
     small_in_parallel: InParallel
     clock: Clock
+    new_word: Callable[[], str]
     new_mutex: Callable[[], AbstractContextManager[object]]
 
-    def send(self, caller: Caller, wanted: RecapArguments) -> RecapResult:
-        """Send the `wanted` recap, or the rest of an interrupted one.
+    def send(self, caller: Caller, arguments: RecapArguments) -> RecapResult:
+        """Send the recap, or the rest of an interrupted one.
 
         Raises:
             CallError: as in spec 7.1.
         """
         give_up_at = self.clock.monotonic() + _LAST_WAIT_SECONDS
-        event, lock = self.planner.event(caller, wanted)
-        if wanted.resend_unconfirmed:
-            last = self.planner.recaps.last_recap(wanted.event_id)
+        event, lock = self.planner.event(caller, arguments)
+        if arguments.resend_unconfirmed:
+            last = self.recaps.last_recap(arguments.event_id)
             if last is None:
                 return RecapResult(0, 0, "No recap of this event was sent.")
-            wanted = wanted.as_recorded(*last)
+            arguments = arguments.as_recorded(*last)
         try:
-            # A call that is refused waits for no place.
-            resumable(lock, self.clock.now(), wanted.again)
-            with self.places.place(event.tenant_id):
-                return self._send(caller, wanted, event, give_up_at)
+            # A call that is refused waits for no slot.
+            resumable(lock, self.clock.now(), arguments.again)
+            with self.slots.slot(event.tenant_id):
+                return self._send(caller, arguments, event, give_up_at)
         except CallError as refused:
             if refused.code not in (Code.ABORTED, Code.RESOURCE_EXHAUSTED):
                 raise
-            raise self._with_last_recap(refused, wanted.event_id) from None
+            raise self._with_last_recap(refused, arguments.event_id) from None
 
     def _with_last_recap(self, refused: CallError, event_id: str) -> CallError:
         """The refusal, with the counts of the last recap, whose own answer may have been lost."""
-        _, last = self.planner.recaps.last_recap(event_id) or ("", {})
+        _, last = self.recaps.last_recap(event_id) or ("", {})
         counts = {
             "sent": last.get("sent", 0),
             "skipped": last.get("skipped", 0),
@@ -100,21 +104,19 @@ class RecapSender:
         return CallError(refused.code, refused.message, details)
 
     def _send(
-        self, caller: Caller, wanted: RecapArguments, event: WallEvent, give_up_at: float
+        self, caller: Caller, arguments: RecapArguments, event: WallEvent, give_up_at: float
     ) -> RecapResult:
-        before, lock = self.planner.recaps.take(
+        before, lock = self.recaps.take(
             caller,
-            wanted,
+            arguments,
             event.tenant_id,
-            holder=self.planner.new_word(),
-            new_id=self.planner.new_word,
-            now=self.clock.now,
+            holder=self.new_word(),
+            new_id=self.new_word,
+            clock=self.clock,
         )
-        claim = Claim(
-            self.planner.recaps, wanted.event_id, before, lock, self.clock.now, self.new_mutex()
-        )
+        claim = Claim(self.recaps, arguments.event_id, before, lock, self.clock, self.new_mutex())
         try:
-            report, dispatch = self._prepare(claim, event, wanted, give_up_at)
+            report, dispatch = self._prepare(claim, event, arguments, give_up_at)
         except Exception as error:
             setting, who = who_can_fix(error)
             event_id, recap_id = claim.key
@@ -130,35 +132,35 @@ class RecapSender:
         return answer(report, state)
 
     def _prepare(
-        self, claim: Claim, event: WallEvent, wanted: RecapArguments, give_up_at: float
+        self, claim: Claim, event: WallEvent, arguments: RecapArguments, give_up_at: float
     ) -> tuple[Report, Dispatch]:
         """Plan the call; nothing is sent yet."""
         if claim.resumed:
             claim.read_ledger()
         mailer = self.mailer()
         gathered = self.planner.gather(
-            wanted,
-            self.planner.guests.approved_photos(wanted.event_id),
+            arguments,
+            self.planner.photos(arguments.event_id),
             room=mailer.bytes_per_recipient,
             first=claim.before is None,
         )
         audience = gathered.audience
-        composer = self.planner.composer(event, wanted, audience, mailer.bytes_per_recipient)
-        if wanted.again:
+        composer = self.planner.composer(event, arguments, audience, mailer.bytes_per_recipient)
+        if arguments.again:
             claim.resend(self.statuses.load(claim.key, []).statuses.keys())
             continued: Choice | None = gathered.again(claim.ledger.values())
         else:
             continued = gathered.continued(claim.ledger.values())
         choice = continued or self._reserve(claim, event, gathered)
-        guests = self.planner.with_pictures(wanted, audience, choice.ids)
+        guests = self.planner.with_pictures(arguments, audience, choice.ids)
         if not continued:
             _plan(claim, choice, guests, composer, mailer.recipients_per_request)
-        still_open = sent_again if wanted.again else open_batches
+        still_open = sent_again if arguments.again else open_batches
         batches = [gathered.remaining(batch) for batch in still_open(claim.ledger.values())]
-        make_links = self.links()
 
         def links(guest: Guest) -> PreferencesLinks:
-            return make_links(gathered.accounts.get(guest.id, guest_uid(guest.id)), guest.uid)
+            uid = gathered.accounts.get(guest.id, guest_uid(guest.id))
+            return self.links.sign(uid, guest.uid)
 
         return choice.report, Dispatch(
             claim=claim,
@@ -182,7 +184,7 @@ class RecapSender:
         """
         by_id, recap_id = gathered.audience.by_id, claim.key.recap_id
         while True:
-            found, version = self.planner.mailings.load(event.tenant_id)
+            found, version = self.mailings.load(event.tenant_id)
             now = self.clock.now()
             choice = self.planner.choose(gathered, counted(found, recap_id, now))
             mailboxes = [by_id[guest].mailbox for guest in choice.ids]
@@ -191,7 +193,7 @@ class RecapSender:
                 raise ChangedMeanwhileError
             with suppress(ChangedMeanwhileError):
                 if choice.ids:
-                    self.planner.mailings.save(event.tenant_id, version, entries, now)
+                    self.mailings.save(event.tenant_id, version, entries, now)
                 return choice
 
     def _release(
@@ -222,13 +224,13 @@ class RecapSender:
         before its lease ended cannot record the recap any more.
         """
         while True:
-            found, version = self.planner.mailings.load(event.tenant_id)
+            found, version = self.mailings.load(event.tenant_id)
             now = self.clock.now()
             if not claim.is_held:
                 return
             entries = with_recap(found, claim.key.recap_id, [], now)
             with suppress(ChangedMeanwhileError):
-                self.planner.mailings.save(event.tenant_id, version, entries, now)
+                self.mailings.save(event.tenant_id, version, entries, now)
                 return
 
 

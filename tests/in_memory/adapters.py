@@ -52,6 +52,12 @@ class NoTasks:
     enqueue = staticmethod(_none)
 
 
+def having(service: Service, **objects: Any) -> Service:
+    """The service with these objects in place of those that it would make, by name."""
+    vars(service).update(objects)
+    return service
+
+
 def service_on(documents: Documents | None = None, **adapters: Any) -> Service:
     """A process that has just begun, at `NOW`, on these documents and adapters."""
     clock = Clock(lambda: NOW, lambda: 0.0, _none)

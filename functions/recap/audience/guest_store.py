@@ -132,7 +132,7 @@ def standing(
     return Standing(reasons, named)
 
 
-def in_turn(
+def least_recently_mailed_first(
     guests: Iterable[Guest], sent_at: Mapping[str, datetime], *, only_new: bool
 ) -> Sequence[Guest]:
     """The guests to mail, first those without a recap of the event, then the oldest recap first.

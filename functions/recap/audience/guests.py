@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime
 from typing import Final
@@ -14,8 +14,9 @@ from functions.recap.audience.photos import (
     MAIL_BYTES,
     MAX_REEL,
     Newest,
+    PhotoHosts,
     Picture,
-    hosts,
+    hosts_of,
     picture_of,
 )
 from functions.recap.recap_arguments import Mode
@@ -70,8 +71,8 @@ _LATER: Final = datetime.max.replace(tzinfo=UTC)
 _PHOTOS_OF_MANY: Final = 24
 """Photos that are kept of a guest where all of all guests would take too much memory."""
 
-_ALL: Final = MAIL_BYTES
-"""More photos than a mail has bytes are kept of no guest."""
+_NO_LIMIT: Final = MAIL_BYTES
+"""The number of a guest's photos is unlimited: MAIL_BYTES bounds them."""
 
 
 @dataclass(slots=True, eq=False)
@@ -89,7 +90,7 @@ class Guest:
     first_at: datetime = _LATER
     photo_count: int = 0
     spellings: tuple[str, ...] = ()
-    newest: Newest = field(default_factory=lambda: Newest(MAIL_BYTES, _ALL))
+    newest: Newest = field(default_factory=lambda: Newest(MAIL_BYTES, _NO_LIMIT))
     id: str = field(init=False)
     mailbox: str = field(init=False)
     _named_at: datetime = _NEVER
@@ -135,7 +136,7 @@ class Audience:
 
     Attributes:
         mode: Whose photos a guest sees.
-        shows: Whether the photo at an address may be shown.
+        hosts: The hosts whose photos may be shown.
         at_most: Guests whose pictures are kept.
         room: Bytes for one guest's pictures, on average.
         hidden_hosts: Numbers of the photos that may not be shown, by host.
@@ -144,7 +145,7 @@ class Audience:
 
     mode: Mode
     _: KW_ONLY
-    shows: Callable[[str], bool]
+    hosts: PhotoHosts
     at_most: int
     room: int
     photo_count: int = 0
@@ -163,9 +164,9 @@ class Audience:
     def add(self, photo: Photo) -> None:
         """Count the photo, its guest and its picture."""
         self.photo_count += 1
-        picture = picture_of(photo, self.shows)
+        picture = picture_of(photo, self.hosts)
         if picture is None:
-            self.hidden_hosts.update(hosts(photo)[:1])
+            self.hidden_hosts.update(hosts_of(photo)[:1])
         if picture and self.mode is Mode.ALL:
             rank = (photo.featured, photo.approved_at or photo.created_at)
             self.reel.add(photo.id, rank, picture)
@@ -183,7 +184,7 @@ class Audience:
     def add_again(self, photo: Photo, chosen: Mapping[str, Guest]) -> None:
         """Keep the picture of a photo that was counted before, if its guest is `chosen`."""
         guest = self._by_spelling.get(photo.guest) if photo.guest else None
-        if guest and guest.id in chosen and (picture := picture_of(photo, self.shows)):
+        if guest and guest.id in chosen and (picture := picture_of(photo, self.hosts)):
             self._keep(guest, photo, picture)
 
     def _keep(self, guest: Guest, photo: Photo, picture: Picture) -> None:
@@ -218,7 +219,7 @@ class Audience:
         if len(self.by_id) > self.at_most and not self.pictures_dropped:
             self.pictures_dropped, self._narrowed = True, False
             for each in self.by_id.values():
-                each.newest = Newest(MAIL_BYTES, _ALL)
+                each.newest = Newest(MAIL_BYTES, _NO_LIMIT)
             self._left = self.at_most * self.room
         return guest
 

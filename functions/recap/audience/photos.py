@@ -8,7 +8,7 @@ and may serve another picture than the approved one; so the project has to trust
 import heapq
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple, Self
@@ -57,16 +57,16 @@ class Picture(NamedTuple):
     small: bool = True
 
 
-def picture_of(photo: Photo, shows: Callable[[str], bool]) -> Picture | None:
-    """The photo's picture; None where `shows` accepts no address of the photo."""
-    url, thumb = (link if link and shows(link) else None for link in _addresses(photo))
+def picture_of(photo: Photo, hosts: "PhotoHosts") -> Picture | None:
+    """The photo's picture; None where `hosts` allow no address of the photo."""
+    url, thumb = (link if link and hosts.allow(link) else None for link in _addresses(photo))
     shown, leads_to = thumb or url, url or thumb
     if not (shown and leads_to):
         return None
     return Picture(shown, leads_to, small=thumb is not None or is_resized(shown))
 
 
-def hosts(photo: Photo) -> list[str]:
+def hosts_of(photo: Photo) -> list[str]:
     """The hosts of the photo's picture and of its small one."""
     return [host_of(link) for link in _addresses(photo) if link]
 

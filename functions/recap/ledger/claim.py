@@ -5,13 +5,13 @@ lease. The older call cannot start another batch, because each start is written 
 lock. Its started batches count as sent, and no call repeats them.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import Final
 
 from functions import log
+from functions.clock import Clock
 from functions.firestore.model import ChangedMeanwhileError
 from functions.recap.ledger.batch import (
     RECIPIENTS_PER_CALL,
@@ -37,7 +37,6 @@ class Claim:
         event_id: The event.
         before: The lock before this call took it; None where the event had no recap.
         lock: The lock, as this call last wrote it.
-        now: The time, aware.
         one_at_a_time: A mutex for the threads of this call.
         ledger: The batches by number, as this call last read or wrote them.
     """
@@ -46,7 +45,7 @@ class Claim:
     event_id: str
     before: Lock | None
     lock: Lock
-    now: Callable[[], datetime]
+    clock: Clock
     one_at_a_time: AbstractContextManager[object]
     ledger: dict[int, Batch] = field(default_factory=dict)
 
@@ -64,7 +63,7 @@ class Claim:
     def in_time(self) -> bool:
         """Whether the lease still runs, by this machine's clock."""
         until = self.lock.leased_until
-        return until is not None and self.now() < until
+        return until is not None and self.clock.now() < until
 
     @property
     def is_held(self) -> bool:
@@ -144,7 +143,7 @@ class Claim:
             ChangedMeanwhileError: another call has the batch or the lock.
         """
         with self.one_at_a_time:  # each start needs the lock's version after the last start
-            now = self.now()
+            now = self.clock.now()
             if not self.in_time:
                 raise ChangedMeanwhileError
             # The request may be refused; `release` sets the cooldown by what was sent.
@@ -229,7 +228,7 @@ class Claim:
             unfinished=state is RecapState.INTERRUPTED,
         )
         try:
-            self.recaps.release(self.key, lock, state, self.now())
+            self.recaps.release(self.key, lock, state, self.clock.now())
         except ChangedMeanwhileError:
             if self.recaps.lock(self.event_id) != lock:
                 return None

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from functions.access import Caller
+from functions.clock import Clock
 from functions.firestore.model import (
     NAME,
     ChangedMeanwhileError,
@@ -55,12 +56,12 @@ class RecapStore:
     def take(
         self,
         caller: Caller,
-        wanted: RecapArguments,
+        arguments: RecapArguments,
         tenant_id: str,
         *,
         holder: str,
         new_id: Callable[[], str],
-        now: Callable[[], datetime],
+        clock: Clock,
     ) -> tuple[Lock | None, Lock]:
         """Take the event's lock for the call `holder`, in one transaction; begin or continue.
 
@@ -76,25 +77,25 @@ class RecapStore:
         locks: list[tuple[Lock | None, Lock]] = []
 
         def writes(found: Document | None) -> Sequence[Write]:
-            before, at = lock_of(found) if found else None, now()
-            lock = taken(before, holder=holder, recap_id=new_id(), at=at, again=wanted.again)
+            before, at = lock_of(found) if found else None, clock.now()
+            lock = taken(before, holder=holder, recap_id=new_id(), at=at, again=arguments.again)
             locks.append((before, lock))
             is_new = before is None or before.recap_id != lock.recap_id
             fresh = {"startedAt": at, **asdict(Counts()), **asdict(Tally())} if is_new else {}
-            recap = _head(caller, wanted, tenant_id) | fresh
+            recap = _head(caller, arguments, tenant_id) | fresh
             taking: list[Write] = [
-                Put(_lock_path(wanted.event_id), _lock_fields(lock)),
-                Merge(RecapKey(wanted.event_id, lock.recap_id).path, recap),
+                Put(_lock_path(arguments.event_id), _lock_fields(lock)),
+                Merge(RecapKey(arguments.event_id, lock.recap_id).path, recap),
             ]
             if before and before.unfinished and is_new:
                 # The cooldown of the older recap is over, so no call can continue it.
-                older = RecapKey(wanted.event_id, before.recap_id)
+                older = RecapKey(arguments.event_id, before.recap_id)
                 taking.append(Merge(older.path, {"state": RecapState.INTERRUPTED}))
             return taking
 
         while True:
             with suppress(ChangedMeanwhileError):  # other calls hold the lock only shortly
-                lock_written, *_ = self.documents.transact(_lock_path(wanted.event_id), writes)
+                lock_written, *_ = self.documents.transact(_lock_path(arguments.event_id), writes)
                 before, lock = locks[-1]
                 return before, replace(lock, version=lock_written.version)
 
@@ -208,15 +209,15 @@ def _batch_path(key: RecapKey, number: int) -> str:
     return f"{key.path}/batches/{number}"
 
 
-def _head(caller: Caller, wanted: RecapArguments, tenant_id: str) -> dict[str, Any]:
+def _head(caller: Caller, arguments: RecapArguments, tenant_id: str) -> dict[str, Any]:
     """What a call writes into its recap; the texts show later what the guests got."""
     return {
         "tenantId": tenant_id,
-        "mode": wanted.mode,
+        "mode": arguments.mode,
         "startedBy": caller.uid,
         "startedByEmail": caller.email,
-        "subject": wanted.subject,
-        "message": wanted.message,
+        "subject": arguments.subject,
+        "message": arguments.message,
         "state": RecapState.SENDING,
     }
 

@@ -53,7 +53,7 @@ _MARKUP: Final = 400
 _TAG: Final = 50
 """Bytes of a tag, and around the tag and its value in JSON."""
 
-_BETWEEN: Final = 2
+_SEPARATOR: Final = 2
 """Bytes between the texts of an object in JSON."""
 
 _templates: Final = templates_in(Path(__file__).parent / "templates")
@@ -98,7 +98,7 @@ class Composer:
     def __init__(
         self,
         event: WallEvent,
-        wanted: RecapArguments,
+        arguments: RecapArguments,
         sender: MailSender,
         *,
         reel: Sequence[Picture],
@@ -111,7 +111,7 @@ class Composer:
 
         Args:
             event: Its name may be missing, and its addresses may be none.
-            wanted: The organizer's texts, and whose photos a guest sees.
+            arguments: The organizer's texts, and whose photos a guest sees.
             sender: Of all mails; replies go to the event's own address if it has one.
             reel: The pictures of mode `all`, best first.
             photo_count: Approved photos of the event.
@@ -127,9 +127,9 @@ class Composer:
         self._texts = texts or Texts.of(event.language)
         self._event_name = shortened(event.name or "", EVENT_NAME_CHARACTERS)
         self._gallery_url = web_address(event.gallery_url)
-        self._message = wanted.message
-        self._personal = wanted.mode is Mode.PERSONAL
-        self._subject = wanted.subject or self._templated_subject()
+        self._message = arguments.message
+        self._personal = arguments.mode is Mode.PERSONAL
+        self._subject = arguments.subject or self._templated_subject()
         thanks = (
             self._texts.text("Thank you for being part of it.")
             if self._personal
@@ -143,7 +143,7 @@ class Composer:
             "personal": self._personal,
             "address_line": sender.address_line,
             "subject": self._subject,
-            "preheader": shortened(wanted.message or thanks, PREHEADER_CHARACTERS),
+            "preheader": shortened(arguments.message or thanks, PREHEADER_CHARACTERS),
         }
         self._frame_bytes = sum(map(_bytes, self._parts(_Tags(""), Photos("", "", ""))))
 
@@ -278,10 +278,10 @@ class Composer:
         if shared:
             values |= shared.values(to.layout)
         elif self._personal:
-            places = (text["photos"], html["first"], html["photos"])
-            left = room - sum(map(size, (*values, *values.values(), *places)))
+            tags_of_photos = (text["photos"], html["first"], html["photos"])
+            left = room - sum(map(size, (*values, *values.values(), *tags_of_photos)))
             photos = self._photos(to.pictures, to.guest.photo_count, size=size, at_most=left)
-            values |= dict(zip(places, photos, strict=True))
+            values |= dict(zip(tags_of_photos, photos, strict=True))
         return Copy(
             address=to.guest.address,
             headers={
@@ -332,8 +332,8 @@ class Composer:
             "pictures": [*pictures, *links],
             "rows": rows(pictures, self._alts(pictures)),
             "links": [
-                (link, text("Photo %(number)s", number=number(place)))
-                for place, link in enumerate(links, start=len(pictures) + 1)
+                (link, text("Photo %(number)s", number=number(index)))
+                for index, link in enumerate(links, start=len(pictures) + 1)
             ],
             "shown": len(pictures) + len(links),
             "count": count,
@@ -352,7 +352,7 @@ class Composer:
         """The alternative texts of the pictures."""
         text, number = self._texts.text, self._texts.number
         return [
-            text("Photo %(number)s", number=number(place)) for place in range(1, len(pictures) + 1)
+            text("Photo %(number)s", number=number(index)) for index in range(1, len(pictures) + 1)
         ]
 
 
@@ -378,4 +378,4 @@ def _bytes(text: str) -> int:
 
 
 def _json_bytes(text: str) -> int:
-    return len(json.dumps(text)) + _BETWEEN
+    return len(json.dumps(text)) + _SEPARATOR

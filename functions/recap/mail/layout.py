@@ -51,10 +51,10 @@ class Cell(NamedTuple):
 
 
 def layout(pictures: Sequence[Picture], *, oldest_first: bool, step: int = 0) -> Layout:
-    """The photos after so many steps, each of which takes less room than the one before.
+    """Layout number `step` of a series that shrinks.
 
-    First all photos, of which the originals behind the first few are links; then one more picture
-    becomes a link with each step; then one photo fewer is there.
+    Step 0 shows all photos, with links in place of originals after the first few. Each further step
+    turns one more picture into a link; then each step drops one photo.
 
     Args:
         pictures: The best or newest first.
@@ -87,8 +87,8 @@ def rows(pictures: Sequence[Picture], alts: Sequence[str]) -> Sequence[Sequence[
     cells = list(zip(pictures, alts, strict=True))
     return [
         [
-            Cell(picture, alt, wide=len(row) % 2 == 1 and place == len(row))
-            for place, (picture, alt) in enumerate(row, start=1)
+            Cell(picture, alt, wide=len(row) % 2 == 1 and number == len(row))
+            for number, (picture, alt) in enumerate(row, start=1)
         ]
         for row in (cells[:1], cells[1:6], cells[6:])
         if row

@@ -24,7 +24,7 @@ _save = StatusStore.save
 
 
 def _started_in_memory_only(self: Claim, batch: Batch) -> Batch:
-    return batch.started(self.lock.holder, self.now())
+    return batch.started(self.lock.holder, self.clock.now())
 
 
 def _start_any_version(

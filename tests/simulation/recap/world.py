@@ -2,33 +2,35 @@
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final, TypeVar
 
 from emulator.neighbours.sendgrid import NO_ANSWER, Answer, Problem, accepted, refused
 from functions.access import Caller, Role
+from functions.adapters import Parameters
 from functions.call_error import CallError
 from functions.clock import Clock
 from functions.firestore.model import Document, Put, Query
 from functions.mail.message import EmailMessage
 from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
 from functions.parallel import InParallel
-from functions.preferences.links import PreferencesLinks
 from functions.recap import quota
 from functions.recap.feedback.recorder import MailEvents, StillBusyError
 from functions.recap.ledger.batch import Batch, BatchState, Counts, RecapState, recap_state, total
 from functions.recap.ledger.lock import COOLDOWN, Lock, RecapKey
 from functions.recap.ledger.recap_store import batch_of, lock_of
 from functions.recap.preview import Preview
-from functions.recap.quota import RecapLimits, tenant_key
+from functions.recap.quota import tenant_key
 from functions.recap.recap_arguments import PreviewArguments, RecapArguments
 from functions.recap.report import RecapResult
+from functions.recap.slots import Slots
+from functions.service import Service
 from functions.wall.address import address_hash
+from tests.in_memory.adapters import having, service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.mailer import InMemoryMailer
-from tests.in_memory.recap_use_cases import RecapUseCases
 from tests.in_memory.through import ServiceError, Through
 from tests.simulation.faults import Fault, Weather
 from tests.simulation.simulation import (
@@ -48,7 +50,9 @@ T = TypeVar("T")
 
 EVENT: Final = "e1"
 TENANT: Final = "t1"
-LIMITS: Final = RecapLimits(per_call=6, per_address=1000)
+PARAMETERS: Final = Parameters(
+    photo_hosts="*", recipients_per_recap=6, recaps_per_address_a_day=1000
+)
 _SLACK: Final = timedelta(seconds=1)
 """By so much may clocks differ."""
 
@@ -157,7 +161,7 @@ class RecapWorld:
         for number, address in enumerate(self._guests):
             self._upload(f"photo-{number}", address)
         self._pool = Pool(
-            simulation, "recap", self._parts, expected=(CallError, ServiceError), at_most=3
+            simulation, "recap", self._process, expected=(CallError, ServiceError), at_most=3
         )
         self._events_pool = Pool(
             simulation, "events", self._mail_events, expected=(ServiceError, StillBusyError)
@@ -198,25 +202,25 @@ class RecapWorld:
         self._opted_out[address] = self._simulation.now
         self._simulation.note("guest", f"{address} opts out")
 
-    def _parts(self, instance: Instance) -> RecapUseCases:
+    def _process(self, instance: Instance) -> Service:
         def three_at_once(work: Callable[[Any], T], items: Iterable[Any], /) -> list[T]:
             return instance.in_parallel(work, items, at_once=3)
 
-        return self._use_cases(instance, self._held_up(instance), three_at_once)
+        return self._service(instance, self._held_up(instance), three_at_once)
 
-    def _use_cases(
-        self, instance: Instance, through: Through, in_parallel: InParallel
-    ) -> RecapUseCases:
-        return RecapUseCases(
-            documents=InMemoryDocuments(self._firestore, through),
+    def _service(self, instance: Instance, through: Through, in_parallel: InParallel) -> Service:
+        fresh = service_on(
+            InMemoryDocuments(self._firestore, through),
             clock=Clock(instance.now, instance.monotonic, instance.sleep),
-            mailer=lambda: InMemoryMailer(self._answer, through),
-            links=PreferencesLinks,
+            mailer=lambda _: InMemoryMailer(self._answer, through),
             new_word=self._word,
-            in_parallel=in_parallel,
-            limits=LIMITS,
-            new_mutex=OneAtATime,
+            threads=lambda *_: in_parallel,
+            parameters=PARAMETERS,
         )
+        having(fresh, slots=Slots(seconds=0))
+        preview = replace(fresh.recap_preview, min_guests=0)
+        sender = replace(fresh.recap_sender, new_mutex=OneAtATime)
+        return having(fresh, recap_preview=preview, recap_sender=sender)
 
     def _held_up(self, instance: Instance) -> Through:
         """Calls of ports, some of which are held up for longer than a lease."""
@@ -249,11 +253,11 @@ class RecapWorld:
         elif only_new:
             self._only_new.add(name)
 
-        def send(parts: RecapUseCases) -> RecapResult:
+        def send(process: Service) -> RecapResult:
             if look:
                 asked = PreviewArguments(event_id=EVENT, only_new=only_new)
-                self._shown = parts.preview().show(caller, asked, None)
-            return parts.sender.send(caller, wanted)
+                self._shown = process.recap_preview.show(caller, asked, None)
+            return process.recap_sender.send(caller, wanted)
 
         self._pool.run(name, send, lambda end: self._ended(name, end))
 
@@ -307,7 +311,7 @@ class RecapWorld:
         new = {guest for guest in self._wanted if address_hash(guest) not in self._had_a_turn()}
         self._call("last", look=True)
         wanted = new if "last" in self._only_new else self._wanted
-        self._last_wanted = min(len(wanted), LIMITS.per_call)
+        self._last_wanted = min(len(wanted), PARAMETERS.recipients_per_recap)
 
     # The mail service.
 
@@ -427,7 +431,7 @@ class RecapWorld:
         self._tell(name, news)
 
     def _mail_events(self, instance: Instance) -> MailEvents:
-        return self._use_cases(instance, instance.call, instance.in_parallel).mail_events()
+        return self._service(instance, instance.call, instance.in_parallel).mail_events
 
     def _tell(self, name: str, news: Sequence[tuple[Mail, TrackingEvent]], tries: int = 0) -> None:
         """Tell it until it is answered well."""
@@ -529,7 +533,10 @@ class RecapWorld:
                 yield "a batch is unknown, and the mail service has answered every request"
         if not mailed <= known:
             yield "somebody has a mail and is in no batch"
-        if recap["state"] == RecapState.SENT and len(self._guests) < LIMITS.per_call:
+        if (
+            recap["state"] == RecapState.SENT
+            and len(self._guests) < PARAMETERS.recipients_per_recap
+        ):
             there = {address_hash(guest) for guest in self._guests if guest not in self._opted_out}
             if not there <= known | had_a_turn:
                 yield "somebody is in no batch, and has neither opted out nor is left"
@@ -538,7 +545,7 @@ class RecapWorld:
         if (recap["sent"], recap["unknown"]) != (counts.sent, counts.unknown):
             yield f"it counts {recap['sent']} sent, its batches {counts.sent}"
         over = recap["left"] - counts.left
-        if not 0 <= over <= max(0, len(self._guests) + 1 - LIMITS.per_call):
+        if not 0 <= over <= max(0, len(self._guests) + 1 - PARAMETERS.recipients_per_recap):
             yield f"it counts {recap['left']} left, its batches {counts.left}"
         if recap["skipped"] < counts.skipped:
             yield f"it counts {recap['skipped']} skipped, its batches {counts.skipped}"

@@ -12,7 +12,7 @@ from functions.recap import dispatch, quota
 
 SendGridMailer.recipients_per_request = 10
 _SMALL = functools.partial(quota.RecapLimits, per_call=50)
-setattr(dispatch, "FEW_MAILS", 1)  # noqa: B010 - ten mails stand for a thousand
+setattr(dispatch, "SMALL_BATCH", 1)  # noqa: B010 - ten mails stand for a thousand
 setattr(quota, "RecapLimits", _SMALL)  # noqa: B010 - fifty guests stand for 5,000
 
 __all__ = ["sendEventRecap"]

@@ -13,8 +13,8 @@ from emulator import certificates
 from emulator.mailbox import PORT, EventWebhook, Mailbox, signed
 from functions.firestore.client import documents
 from functions.firestore.model import Documents
+from functions.machine import CLOCK
 from functions.mail.tracking import DeliveryStatus, TrackingEvent
-from functions.parallel import Threads
 from functions.recap.feedback.recorder import MailEvents
 from functions.recap.feedback.status_store import MailLabels
 from functions.recap.ledger.batch import plan
@@ -23,7 +23,7 @@ from functions.wall.address import address_hash
 from tests.suite.call import Answer, url
 from tests.suite.operations import Operations, counting_documents
 from tests.suite.process import FunctionProcess
-from tests.suite.recap.sender import now, use_cases
+from tests.suite.recap.sender import service
 from tests.suite.recap.wall import Wall
 
 TOLD_WITHIN: Final = 60.0
@@ -123,7 +123,7 @@ def _guests(wall: Wall, numbers: Iterable[int]) -> list[str]:
 
 def _fields(tenant: str) -> dict[str, Any]:
     counts = dict.fromkeys(("sent", "delivered", "bounced", "dropped", "complained"), 0)
-    return {"tenantId": tenant, "startedAt": now(), **counts}
+    return {"tenantId": tenant, "startedAt": CLOCK.now(), **counts}
 
 
 def _recap_of(wall: Wall, guests: int) -> RecapKey:
@@ -163,7 +163,7 @@ def _told(
 
 
 def _mail_events(through: Documents | None = None) -> MailEvents:
-    return use_cases(through or documents()).mail_events(Threads(2, "recaps"))
+    return service(through or documents()).mail_events
 
 
 def _counted(news: list[TrackingEvent]) -> Any:

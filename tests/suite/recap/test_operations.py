@@ -14,7 +14,7 @@ from functions.recap.recap_arguments import PreviewArguments, RecapArguments
 from functions.recap.report import RecapResult
 from functions.recap.send_recap import RecapSender
 from tests.suite.operations import Operations, admit_staff, counting_documents
-from tests.suite.recap.sender import ORGANIZER, use_cases
+from tests.suite.recap.sender import ORGANIZER, service
 from tests.suite.recap.wall import TENANT, Wall, guest
 
 READS = {
@@ -80,8 +80,8 @@ def _previewed(
     wanted = PreviewArguments(event_id=wall.id, send_to_me=mailed)
     documents = counting_documents(counted)
     admit_staff("previewEventRecap", documents)
-    preview = (
-        use_cases(documents, mailbox.url).preview().show(caller, wanted, "organizer@example.com")
+    preview = service(documents, mailbox.url).recap_preview.show(
+        caller, wanted, "organizer@example.com"
     )
     assert (preview.recipients, preview.mailed) == (guests, mailed or None)
     return counted.cost(mail_requests=len(mailbox.requests)), dict(counted.calls)
@@ -97,7 +97,7 @@ def test_more_photos_of_the_same_guests(wall: Wall, mailbox: Mailbox) -> None:
 
 
 def _counting_sender(mailbox: Mailbox, counted: Operations) -> RecapSender:
-    return use_cases(counting_documents(counted), mailbox.url).sender
+    return service(counting_documents(counted), mailbox.url).recap_sender
 
 
 def _wanted(wall: Wall) -> RecapArguments:

@@ -1,17 +1,17 @@
 """A recap on ports in memory: one event, its guests, a mail service, and a clock to be moved."""
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from emulator.neighbours.sendgrid import Answer, accepted
 from functions.access import Caller, Role
+from functions.adapters import Parameters
 from functions.clock import Clock
 from functions.firestore.model import Create, Merge, Put, Query
 from functions.mail.message import EmailMessage
-from functions.mail.misconfigured import MisconfiguredError
 from functions.mail.sender import MailSender
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT
 from functions.mail.texts import Texts
@@ -20,23 +20,23 @@ from functions.parallel import InParallel
 from functions.preferences.accounts import address_record_id
 from functions.preferences.links import PreferencesLinks
 from functions.recap.audience.guests import Guest
-from functions.recap.audience.photos import PhotoHosts, Picture
+from functions.recap.audience.photos import Picture
 from functions.recap.feedback.recorder import MailEvents
 from functions.recap.ledger.batch import Batch
 from functions.recap.ledger.lock import RecapKey
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.mail.composer import Composer, Recipient
-from functions.recap.places import Places
 from functions.recap.preview import Preview
 from functions.recap.quota import RecapLimits
 from functions.recap.recap_arguments import Mode, PreviewArguments, RecapArguments
 from functions.recap.report import RecapResult
-from functions.signed_links.limiter import TooManyCallsError
+from functions.recap.slots import Slots
+from functions.service import Service
 from functions.wall.address import address_hash
 from functions.wall.wall_event import WallEvent
+from tests.in_memory.adapters import KEYS, InMemorySecrets, having, one_by_one, service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.mailer import InMemoryMailer
-from tests.in_memory.recap_use_cases import RecapUseCases
 from tests.in_memory.through import Through, at_once
 
 EVENT = "e1"
@@ -47,19 +47,6 @@ ORGANIZER = Caller("organizer", Role.ADMIN, TENANT)
 ERRORS = b'{"errors": [{"message": "no", "field": null}]}'
 
 T = TypeVar("T")
-
-
-def one_after_the_other(work: Callable[[Any], T], items: Iterable[Any], /) -> list[T]:
-    """`InParallel` for tests that want one order."""
-    return [work(item) for item in items]
-
-
-def links_of(uid: str, box: str) -> PreferencesLinks:
-    """The links in a mail that name these records, which stand for the token."""
-    return PreferencesLinks(
-        page=f"https://example.com/preferences#token={uid}.{box}",
-        one_click=f"https://example.com/unsubscribe?token={uid}.{box}",
-    )
 
 
 def guest(number: int) -> str:
@@ -159,10 +146,9 @@ class House:
         answers: What the mail service answers to the next requests; then 202.
         mails: Who was mailed, in order, with the message.
         slept: What was waited for, seconds.
-        hosts: Whose photos may be shown.
+        hosts: Whose photos may be shown, as `PHOTO_HOSTS` says.
         lacks: Name of a setting of the deployment that is not there.
-        counted: Who has asked for a preview by mail,
-        previews_an_hour: and how many of them there may be.
+        parameters: Further parameters of the deployment.
     """
 
     now: datetime = NOON
@@ -171,11 +157,10 @@ class House:
     mails: list[tuple[str, EmailMessage]] = field(default_factory=list)
     requests: int = 0
     slept: list[float] = field(default_factory=list)
-    hosts: PhotoHosts = field(default_factory=lambda: PhotoHosts.read("*", ""))
+    hosts: str = "*"
     lacks: str | None = None
-    counted: list[str] = field(default_factory=list)
-    places: Places = field(default_factory=lambda: Places(seconds=0))
-    previews_an_hour: int = 10
+    slots: Slots = field(default_factory=lambda: Slots(seconds=0))
+    parameters: dict[str, Any] = field(default_factory=dict)
     _words: Any = field(default_factory=itertools.count)
 
     def __post_init__(self) -> None:
@@ -227,40 +212,32 @@ class House:
         if noted_in := address_record_id(record):
             self.documents.commit(Merge(f"users/{noted_in}", {("accounts", uid): True}))
 
-    def use_cases(
-        self, through: Through = at_once, limits: RecapLimits | None = None
-    ) -> RecapUseCases:
-        """The use cases, with two recipients a batch; each call of a store is one `through`."""
-        return RecapUseCases(
-            documents=self.documents,
+    def process(self, through: Through = at_once, limits: RecapLimits | None = None) -> Service:
+        """A process that has just begun, with two recipients a batch.
+
+        Each call of a store, and each request to the mail service, is one `through`.
+        """
+        limits = limits or RecapLimits()
+        fresh = service_on(
+            self.documents,
             clock=Clock(lambda: self.now, self.monotonic, self._sleep),
-            mailer=lambda: self._mailer(through),
-            links=links_of,
-            new_word=self._word,
-            in_parallel=one_after_the_other,
-            places=self.places,
-            limits=limits or RecapLimits(),
-            mail_sender=self._sender,
-            shows=self.hosts.allow,
-            watch=lambda name, store: Watched(name, store, through),
-            check_links=lambda: self._needs("EMAIL_PREFS_KEY"),
-            count=self._count,
+            mailer=lambda _: InMemoryMailer(self._answer, through),
+            secrets=InMemorySecrets({name: KEYS[name] for name in KEYS if name != self.lacks}),
+            new_word=lambda: f"word{next(self._words)}",
+            parameters=Parameters(
+                public_base_url="https://example.com",
+                mail_from="Wall <photos@example.com>",
+                mail_reply_to="none" if self.lacks == "MAIL_REPLY_TO" else "",
+                photo_hosts=self.hosts,
+                recipients_per_recap=limits.per_call,
+                recaps_per_address_a_day=limits.per_address,
+                recap_mails_per_day=limits.per_tenant,
+                **self.parameters,
+            ),
         )
-
-    def _mailer(self, through: Through) -> InMemoryMailer:
-        self._needs("SENDGRID_API_KEY")
-        return InMemoryMailer(self._answer, through)
-
-    def _sender(self) -> MailSender:
-        self._needs("MAIL_REPLY_TO")
-        return MailSender(address="Wall <photos@example.com>")
-
-    def _needs(self, setting: str) -> None:
-        if self.lacks == setting:
-            raise MisconfiguredError(setting, "there")
-
-    def _word(self) -> str:
-        return f"word{next(self._words)}"
+        stores = ("recaps", "guests", "mailings", "statuses", "users")
+        watched = {name: Watched(name, getattr(fresh, name), through) for name in stores}
+        return having(fresh, **watched, slots=self.slots)
 
     def send(
         self,
@@ -271,14 +248,14 @@ class House:
         **arguments: Any,
     ) -> RecapResult:
         """Call it, as the organizer."""
-        wanted = RecapArguments.read({"eventId": EVENT, **arguments})
-        return self.use_cases(through, limits).sender.send(caller, wanted)
+        read = RecapArguments.read({"eventId": EVENT, **arguments})
+        return self.process(through, limits).recap_sender.send(caller, read)
 
     def mail_events(
-        self, through: Through = at_once, in_parallel: InParallel = one_after_the_other
+        self, through: Through = at_once, in_parallel: InParallel = one_by_one
     ) -> MailEvents:
         """The use case that records the events of mails."""
-        return self.use_cases(through).mail_events(in_parallel)
+        return replace(self.process(through).mail_events, recaps_in_parallel=in_parallel)
 
     def preview(
         self,
@@ -291,14 +268,9 @@ class House:
         **arguments: Any,
     ) -> Preview:
         """Look at it, as the organizer; `address` is the organizer's verified one."""
-        wanted = PreviewArguments.read({"eventId": EVENT, **arguments})
-        previewer = self.use_cases(through, limits).preview(min_guests)
-        return previewer.show(caller, wanted, address)
-
-    def _count(self, uid: str) -> None:
-        self.counted.append(uid)
-        if len(self.counted) > self.previews_an_hour:
-            raise TooManyCallsError(self.now)
+        read = PreviewArguments.read({"eventId": EVENT, **arguments})
+        preview = replace(self.process(through, limits).recap_preview, min_guests=min_guests)
+        return preview.show(caller, read, address)
 
     def later(self, **time: float) -> None:
         """Let time pass."""

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from functions.mail.address import deliverable
-from functions.recap.audience.guest_store import in_turn
+from functions.recap.audience.guest_store import least_recently_mailed_first
 from functions.recap.audience.guests import Audience, Guest
 from functions.recap.audience.photos import (
     MAX_REEL,
+    PhotoHosts,
     Picture,
     is_resized,
     picture_of,
@@ -19,6 +20,7 @@ from functions.recap.audience.photos import (
 from functions.recap.recap_arguments import Mode
 from functions.wall.photo import Photo
 
+ANY = PhotoHosts.read("*", "")
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
@@ -35,12 +37,8 @@ def _photo(number: int, email: str = "", **fields: Any) -> Photo:
     return Photo.read(f"{number:05}", document | fields, created=NOON, updated=NOON)
 
 
-def _any(_: str) -> bool:
-    return True
-
-
 def _audience(mode: Mode, *photos: Photo) -> Audience:
-    audience = Audience(mode, shows=lambda _: True, at_most=5000, room=9500)
+    audience = Audience(mode, hosts=ANY, at_most=5000, room=9500)
     for photo in photos:
         audience.add(photo)
     return audience
@@ -114,13 +112,11 @@ def test_the_reel_begins_with_what_is_featured() -> None:
 def test_a_photo_shows_its_thumbnail_and_leads_to_itself() -> None:
     """Brief of the mail: thumbUrl, else url; only web addresses."""
     thumb = "https://example.com/t.jpg"
-    assert picture_of(_photo(1, thumbUrl=thumb), _any) == Picture(
-        thumb, "https://example.com/1.jpg"
-    )
+    assert picture_of(_photo(1, thumbUrl=thumb), ANY) == Picture(thumb, "https://example.com/1.jpg")
     own = "https://example.com/1.jpg"
-    assert picture_of(_photo(1, thumbUrl=None), _any) == Picture(own, own, small=False)
-    assert picture_of(_photo(1, thumbUrl=thumb, url="javascript:1"), _any) == Picture(thumb, thumb)
-    assert picture_of(_photo(1, url=None, thumbUrl=None), _any) is None
+    assert picture_of(_photo(1, thumbUrl=None), ANY) == Picture(own, own, small=False)
+    assert picture_of(_photo(1, thumbUrl=thumb, url="javascript:1"), ANY) == Picture(thumb, thumb)
+    assert picture_of(_photo(1, url=None, thumbUrl=None), ANY) is None
 
 
 @pytest.mark.parametrize(
@@ -168,8 +164,12 @@ def test_guests_without_a_recap_come_first_and_then_the_oldest_recap() -> None:
     """Design 3.38: everybody has a turn."""
     guests = [Guest(f"{name}@example.com") for name in "abc"]
     sent_at = {guests[0].id: NOON, guests[1].id: NOON - timedelta(days=2)}
-    assert in_turn(guests, sent_at, only_new=False) == [guests[2], guests[1], guests[0]]
-    assert in_turn(guests, sent_at, only_new=True) == [guests[2]]
+    assert least_recently_mailed_first(guests, sent_at, only_new=False) == [
+        guests[2],
+        guests[1],
+        guests[0],
+    ]
+    assert least_recently_mailed_first(guests, sent_at, only_new=True) == [guests[2]]
 
 
 def test_a_small_picture_is_known_by_its_field_or_by_its_name() -> None:

@@ -268,7 +268,7 @@ def test_a_recap_that_is_gone_stays_gone(house: House) -> None:
         gone = [Delete(f"{key.path}/batches/{number}") for number in range(3)]
         house.documents.commit(Delete(key.path), *gone)
 
-    assert house.mail_events(At("outcomes.save", empty, before=True)).record(told) == 0
+    assert house.mail_events(At("statuses.save", empty, before=True)).record(told) == 0
     assert house.recaps() == {}
     assert house.documents.get(f"{key.path}/outcomes/mails") is None
 
@@ -302,7 +302,7 @@ def test_many_complaints_about_a_recap_alert_the_operator(
 def test_two_requests_at_once_are_both_counted(house: House) -> None:
     """The second request reads the record again."""
     other = At(
-        "outcomes.save",
+        "statuses.save",
         lambda: tell(house, (ANN, DeliveryStatus.DELIVERED), (BOB, SPAM)),
         before=True,
     )
@@ -320,7 +320,7 @@ def test_a_request_that_is_never_first_has_to_come_again(house: House) -> None:
 
     def busy(what: str, effect: Callable[[], T], *, retried: bool = True) -> T:
         del retried
-        if what == "outcomes.save":
+        if what == "statuses.save":
             key = RecapKey(EVENT, next(iter(house.recaps())))
             house.documents.commit(
                 Put(
@@ -335,7 +335,7 @@ def test_a_request_that_is_never_first_has_to_come_again(house: House) -> None:
     assert sum(house.slept) < 6
 
 
-@pytest.mark.parametrize("what", ["users.choose", "users.mark_unreachable", "outcomes.save"])
+@pytest.mark.parametrize("what", ["users.choose", "users.mark_unreachable", "statuses.save"])
 @pytest.mark.parametrize("before", [True, False])
 def test_a_crash_anywhere_loses_nothing_and_doubles_nothing(
     house: House, what: str, *, before: bool
@@ -364,7 +364,7 @@ def test_one_recap_that_fails_holds_up_no_other(house: House) -> None:
 
     def through(what: str, effect: Callable[[], T], *, retried: bool = True) -> T:
         del retried
-        if what == "outcomes.load" and not failed[0]:
+        if what == "statuses.load" and not failed[0]:
             failed[0] = 1
             raise ServiceError(what)
         return effect()

@@ -208,7 +208,9 @@ def test_many_made_up_uids_push_no_earlier_guest_out(house: House) -> None:
 
 def test_a_photo_cannot_choose_its_time() -> None:
     """`createdAt` is a field of the document; the time that the server wrote it counts."""
-    audience = Audience(Mode.ALL, shows=lambda _: True, at_most=1, room=BYTES_PER_RECIPIENT)
+    audience = Audience(
+        Mode.ALL, hosts=PhotoHosts.read("*", ""), at_most=1, room=BYTES_PER_RECIPIENT
+    )
     for minute, email in enumerate(["x@example.com", "y@example.com", "z@example.com"]):
         fields = {"uploaderEmail": email, "createdAt": NOON - timedelta(minutes=minute)}
         created = NOON + timedelta(minutes=minute)
@@ -237,7 +239,7 @@ def _kept(photos: int, guests: int, length: int) -> float:
     tracemalloc.start()
     try:
         audience = Audience(
-            Mode.PERSONAL, shows=lambda _: True, at_most=50, room=BYTES_PER_RECIPIENT
+            Mode.PERSONAL, hosts=PhotoHosts.read("*", ""), at_most=50, room=BYTES_PER_RECIPIENT
         )
         for number in range(photos):
             audience.add(_photo(number, guest(number % guests), length))
@@ -330,7 +332,7 @@ def test_a_photo_of_another_host_is_in_no_mail_and_the_answer_says_so(
     house: House, mode: Mode
 ) -> None:
     """Spec 4.9: the preview says it first; the guest has the mail all the same."""
-    house.hosts = PhotoHosts.read("example.com", "")
+    house.hosts = "example.com"
     house.photo("a@example.com")
     house.photo("a@example.com", url="https://evil.example/track.gif")
     preview = house.preview(mode=mode)

@@ -21,7 +21,9 @@ from functions.recap.ledger.batch import BatchState
 from functions.recap.quota import RecapLimits
 from functions.recap.recap_arguments import RecapArguments
 from functions.recap.report import RecapResult
+from functions.signed_links.token import TokenKeys
 from functions.wall.address import address_hash
+from tests.in_memory.adapters import KEYS
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.recap.parts import ERRORS, EVENT, NOON, ORGANIZER, At, House, guest
 
@@ -78,10 +80,9 @@ def test_an_opt_out_holds_for_the_mailbox(house: House, first: str, second: str)
     house.photo(first)
     house.send()
     [(_, message)] = house.mails
-    [page] = re.findall(
-        r"#token=guest-[0-9a-f]{32}\.(guest-[0-9a-f]{32})", message.filled(message.copies[0])[0]
-    )
-    house.documents.commit(Put(f"users/{page}", {"emailPreferences": {"recap": False}}))
+    [token] = re.findall(r"#token=(\S+)", message.filled(message.copies[0])[0])
+    _, box = TokenKeys(KEYS["EMAIL_PREFS_KEY"]).verify(token, house.now)
+    house.documents.commit(Put(f"users/{box}", {"emailPreferences": {"recap": False}}))
     house.later(hours=24)
     house.photo(second)
     assert house.send().sent == 0
@@ -290,7 +291,7 @@ def test_a_caller_who_may_not_send_leaves_no_trace(house: House) -> None:
 def test_an_event_that_is_none_is_not_found(house: House) -> None:
     """Spec 7.1."""
     with pytest.raises(CallError) as refused:
-        house.use_cases().sender.send(ORGANIZER, RecapArguments(event_id="e2"))
+        house.process().recap_sender.send(ORGANIZER, RecapArguments(event_id="e2"))
     assert refused.value.code is Code.NOT_FOUND
 
 
@@ -390,16 +391,22 @@ def test_a_mail_service_that_takes_nothing_says_who_can_fix_it(
     assert house.send().sent == 1
 
 
-@pytest.mark.parametrize("setting", ["SENDGRID_API_KEY", "MAIL_REPLY_TO"])
+@pytest.mark.parametrize(
+    ("setting", "should_be"),
+    [
+        ("SENDGRID_API_KEY", "a key of SendGrid's"),
+        ("MAIL_REPLY_TO", "an e-mail address, or empty"),
+    ],
+)
 def test_what_the_deployment_lacks_is_named(
-    house: House, capfd: pytest.CaptureFixture[str], setting: str
+    house: House, capfd: pytest.CaptureFixture[str], setting: str, should_be: str
 ) -> None:
     """Spec 7.1, 7.4, internal: by the preview as well; once it is there, a call goes on."""
     house.guests(1)
     house.lacks = setting
     assert refusal(house).message == (
         "The recap could not be prepared, and nothing was sent. "
-        f"The operator of the service has to correct a setting: {setting} should be there."
+        f"The operator of the service has to correct a setting: {setting} should be {should_be}."
     )
     with pytest.raises(CallError, match=f"has to correct a setting: {setting}"):
         house.preview()
@@ -412,7 +419,7 @@ def test_requests_with_few_mails_are_sent_apart_from_large_ones(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """More of the small requests leave at a time, as each takes less memory."""
-    monkeypatch.setattr(dispatch, "FEW_MAILS", 1)
+    monkeypatch.setattr(dispatch, "SMALL_BATCH", 1)
     house.guests(5)
     sizes: dict[str, list[int]] = {}
 
@@ -425,7 +432,7 @@ def test_requests_with_few_mails_are_sent_apart_from_large_ones(
         return send
 
     sender = replace(
-        house.use_cases().sender, in_parallel=pool("large"), small_in_parallel=pool("small")
+        house.process().recap_sender, in_parallel=pool("large"), small_in_parallel=pool("small")
     )
     assert sender.send(ORGANIZER, RecapArguments(event_id=EVENT)).sent == 5
     assert sizes == {"large": [2, 2], "small": [1]}

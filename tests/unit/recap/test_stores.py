@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from functions.access import Caller, Role
+from functions.clock import Clock
 from functions.firestore.model import ChangedMeanwhileError
 from functions.recap.ledger.batch import BatchState, Counts, RecapState, plan, total
 from functions.recap.ledger.claim import Claim
@@ -47,15 +48,16 @@ def stores() -> Stores:
 
 
 def _take(stores: Stores, now: datetime = NOW) -> Claim:
+    clock = Clock(lambda: now, lambda: 0.0, lambda _: None)
     before, lock = stores.recaps.take(
         Caller("u", Role.ADMIN, TENANT),
         RecapArguments(event_id=EVENT),
         TENANT,
         holder=uuid.uuid4().hex,
         new_id=lambda: uuid.uuid4().hex,
-        now=lambda: now,
+        clock=clock,
     )
-    return Claim(stores.recaps, EVENT, before, lock, lambda: now, threading.Lock())
+    return Claim(stores.recaps, EVENT, before, lock, clock, threading.Lock())
 
 
 def _held(stores: Stores) -> Lock:

@@ -9,39 +9,39 @@ import pytest
 
 from functions.call_error import CallError, Code
 from functions.parallel import Threads
-from functions.recap.places import LARGE_EVENT, PLACES, Places
+from functions.recap.slots import LARGE_EVENT, SLOTS, Slots
 from tests.in_memory.adapters import service_on
 from tests.unit.recap.parts import At, House
 
 
 @pytest.fixture
-def places() -> Places:
-    """Places for which nobody waits."""
-    return Places(seconds=0)
+def slots() -> Slots:
+    """Slots for which no call waits."""
+    return Slots(seconds=0)
 
 
 @pytest.fixture
-def taken() -> Iterator[Callable[[Places], None]]:
+def taken() -> Iterator[Callable[[Slots], None]]:
     """Takes every place, for other tenants, until the test ends."""
     with ExitStack() as stack:
 
-        def take(places: Places) -> None:
-            for number in range(PLACES):
-                stack.enter_context(places.place(f"other-{number}"))
+        def take(slots: Slots) -> None:
+            for number in range(SLOTS):
+                stack.enter_context(slots.slot(f"other-{number}"))
 
         yield take
 
 
-def test_as_many_are_at_work_as_fit_into_memory(places: Places) -> None:
+def test_as_many_are_at_work_as_fit_into_memory(slots: Slots) -> None:
     """Two of a tenant, five in all; a place that is given back serves the next call."""
     with ExitStack() as stack:
         for tenants, refused in ((["t0", "t0"], "t0"), (["t1", "t1", "t2"], "other")):
             for tenant_id in tenants:
-                stack.enter_context(places.place(tenant_id))
-            with pytest.raises(CallError, match="call again in a minute"), places.place(refused):
+                stack.enter_context(slots.slot(tenant_id))
+            with pytest.raises(CallError, match="call again in a minute"), slots.slot(refused):
                 pass
-    for _ in range(PLACES + 1):
-        with places.place("other"):
+    for _ in range(SLOTS + 1):
+        with slots.slot("other"):
             pass
 
 
@@ -61,43 +61,43 @@ class Queue(threading.Condition):
 def test_a_waiting_call_gets_the_first_free_place() -> None:
     """The call waits while two calls of its tenant are at work."""
     queue, served = Queue(), threading.Event()
-    places = Places(seconds=600, _changed=queue)
+    slots = Slots(seconds=600, _changed=queue)
 
     def call() -> None:
-        with places.place("t"):
+        with slots.slot("t"):
             served.set()
 
-    with places.place("t"):
-        with places.place("t"):
+    with slots.slot("t"):
+        with slots.slot("t"):
             threading.Thread(target=call, daemon=True).start()
             assert queue.entered.wait(60)
             assert not served.is_set()
         assert served.wait(10)
 
 
-def test_a_large_event_does_not_take_the_last_place(places: Places) -> None:
+def test_a_large_event_does_not_take_the_last_place(slots: Slots) -> None:
     """Four large events leave the fifth place to small ones, and large ones after them."""
     with ExitStack() as stack:
-        held = [stack.enter_context(places.place(f"t{number}")) for number in range(PLACES)]
-        photos = [places.admitted(place, count()) for place in held]
+        held = [stack.enter_context(slots.slot(f"t{number}")) for number in range(SLOTS)]
+        photos = [slots.admitted(slot, count()) for slot in held]
         read = [[next(each) for _ in range(LARGE_EVENT + 1)] for each in photos[:-1]]
-        assert read == [list(range(LARGE_EVENT + 1))] * (PLACES - 1)
+        assert read == [list(range(LARGE_EVENT + 1))] * (SLOTS - 1)
         assert [next(photos[-1]) for _ in range(LARGE_EVENT)] == read[0][:-1]
         with pytest.raises(CallError) as refused:
             next(photos[-1])
     assert refused.value.code is Code.RESOURCE_EXHAUSTED
-    with places.place("t1") as place:
-        assert sum(1 for _ in places.admitted(place, range(LARGE_EVENT + 1))) == LARGE_EVENT + 1
+    with slots.slot("t1") as slot:
+        assert sum(1 for _ in slots.admitted(slot, range(LARGE_EVENT + 1))) == LARGE_EVENT + 1
 
 
-def test_a_preview_of_a_large_event_leaves_the_last_place_to_small_ones(places: Places) -> None:
+def test_a_preview_of_a_large_event_leaves_the_last_place_to_small_ones(slots: Slots) -> None:
     """Spec 7.4: the preview reads its photos through its place."""
-    house = House(places=places)
+    house = House(slots=slots)
     for _ in range(LARGE_EVENT + 1):
         house.photo("ann@example.com")
     with ExitStack() as stack:
-        for number in range(PLACES - 1):
-            large = places.admitted(stack.enter_context(places.place(f"t{number}")), count())
+        for number in range(SLOTS - 1):
+            large = slots.admitted(stack.enter_context(slots.slot(f"t{number}")), count())
             next(islice(large, LARGE_EVENT, None))
         with pytest.raises(CallError) as refused:
             house.preview()
@@ -109,17 +109,17 @@ def test_a_preview_of_a_large_event_leaves_the_last_place_to_small_ones(places: 
 
 
 def test_without_a_place_nothing_is_read_or_counted(
-    taken: Callable[[Places], None],
+    taken: Callable[[Slots], None],
 ) -> None:
     """Spec 7.1, 7.4: a call that is refused for want of a place leaves no trace."""
     house = House()
     house.guests(3)
-    taken(house.places)
+    taken(house.slots)
     for call in (house.send, lambda: house.preview(sendToMe=True, address="me@example.com")):
         with pytest.raises(CallError) as refused:
             call()
         assert refused.value.code is Code.RESOURCE_EXHAUSTED
-    assert (house.counted, house.recaps()) == ([], {})
+    assert (house.collection("rateLimits"), house.recaps()) == ({}, {})
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_without_a_place_nothing_is_read_or_counted(
     [("mailer.send", Code.ABORTED), ("recaps.release", Code.RESOURCE_EXHAUSTED)],
 )
 def test_a_call_about_a_recap_that_was_begun_is_refused_at_once(
-    taken: Callable[[Places], None], port: str, code: Code
+    taken: Callable[[Slots], None], port: str, code: Code
 ) -> None:
     """Spec 3.3: `aborted` while it is sent, and the cooldown after it, wait for no place."""
     house = House()
@@ -135,8 +135,8 @@ def test_a_call_about_a_recap_that_was_begun_is_refused_at_once(
     refusals: list[CallError] = []
 
     def call_again() -> None:
-        house.places = Places(seconds=0)
-        taken(house.places)
+        house.slots = Slots(seconds=0)
+        taken(house.slots)
         with pytest.raises(CallError) as refused:
             house.send()
         refusals.append(refused.value)
@@ -156,4 +156,4 @@ def test_calls_that_come_first_at_the_same_moment_share_the_places() -> None:
 
     fresh = service_on(threads=threads)
     first, second = Threads(2, "calls")(lambda _: fresh.recap_sender, range(2))
-    assert first.places is second.places
+    assert first.slots is second.slots
