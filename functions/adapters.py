@@ -60,7 +60,6 @@ class Adapters:
         sender: Makes what posts to receivers; it loads the authorities that are trusted.
         mailer: Makes the mail service's client from an API key.
         threads: Works on items in parallel: so many at a time, in threads of that name.
-        helped_threads: As `threads`, with the help of the calling thread.
         verified_addresses: Firebase Authentication: the verified addresses of users, by user id.
         new_id: Makes an id that was never there before.
         new_word: Makes 32 random hex digits.
@@ -75,7 +74,6 @@ class Adapters:
     sender: "Callable[[], Sender]"
     mailer: "Callable[[str], BulkMailer]"
     threads: Callable[[int, str], InParallel]
-    helped_threads: Callable[[int, str], InParallel]
     verified_addresses: "VerifiedAddresses"
     new_id: Callable[[], str]
     new_word: Callable[[], str]

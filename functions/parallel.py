@@ -23,25 +23,14 @@ class InParallel(Protocol):
 class Threads:
     """Works in threads, which all calls share and which are started on demand.
 
-    A thread runs in the context of its call, so that log lines name the request.
+    The calling thread works on every item that no thread has begun. So no call waits for the items
+    of other calls, and a call with one item needs no other thread. A thread runs in the context of
+    its call, so that log lines name the request.
     """
 
     def __init__(self, at_once: int, name: str) -> None:
         """Start at most `at_once` threads, named `name` in stack dumps."""
         self._pool = ThreadPoolExecutor(at_once, thread_name_prefix=name)
-
-    def __call__(self, work: Callable[[Item], Result], items: Iterable[Item], /) -> list[Result]:
-        """See `InParallel`."""
-        futures = [self._pool.submit(copy_context().run, work, item) for item in items]
-        wait(futures)
-        return [future.result() for future in futures]
-
-
-class HelpedThreads(Threads):
-    """Works in threads, and the calling thread takes every item that no thread has begun.
-
-    So no call waits for the items of other calls, and a call with one item needs no other thread.
-    """
 
     def __call__(self, work: Callable[[Item], Result], items: Iterable[Item], /) -> list[Result]:
         """See `InParallel`."""

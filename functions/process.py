@@ -14,7 +14,7 @@ from functions.gcp import secret_manager
 from functions.gcp.tasks import TasksOfThisProcess
 from functions.machine import CLOCK
 from functions.once import once
-from functions.parallel import HelpedThreads, Threads
+from functions.parallel import Threads
 from functions.project import project_id
 from functions.service import Service
 
@@ -43,7 +43,6 @@ def _adapters() -> Adapters:
         sender=_sender,
         mailer=_mailer,
         threads=Threads,
-        helped_threads=HelpedThreads,
         verified_addresses=_verified_addresses,
         new_id=lambda: str(uuid.uuid4()),
         new_word=partial(secrets.token_hex, _WORD_BYTES),

@@ -359,7 +359,7 @@ class Service:
             secrets=self.webhook_secrets,
             enqueue=self.adapters.task_queue.enqueue,
             pace=self.pace,
-            in_parallel=self.adapters.helped_threads(TASKS_AT_ONCE, "enqueue"),
+            in_parallel=self.adapters.threads(TASKS_AT_ONCE, "enqueue"),
             clock=self.clock,
             milestones=Milestones(self._wall, self.clock.monotonic),
         )
@@ -409,7 +409,7 @@ class Service:
             deliveries=self.deliveries,
             redelivery=self._redelivery,
             enqueue=self.adapters.task_queue.enqueue,
-            in_parallel=self.adapters.helped_threads(TASKS_AT_ONCE, "endpoints"),
+            in_parallel=self.adapters.threads(TASKS_AT_ONCE, "endpoints"),
             clock=self.clock,
         )
 

@@ -71,7 +71,6 @@ def service_on(documents: Documents | None = None, **adapters: Any) -> Service:
         "sender": _none,
         "mailer": _none,
         "threads": lambda *_: one_by_one,
-        "helped_threads": lambda *_: one_by_one,
         "verified_addresses": lambda _: {},
         "new_id": lambda: uuid.uuid4().hex,
         "new_word": lambda: uuid.uuid4().hex,

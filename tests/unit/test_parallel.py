@@ -1,26 +1,23 @@
 """The same work for several items: no call waits for what others have to do."""
 
 import threading
-from collections.abc import Callable
 
 import pytest
 
-from functions.parallel import HelpedThreads, Threads
+from functions.parallel import Threads
 
 PATIENCE_SECONDS = 30
 
 
-@pytest.mark.parametrize("make", [Threads, HelpedThreads])
-def test_results_are_in_the_order_of_the_items(make: Callable[[int, str], Threads]) -> None:
+def test_results_are_in_the_order_of_the_items() -> None:
     """Results come in the order of the items, however many threads there are."""
-    assert make(3, "test")(lambda one: one * 2, range(20)) == [number * 2 for number in range(20)]
-    assert make(3, "test")(lambda one: one, []) == []
+    assert Threads(3, "test")(lambda one: one * 2, range(20)) == [
+        number * 2 for number in range(20)
+    ]
+    assert Threads(3, "test")(lambda one: one, []) == []
 
 
-@pytest.mark.parametrize("make", [Threads, HelpedThreads])
-def test_all_are_tried_before_the_first_failure_is_raised(
-    make: Callable[[int, str], Threads],
-) -> None:
+def test_all_are_tried_before_the_first_failure_is_raised() -> None:
     """A task that cannot be queued keeps none of the others from being queued."""
     tried = []
 
@@ -30,13 +27,13 @@ def test_all_are_tried_before_the_first_failure_is_raised(
             raise ValueError(item)
 
     with pytest.raises(ValueError, match=r"^0$"):
-        make(2, "test")(work, range(5))
+        Threads(2, "test")(work, range(5))
     assert sorted(tried) == [0, 1, 2, 3, 4]
 
 
 def test_the_calling_thread_does_items_that_no_thread_has_started() -> None:
     """A call does its items in its own thread while another call has every thread."""
-    helped = HelpedThreads(2, "test")
+    helped = Threads(2, "test")
     all_taken, go_on = threading.Barrier(4), threading.Event()
 
     def hold(_: int) -> None:
