@@ -98,8 +98,8 @@ CHECKS = (
         on_cloud=True,
         lanes=(
             # The mailbox has one port.
-            ("recap", "contract", "console", "actions"),
-            ("webhooks", "rules", "store", "wall", "shares", "callables", "preferences"),
+            ("recap", "contract", "console"),
+            ("webhooks", "rules", "store", "wall", "callables", "preferences"),
         ),
         last="test_output.py",
     ),

@@ -15,18 +15,16 @@ from flask import Request
 
 from bench.costs import Cost
 from functions import signed_in
-from functions.clock import Clock
+from functions.adapters import Parameters
 from functions.firestore.client import FirestoreDocuments
 from functions.firestore.model import Documents
-from functions.gcp.task_queue import Enqueue, Task
+from functions.gcp import secret_manager
+from functions.gcp.task_queue import Task
 from functions.machine import CLOCK
 from functions.parallel import Threads
 from functions.process import new_webhook_secret
+from functions.service import Service
 from tests.in_memory.adapters import service_on
-from tests.in_memory.documents import Firestore
-from tests.in_memory.outside import InMemoryTasks
-from tests.in_memory.through import at_once
-from tests.in_memory.use_cases import Machine, WebhookUseCases
 
 ENTRIES_A_READ: Final = 1000
 """Index entries that an aggregation counts for the price of one read."""
@@ -160,36 +158,23 @@ def counting_documents(counted: Operations) -> Documents:
     return FirestoreDocuments.through(counting, os.environ["GCLOUD_PROJECT"])
 
 
-class Counting(WebhookUseCases):
-    """The webhooks' use cases on the emulator; every call is counted."""
-
-    def __init__(self, counted: Operations, clock: Clock = CLOCK, **given: Any) -> None:
-        """Nothing is counted yet; `given` as in `WebhookUseCases`."""
-        self.counted = counted
-        self._documents = counting_documents(counted)
-        super().__init__(
-            Machine(clock, Threads(20, "counting"), at_once),
-            Firestore(clock.now),
-            InMemoryTasks(clock.now),
-            new_id=lambda: uuid.uuid4().hex,
-            new_secret=new_webhook_secret,
-            a_second=1_000,
-            **given,
-        )
-
-    def documents(self) -> Documents:
-        """The way to the emulator."""
-        return self._documents
-
-    @property
-    def enqueue(self) -> Enqueue:
-        """Counts a task."""
-        return self.counted.enqueue
+def counting_service(counted: Operations, **given: Any) -> Service:
+    """A process whose calls of Firestore and tasks are counted; `given` replaces its adapters."""
+    adapters: dict[str, Any] = {
+        "clock": CLOCK,
+        "task_queue": counted,
+        "secrets": secret_manager.of_this_process(),
+        "threads": Threads,
+        "helped_threads": Threads,
+        "new_secret": new_webhook_secret,
+        "parameters": Parameters(photo_hosts="*"),
+    }
+    return service_on(counting_documents(counted), **(adapters | given))
 
 
-def admit_staff(function: str, documents: Documents) -> None:
-    """Count a call of staff in `documents`, as each handler does first."""
+def admit_staff(function: str, service: Service) -> None:
+    """Count a call of staff, as each handler does first."""
     uid = uuid.uuid4().hex
     auth = AuthData(uid, {"uid": uid, "role": "admin", "tenantId": "acme"})
     request: CallableRequest[Any] = CallableRequest(data={}, raw_request=Request({}), auth=auth)
-    signed_in.staff_call(service_on(documents, clock=CLOCK), function, request, dict)
+    signed_in.staff_call(service, function, request, dict)

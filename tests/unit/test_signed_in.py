@@ -1,6 +1,6 @@
 """Design 3.3: the checks of a call by staff, in their order, and the limit on a person's calls."""
 
-from collections.abc import Mapping
+import json
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -8,31 +8,22 @@ import flask
 import pytest
 
 import main
-from functions.access import ADMINS, Role
+from functions.access import Role
 from functions.adapters import Parameters
 from functions.firestore.model import Query
 from functions.gcp import callables
 from tests.in_memory.adapters import service_on
 from tests.in_memory.documents import InMemoryDocuments as Counts
-from tests.unit.test_protocol import CALLABLES
+from tests.unit.contract.calls import CALLS
 
 NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 AT_MOST: Final = 60
 """The value in `.env`."""
 
-CALLS: Final[Mapping[str, tuple[dict[str, Any], str, str]]] = {
-    # callable: valid arguments, a misspelt one, the one that was meant
-    "sendEventRecap": ({"eventId": "e"}, "mesage", "message"),
-    "previewEventRecap": ({"eventId": "e"}, "send_to_me", "sendToMe"),
-    "sendTestWebhook": ({"eventId": "e", "url": "https://a.example"}, "events", "event"),
-    "resendWebhook": ({"eventId": "e", "deliveryId": "d"}, "dryrun", "dryRun"),
-    "rotateWebhookSecret": ({"eventId": "e"}, "event_id", "eventId"),
-    "shareWebhookLog": ({"eventId": "e", "url": "https://a.example"}, "can_resend", "canResend"),
-    "revokeWebhookLog": ({"eventId": "e", "shareId": "s"}, "tenant", "tenantId"),
-    "getWebhookLog": ({"token": "t"}, "outcomes", "outcome"),
-    "resendSharedWebhook": ({"token": "t"}, "deliveryID", "deliveryId"),
-    "updateEmailPreferences": ({"token": "t"}, "preference", "preferences"),
-}
+BY_STAFF: Final = [name for name, each in CALLS.items() if each.roles]
+BY_ANYBODY: Final = [name for name, each in CALLS.items() if not each.roles]
+NAMED: Final = [name for name, each in CALLS.items() if each.misspelt]
+"""Callables that refuse an unknown argument by its name."""
 
 
 def counted(documents: Counts) -> list[int]:
@@ -62,29 +53,39 @@ def claims(monkeypatch: pytest.MonkeyPatch, counts: Counts) -> dict[str, Any]:
 
 def call(name: str, data: object) -> dict[str, Any]:
     """The error of a call by the person whom the fixture `claims` describes."""
+    return posted(name, json.dumps({"data": data}).encode(), Authorization="Bearer t")
+
+
+def posted(name: str, body: bytes, **headers: str) -> dict[str, Any]:
+    """The error of a request to the callable `name`."""
     app = flask.Flask("worker")
-    headers = {"Authorization": "Bearer t"}
-    with app.test_request_context(method="POST", json={"data": data}, headers=headers):
+    given = {"Content-Type": "application/json"} | headers
+    with app.test_request_context(method="POST", data=body, headers=given):
         answer: flask.Response = getattr(main, name)(flask.request)
     error: dict[str, Any] = answer.get_json()["error"]
     return error
 
 
-STAFF: Final = [name for name, (valid, *_) in CALLS.items() if "eventId" in valid]
+@pytest.mark.parametrize("name", BY_ANYBODY)
+def test_a_malformed_body_is_the_callers_fault(name: str) -> None:
+    """Design 3.6: half a body is `invalid-argument`; the SDK alone answers `internal`."""
+    assert posted(name, b"{")["status"] == "INVALID_ARGUMENT"
 
 
-def test_the_table_has_every_callable() -> None:
-    """`getEmailPreferences` alone takes any argument: spec 7.2 names all its refusals."""
-    assert CALLS.keys() | {"getEmailPreferences"} == set(CALLABLES)
+@pytest.mark.parametrize("name", BY_STAFF)
+def test_a_caller_without_a_token_is_refused_before_the_body_is_read(name: str) -> None:
+    """Spec 5: a caller shows an ID token first, unless the link is the proof."""
+    for body in (b"{", b'{"data": {}}'):
+        assert posted(name, body)["status"] == "UNAUTHENTICATED"
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", NAMED)
 def test_an_unknown_argument_is_refused_by_its_name(
     name: str, claims: dict[str, Any], counts: Counts
 ) -> None:
     """Design 3.4: `invalid-argument` names the nearest known one; nothing is read or counted."""
     del claims
-    valid, misspelt, meant = CALLS[name]
+    valid, misspelt, meant = CALLS[name].valid, CALLS[name].misspelt, CALLS[name].meant
     for given in (None, "x", {"y": 1}):
         error = call(name, valid | {misspelt: given})
         assert error == {
@@ -108,10 +109,10 @@ def test_an_unknown_flag_is_refused_by_its_name(claims: dict[str, Any], counts: 
     assert not counted(counts)
 
 
-@pytest.mark.parametrize("name", STAFF)
+@pytest.mark.parametrize("name", BY_STAFF)
 def test_calls_are_checked_in_order(name: str, claims: dict[str, Any], counts: Counts) -> None:
     """Design 3.3: ID token, role, arguments, count, event; each check hides the later ones."""
-    valid, misspelt, _ = CALLS[name]
+    valid, misspelt = CALLS[name].valid, CALLS[name].misspelt
     claims["role"] = "guest"
     assert call(name, {misspelt: 1})["status"] == "PERMISSION_DENIED"
     claims["role"] = "superadmin"
@@ -141,22 +142,14 @@ def test_a_person_uses_up_nobody_elses_calls(claims: dict[str, Any]) -> None:
     assert call("previewEventRecap", {"eventId": "e"})["status"] == "NOT_FOUND"
 
 
-ROLES: Final = {
-    "sendEventRecap": frozenset(Role),
-    "previewEventRecap": frozenset(Role),
-    "rotateWebhookSecret": frozenset({Role.SUPERADMIN}),
-}
-"""The roles that a call of staff is for (spec 4 and 5); every other call is for `ADMINS`."""
-
-
 @pytest.mark.parametrize("role", [None, "guest", *Role])
-@pytest.mark.parametrize("name", STAFF)
+@pytest.mark.parametrize("name", BY_STAFF)
 def test_each_call_is_for_its_roles(
     name: str, role: str | None, claims: dict[str, Any], counts: Counts
 ) -> None:
     """Spec 5; the arguments of a caller with another role are not read (design 3.3)."""
     claims["role"] = role
-    allowed = role in ROLES.get(name, ADMINS)
-    status = call(name, CALLS[name][0] if allowed else None)["status"]
+    allowed = role in CALLS[name].roles
+    status = call(name, CALLS[name].valid if allowed else None)["status"]
     assert status == ("NOT_FOUND" if allowed else "PERMISSION_DENIED")
     assert bool(counted(counts)) == allowed

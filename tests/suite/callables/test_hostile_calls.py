@@ -20,7 +20,7 @@ from tests.suite.call import call, fetch
 from tests.suite.process import FunctionProcess
 
 PROTOCOL: Final = ("sendTestWebhook", "getEmailPreferences")
-"""One for people who are signed in and one for anybody; `tests/unit/test_protocol.py` holds that
+"""One for people who are signed in and one for anybody; `tests/unit/test_signed_in.py` holds that
 every callable goes through the same two ways."""
 
 JSON: Final = {"Content-Type": "application/json"}

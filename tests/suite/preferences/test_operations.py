@@ -11,14 +11,12 @@ from google.cloud import firestore
 from werkzeug.test import EnvironBuilder
 
 from bench.costs import COSTS
-from functions.gcp import secret_manager
 from functions.machine import CLOCK
 from functions.preferences import handlers
 from functions.service import Service
 from functions.signed_links.token import Scope, TokenKeys
 from functions.wall.address import address_hash, guest_uid
-from tests.in_memory.adapters import service_on
-from tests.suite.operations import Operations, counting_documents
+from tests.suite.operations import Operations, counting_service
 from tests.suite.preferences.here import request
 
 
@@ -31,8 +29,7 @@ def counted() -> Operations:
 @pytest.fixture
 def service(counted: Operations) -> Service:
     """A process whose calls of Firestore are counted."""
-    secrets = secret_manager.of_this_process()
-    return service_on(counting_documents(counted), clock=CLOCK, secrets=secrets)
+    return counting_service(counted)
 
 
 @pytest.fixture

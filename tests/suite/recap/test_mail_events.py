@@ -11,19 +11,15 @@ import pytest
 from bench.costs import COSTS
 from emulator import certificates
 from emulator.mailbox import PORT, EventWebhook, Mailbox, signed
-from functions.firestore.client import documents
-from functions.firestore.model import Documents
 from functions.machine import CLOCK
 from functions.mail.tracking import DeliveryStatus, TrackingEvent
-from functions.recap.feedback.recorder import MailEvents
 from functions.recap.feedback.status_store import MailLabels
 from functions.recap.ledger.batch import plan
 from functions.recap.ledger.lock import RecapKey
 from functions.wall.address import address_hash
 from tests.suite.call import Answer, url
-from tests.suite.operations import Operations, counting_documents
+from tests.suite.operations import Operations, counting_service
 from tests.suite.process import FunctionProcess
-from tests.suite.recap.sender import service
 from tests.suite.recap.wall import Wall
 
 TOLD_WITHIN: Final = 60.0
@@ -162,11 +158,7 @@ def _told(
     ]
 
 
-def _mail_events(through: Documents | None = None) -> MailEvents:
-    return service(through or documents()).mail_events
-
-
 def _counted(news: list[TrackingEvent]) -> Any:
     counted = Operations()
-    _mail_events(counting_documents(counted)).record(news)
+    counting_service(counted).mail_events.record(news)
     return counted.cost()

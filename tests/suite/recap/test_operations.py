@@ -10,13 +10,15 @@ import pytest
 from bench.costs import COSTS, Cost
 from emulator.mailbox import Mailbox
 from functions.access import Caller, Role
+from functions.machine import CLOCK
+from functions.mail.sendgrid import SendGridMailer
 from functions.recap.recap_arguments import PreviewArguments, RecapArguments
 from functions.recap.report import RecapResult
-from functions.recap.send_recap import RecapSender
-from tests.suite.operations import Operations, admit_staff, counting_documents
-from tests.suite.recap.sender import ORGANIZER, service
+from functions.service import Service
+from tests.suite.operations import Operations, admit_staff, counting_service
 from tests.suite.recap.wall import TENANT, Wall, guest
 
+ORGANIZER = Caller("organizer", Role.ADMIN, TENANT)
 READS = {
     5: {
         "GetDocument": 1,  # the tenant's mails
@@ -51,8 +53,9 @@ def test_a_recap_and_its_preview(
         READS[guests] | {"Commit": 1},
     )
     counted = Operations()
-    admit_staff("sendEventRecap", counting_documents(counted))
-    sent = _counting_sender(mailbox, counted).send(ORGANIZER, _wanted(wall))
+    service = _service(mailbox, counted)
+    admit_staff("sendEventRecap", service)
+    sent = service.recap_sender.send(ORGANIZER, _wanted(wall))
     assert sent == RecapResult(sent=guests, skipped=0)
     transaction = {"GetDocument": 2, "BeginTransaction": 1, "Commit": commits}
     assert counted.calls == READS[guests] | transaction
@@ -78,11 +81,9 @@ def _previewed(
     counted = Operations()
     caller = Caller(uuid.uuid4().hex, Role.ADMIN, TENANT)
     wanted = PreviewArguments(event_id=wall.id, send_to_me=mailed)
-    documents = counting_documents(counted)
-    admit_staff("previewEventRecap", documents)
-    preview = service(documents, mailbox.url).recap_preview.show(
-        caller, wanted, "organizer@example.com"
-    )
+    service = _service(mailbox, counted)
+    admit_staff("previewEventRecap", service)
+    preview = service.recap_preview.show(caller, wanted, "organizer@example.com")
     assert (preview.recipients, preview.mailed) == (guests, mailed or None)
     return counted.cost(mail_requests=len(mailbox.requests)), dict(counted.calls)
 
@@ -91,13 +92,13 @@ def test_more_photos_of_the_same_guests(wall: Wall, mailbox: Mailbox) -> None:
     """One read for each photo, and no call more."""
     wall.photos(*({"uploaderEmail": "ann@example.com"} for _ in range(1200)))
     counted = Operations()
-    _counting_sender(mailbox, counted).send(ORGANIZER, _wanted(wall))
+    _service(mailbox, counted).recap_sender.send(ORGANIZER, _wanted(wall))
     assert (counted.rpcs, counted.reads, counted.writes) == (13, 1200 + 6, 12)
     assert len(mailbox.requests) == 1
 
 
-def _counting_sender(mailbox: Mailbox, counted: Operations) -> RecapSender:
-    return service(counting_documents(counted), mailbox.url).recap_sender
+def _service(mailbox: Mailbox, counted: Operations) -> Service:
+    return counting_service(counted, mailer=lambda key: SendGridMailer(key, mailbox.url, CLOCK.now))
 
 
 def _wanted(wall: Wall) -> RecapArguments:

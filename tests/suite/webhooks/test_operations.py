@@ -3,7 +3,6 @@
 Calls and documents are counted at the client; they are the same on every machine.
 """
 
-import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -18,7 +17,6 @@ from emulator.receiver import always
 from functions.firestore.client import documents
 from functions.machine import CLOCK
 from functions.mail.sendgrid import SendGridMailer
-from functions.signed_links.limiter import Limiter
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
 from functions.webhooks.attempts.worker import Worker
@@ -29,7 +27,7 @@ from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore, F
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.sender import wiring
 from functions.webhooks.webhook_settings import key
-from tests.suite.operations import Counting, Operations
+from tests.suite.operations import Operations, counting_service
 from tests.suite.process import local_parameters
 
 ALL: Final = [event_type.value for event_type in EventType]
@@ -86,7 +84,7 @@ def test_a_photo(
 ) -> None:
     """Settings, count and first photo where somebody asks for them, and one commit."""
     configure(event, *({"url": f"{URL}/{n}", "events": events} for n in range(urls)))
-    publisher = Counting(counted).publisher()
+    publisher = counting_service(counted).publisher
     publisher.photo_written(f"w-{event.id}", event.id, photo(before), photo(after))
     assert counted.cost() == COSTS[what]
 
@@ -94,7 +92,7 @@ def test_a_photo(
 def test_a_new_event(event: firestore.DocumentReference, counted: Operations) -> None:
     """A new event gets a secret; receivers hear nothing of it."""
     draft = WallEvent.read({"status": "draft"}, updated=now())
-    Counting(counted).publisher().event_written(f"w-{event.id}", event.id, None, draft)
+    counting_service(counted).publisher.event_written(f"w-{event.id}", event.id, None, draft)
     assert counted.cost() == COSTS["a new event"]
 
 
@@ -104,7 +102,7 @@ def worker(counted: Operations, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wor
     for name, value in local_parameters().items():
         monkeypatch.setenv(name, value)
     sender = wiring.sender()
-    yield Counting(counted, sender=sender.post).worker()
+    yield counting_service(counted, sender=lambda: sender.post).worker
     sender.adapter.watch.close()
 
 
@@ -129,7 +127,7 @@ def test_a_delivery(
     with receiving({"/hook": always(status), "/warm": always()}) as receiver:
         for path in ("/warm", "/hook"):
             configure(event, {"url": receiver.url(path), "events": UPLOADS}, notify=notify)
-            publisher = Counting(counted).publisher()
+            publisher = counting_service(counted).publisher
             publisher.photo_written(f"{path}-{event.id}", event.id, None, photo("pending"))
         warm, first = counted.tasks
         worker.attempt(AttemptRequest.read(warm.data))
@@ -174,18 +172,12 @@ def test_a_notice(event: firestore.DocumentReference, counted: Operations) -> No
     """A mail for five failures in a row; the second task finds that it was sent."""
     configure(event, URL, notify=["ann@example.com"])
     _failed(event.id, now(), 5, URL)
-    mailbox, name = Mailbox(), uuid.uuid4().hex  # of a day that has counted nothing yet
-
-    def counts(of: str, at_most: int) -> bool:
-        limiter = Limiter(here.documents(), now=now)
-        limiter.pass_or_raise("notices", f"{name} {of}", "k", at_most)
-        return True
-
-    here = Counting(counted, counts=counts, mailer=SendGridMailer("SG.key", mailbox.url, now))
+    mailbox = Mailbox()
+    here = counting_service(counted, mailer=lambda key: SendGridMailer(key, mailbox.url, now))
     with mailbox:
-        here.notifier().notify(event.id)
+        here.notifier.notify(event.id)
         assert counted.cost(mail_requests=len(mailbox.requests)) == COSTS["a notice"]
-        here.notifier().notify(event.id)
+        here.notifier.notify(event.id)
         assert len(mailbox.requests) == 1
 
 
@@ -208,6 +200,6 @@ def test_a_sweep(
     at = [f"{URL}/{number}" for number in range(urls)]
     configure(event, *at, **further)
     _failed(event.id, LONG_AGO - timedelta(minutes=1), failures, *at)
-    sweep = Counting(counted, replace(CLOCK, now=lambda: LONG_AGO)).endpoint_sweep()
-    assert sweep.sweep() == urls
+    here = counting_service(counted, clock=replace(CLOCK, now=lambda: LONG_AGO))
+    assert here.endpoint_sweep.sweep() == urls
     assert counted.cost() == COSTS[what]

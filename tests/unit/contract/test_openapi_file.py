@@ -35,6 +35,7 @@ from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.messages import payloads
 from functions.webhooks.messages.event_type import EventType
 from tests.in_memory.adapters import service_on
+from tests.unit.contract.calls import CALLS
 from tests.unit.contract.hostile_arguments import AFTER, VALUES
 from tests.unit.contract.promise import (
     DOCUMENT,
@@ -117,6 +118,7 @@ def test_every_call_has_a_path() -> None:
         DOCUMENT["paths"]
     )
     assert READERS.keys() | {"getEmailPreferences", "updateEmailPreferences"} == callables().keys()
+    assert CALLS.keys() == callables().keys()
 
 
 def test_who_has_to_be_signed_in_is_told() -> None:
@@ -331,26 +333,13 @@ READERS: Final[dict[str, Callable[[Any], object]]] = {
     "resendSharedWebhook": ResendSharedArguments.read,
 }
 EVENT: Final[dict[str, Any]] = {"eventId": "midsummer"}
-URL: Final = EVENT | {"url": "https://example.com/hook"}
-ONE: Final = EVENT | {"deliveryId": "d1"}
 SINCE: Final = EVENT | {"since": "2026-05-01T18:00:00Z"}
-VALID: Final[dict[str, dict[str, Any]]] = {
-    "sendEventRecap": EVENT,
-    "previewEventRecap": EVENT,
-    "sendTestWebhook": URL,
-    "resendWebhook": SINCE,
-    "rotateWebhookSecret": EVENT,
-    "shareWebhookLog": URL,
-    "revokeWebhookLog": EVENT | {"shareId": "s1"},
-    "getWebhookLog": {"token": "t"},
-    "resendSharedWebhook": {"token": "t", "deliveryId": "d1"},
-}
 
 
 @pytest.mark.parametrize("function", READERS)
 def test_the_arguments_that_are_told_are_those_that_are_read(function: str) -> None:
     """The code reads the arguments that the file names, and no other."""
-    data = _Asked(**VALID[function])
+    data = _Asked(**CALLS[function].valid)
     READERS[function](data)
     schema = resolved(request_schema(function)["properties"]["data"])
     assert data.names == schema["properties"].keys()
@@ -383,7 +372,12 @@ def _properties(function: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("function", "valid"), [*VALID.items(), ("resendWebhook", ONE), ("resendWebhook", ONE | SINCE)]
+    ("function", "valid"),
+    [
+        *((function, CALLS[function].valid) for function in READERS),
+        ("resendWebhook", SINCE),
+        ("resendWebhook", SINCE | {"deliveryId": "d1"}),
+    ],
 )
 def test_arguments_are_refused_where_the_file_says_so(function: str, valid: dict[str, Any]) -> None:
     """The file and the code refuse the same values of each argument, and the same data."""
@@ -404,7 +398,7 @@ def test_several_arguments_are_refused_where_the_file_says_so(data: st.DataObjec
     function = data.draw(st.sampled_from([*READERS]))
     schemas = _properties(function)
     names = data.draw(st.sets(st.sampled_from(sorted(schemas)), max_size=4))
-    arguments = VALID[function] | {
+    arguments = CALLS[function].valid | {
         name: data.draw(st.sampled_from([*_values(schemas[name])]), name) for name in sorted(names)
     }
     told = problems(request_schema(function), {"data": arguments})

@@ -10,7 +10,7 @@ from functions.firestore.client import documents
 from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
 from functions.webhooks.failing_endpoints.failing_endpoint import FailingEndpoint
 from functions.webhooks.webhook_settings import key
-from tests.suite.actions.conftest import Configure, Named, Record
+from tests.suite.contract.conftest import Configure, Named, Record
 from tests.suite.process import FunctionProcess
 
 URL: Final = "https://example.com/hook?key=hush"

@@ -8,7 +8,7 @@ import pytest
 
 from functions.signed_links.token import Scope, TokenKeys
 from tests.suite.call import call, click
-from tests.suite.shares.conftest import Look, Share
+from tests.suite.contract.conftest import Share
 from tests.unit.contract.hostile_arguments import AFTER
 from tools import local_secrets
 
@@ -30,7 +30,7 @@ ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
 def test_a_link_opens_its_own_doors(
     door: str, share: Share, event_id: str, uid: str, headers: dict[str, str]
 ) -> None:
-    """All scopes, signed with both keys."""
+    """A function accepts one scope and one key, of all scopes and both keys."""
     given, open_to = share(canResend=True), set()
     for scope, key in itertools.product(Scope, (MAIL_KEY, LOG_KEY)):
         about = (event_id, given["shareId"]) if scope is Scope.WEBHOOK_LOG else (uid,)
@@ -47,6 +47,7 @@ def test_a_link_opens_its_own_doors(
 
 
 @pytest.mark.parametrize("place", AFTER)
-def test_no_place_in_a_log_is_a_fault(share: Share, look: Look, place: str) -> None:
-    """Spec 7: times at the ends of time, ids that Firestore keeps for itself."""
-    assert look(share()["token"], after=place).status in (200, 400)
+def test_no_place_in_a_log_is_a_fault(share: Share, headers: dict[str, str], place: str) -> None:
+    """Spec 7: Firestore accepts or refuses times at the ends of time, and ids that it reserves."""
+    arguments = {"token": share()["token"], "after": place}
+    assert call("getWebhookLog", arguments, headers=headers).status in (200, 400)

@@ -1,0 +1,46 @@
+"""Each callable: arguments that it accepts, a misspelt argument, and the roles of its callers."""
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from functions.access import ADMINS, Role
+
+HOOK: Final = "https://example.com/hook"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One callable.
+
+    Attributes:
+        valid: Arguments that the call accepts.
+        misspelt: An argument that no call knows.
+        meant: The argument that the refusal of `misspelt` proposes.
+        roles: The roles of staff who may call (spec 4 and 5); empty where a link is the proof.
+    """
+
+    valid: dict[str, Any]
+    misspelt: str = ""
+    meant: str = ""
+    roles: frozenset[Role] = field(default=frozenset())
+
+
+STAFF: Final = frozenset(Role)
+CALLS: Final = {
+    "sendEventRecap": Call({"eventId": "e"}, "mesage", "message", STAFF),
+    "previewEventRecap": Call({"eventId": "e"}, "send_to_me", "sendToMe", STAFF),
+    "sendTestWebhook": Call({"eventId": "e", "url": HOOK}, "events", "event", ADMINS),
+    "resendWebhook": Call({"eventId": "e", "deliveryId": "none"}, "dryrun", "dryRun", ADMINS),
+    "rotateWebhookSecret": Call(
+        {"eventId": "e"}, "event_id", "eventId", frozenset({Role.SUPERADMIN})
+    ),
+    "shareWebhookLog": Call({"eventId": "e", "url": HOOK}, "can_resend", "canResend", ADMINS),
+    "revokeWebhookLog": Call({"eventId": "e", "shareId": "none"}, "tenant", "tenantId", ADMINS),
+    "getWebhookLog": Call({"token": "t"}, "outcomes", "outcome"),
+    "resendSharedWebhook": Call({"token": "t", "deliveryId": "none"}, "deliveryID", "deliveryId"),
+    # It accepts any further argument: spec 7.2 names all its refusals.
+    "getEmailPreferences": Call({"token": "t"}),
+    "updateEmailPreferences": Call(
+        {"token": "t", "preferences": {"recap": False}}, "preference", "preferences"
+    ),
+}
