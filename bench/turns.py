@@ -30,12 +30,8 @@ _LAST: Final = 19
 @contextmanager
 def peer(make: Callable[..., Any], *arguments: object) -> Iterator[Any]:
     """What `make` makes of `arguments` in a process of its own, where its methods run."""
-
-    class Manager(BaseManager):
-        pass
-
-    Manager.register("make", make)
-    manager = Manager(ctx=multiprocessing.get_context("spawn"))
+    BaseManager.register("make", make)
+    manager = BaseManager(ctx=multiprocessing.get_context("spawn"))
     # Linux shares the CPU out by sessions first (autogroup): each process has its own.
     manager.start(os.setsid)
     with manager:
