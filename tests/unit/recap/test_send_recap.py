@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from emulator.neighbours.sendgrid import Answer, accepted, refused
-from functions.access import Caller, Role
 from functions.call_error import CallError, Code
 from functions.firestore.model import Create, Put
 from functions.mail.outcome import Cause
@@ -39,27 +38,6 @@ def refusal(house: House, through: At | None = None) -> CallError:
     with pytest.raises(CallError) as refused:
         house.send(through) if through else house.send()
     return refused.value
-
-
-def test_every_guest_of_an_approved_photo_gets_one_mail(house: House) -> None:
-    """Spec 4.1, rule 1."""
-    house.photo("anna@example.com")
-    house.photo(" Anna@Example.com ")
-    house.photo("ben@example.com")
-    house.photo("carla@example.com", status="pending")
-    house.photo("dario@example.com", status="rejected")
-    house.photo("no address")
-    house.photo(None)
-    assert house.send() == RecapResult(sent=2, skipped=1)
-    assert sorted(house.addresses) == ["anna@example.com", "ben@example.com"]
-
-
-@pytest.mark.parametrize(("flag", "sent"), [("recap", 1), ("lifecycle", 1), ("marketing", 2)])
-def test_who_has_opted_out_is_skipped(house: House, flag: str, sent: int) -> None:
-    """Spec 4.1, rule 3."""
-    house.guests(2)
-    house.opt_out(guest(0), flag)
-    assert house.send() == RecapResult(sent=sent, skipped=2 - sent)
 
 
 _ONE_MAILBOX = [
@@ -249,50 +227,7 @@ def test_in_progress_another_call_is_aborted(house: House, port: str) -> None:
     assert (result.sent, codes) == (1, [Code.ABORTED])
 
 
-def test_in_the_cooldown_a_call_is_refused_and_after_it_not(house: House) -> None:
-    """Spec 3.3, 7.1: 24 hours from the last mail; the message says until when."""
-    house.guests(1)
-    house.send()
-    house.later(hours=23, minutes=59, seconds=59)
-    refused = refusal(house)
-    assert refused.code is Code.RESOURCE_EXHAUSTED
-    assert "2026-05-02T12:00:00.000Z" in refused.message
-    house.later(seconds=1)
-    assert house.send().sent == 1
-    assert len(house.recaps()) == 2
-
-
-def test_nobody_to_send_to_starts_no_cooldown(house: House) -> None:
-    """Spec 3.3; the message says why."""
-    assert house.send().message == "There are no approved photos, so there is nobody to send to."
-    house.photo(None)
-    assert house.send().message == "No guest has left an e-mail address with an approved photo."
-    house.photo("nobody")
-    assert house.send() == RecapResult(
-        0,
-        1,
-        "Every guest has opted out, or has left an address that is invalid or has bounced.",
-    )
-    house.guests(1)
-    assert house.send().sent == 1
-
-
 # Spec 7.1.
-
-
-def test_a_caller_who_may_not_send_leaves_no_trace(house: House) -> None:
-    """Spec 5; `tests/unit/test_access.py` has every row of who may."""
-    house.guests(1)
-    with pytest.raises(CallError) as refused:
-        house.send(caller=Caller("u", Role.ADMIN, "t2"))
-    assert (refused.value.code, house.recaps()) == (Code.PERMISSION_DENIED, {})
-
-
-def test_an_event_that_is_none_is_not_found(house: House) -> None:
-    """Spec 7.1."""
-    with pytest.raises(CallError) as refused:
-        house.process().recap_sender.send(ORGANIZER, RecapArguments(event_id="e2"))
-    assert refused.value.code is Code.NOT_FOUND
 
 
 @pytest.mark.parametrize(
@@ -315,15 +250,6 @@ def test_a_failure_before_anything_is_sent_can_be_retried_at_once(house: House, 
 
 def _fail() -> None:
     raise ServiceError("no")
-
-
-def test_where_the_mail_service_takes_nothing_a_call_can_be_retried_at_once(house: House) -> None:
-    """Design 3.39: nothing accepted, no cooldown."""
-    house.guests(3)
-    house.answers = [refused(401)] * 2
-    assert refusal(house).code is Code.INTERNAL
-    assert house.recap()["state"] == "failed"
-    assert house.send() == RecapResult(sent=3, skipped=0)
 
 
 def test_where_it_takes_some_a_retry_sends_the_rest_only(house: House) -> None:

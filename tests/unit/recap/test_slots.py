@@ -108,20 +108,6 @@ def test_a_preview_of_a_large_event_leaves_the_last_place_to_small_ones(slots: S
     assert house.preview().recipients == 1
 
 
-def test_without_a_place_nothing_is_read_or_counted(
-    taken: Callable[[Slots], None],
-) -> None:
-    """Spec 7.1, 7.4: a call that is refused for want of a place leaves no trace."""
-    house = House()
-    house.guests(3)
-    taken(house.slots)
-    for call in (house.send, lambda: house.preview(sendToMe=True, address="me@example.com")):
-        with pytest.raises(CallError) as refused:
-            call()
-        assert refused.value.code is Code.RESOURCE_EXHAUSTED
-    assert (house.collection("rateLimits"), house.recaps()) == ({}, {})
-
-
 @pytest.mark.parametrize(
     ("port", "code"),
     [("mailer.send", Code.ABORTED), ("recaps.release", Code.RESOURCE_EXHAUSTED)],

@@ -78,39 +78,6 @@ def test_opt_outs_since_are_honoured(house: House) -> None:
     assert house.addresses[2:] == [guest(1)]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
-        ({"mode": "personal"}, "mode"),
-        ({"subject": "Another"}, "subject"),
-        ({"message": "Another"}, "message"),
-        ({"onlyNew": True}, "onlyNew"),
-    ],
-)
-def test_another_mail_is_an_invalid_argument(
-    house: House, arguments: dict[str, Any], named: str
-) -> None:
-    """What is sent again is the recorded mail; the same texts may be given."""
-    refused = refusal(house, resendUnconfirmed=True, **arguments)
-    assert refused.code is Code.INVALID_ARGUMENT
-    assert refused.message.startswith(f"{named} ")
-    same: dict[str, Any] = {"mode": "all", "subject": "Thank you", "message": "All of you."}
-    assert house.send(resendUnconfirmed=True, **same).sent == 2
-
-
-def test_without_a_recap_nothing_is_sent_again() -> None:
-    """An event that had no recap, and one whose recap was confirmed."""
-    house = House()
-    house.guests(1)
-    assert house.send(resendUnconfirmed=True) == RecapResult(
-        0, 0, "No recap of this event was sent."
-    )
-    assert house.recaps() == {}
-    house.send()
-    assert house.send(resendUnconfirmed=True) == RecapResult(0, 0, NOTHING)
-    assert house.requests == 1
-
-
 def test_mails_that_were_never_sent_are_left_to_a_plain_call() -> None:
     """A call sends exactly the unconfirmed mails again, and its notes name the others."""
     house = House()
