@@ -28,24 +28,6 @@ def look_up(token: object, headers: dict[str, str]) -> Any:
     return call("getEmailPreferences", {"token": token}, headers=headers)
 
 
-def test_preferences_of_a_user(
-    record: firestore.DocumentReference, token: str, headers: dict[str, str]
-) -> None:
-    """Spec 4.2: the address and the flags of the user, and nothing else of the record."""
-    record.set(
-        {
-            "email": f"{record.id}@example.com",
-            "emailPreferences": {"recap": False, "marketing": True, "transactional": False},
-            "phone": "never shown",
-        }
-    )
-    answer = look_up(token, headers)
-    assert answer.status == 200
-    assert answer.body == {
-        "result": {"email": f"{record.id}@example.com", "preferences": ALL | {"recap": False}}
-    }
-
-
 @pytest.mark.parametrize("language", LINK_MAKERS)
 def test_a_link_that_other_code_makes(
     language: str, secret: str, record: firestore.DocumentReference, headers: dict[str, str]

@@ -27,6 +27,8 @@ def test_a_guest_turns_recaps_off_and_gets_no_more(
     (mail,) = mailbox.to(anna)
     [link] = re.findall(rf"{SITE}/preferences#token=[\w.-]+", mail.text)
     assert f'href="{link}"' in mail.html
+    assert mail.headers["List-Unsubscribe"].startswith(f"<{SITE}/unsubscribe?token=")
+    assert mail.headers["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
 
     first, turning, later = browse(
         {"link": link},

@@ -8,17 +8,21 @@ https://firebase.google.com/docs/firestore/reference/rest
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import datetime
 from http import HTTPStatus
 from typing import Any, Final, Self
 
 import requests
-from google.cloud.firestore import DELETE_FIELD, SERVER_TIMESTAMP
+from google.cloud.firestore import DELETE_FIELD
+from google.cloud.firestore import Client as Firestore
+from google.cloud.firestore_v1 import WriteBatch
+from google.protobuf.json_format import MessageToDict
 
 from emulator.people import Person
 
 PROJECT: Final = "demo-wall-rules"
 _DATABASE: Final = f"projects/{PROJECT}/databases/(default)"
+_DB: Final = Firestore(project=PROJECT)
+"""Makes writes; `Client` sends them."""
 _SESSION: Final = requests.Session()
 _SESSION.trust_env = False  # requests stay on the machine, also if a proxy is set
 
@@ -75,7 +79,11 @@ class Client:
         query |= {} if limit is None else {"limit": limit}
         query |= {} if offset is None else {"offset": offset}
         for field, value in equal.items():
-            condition = {"field": {"fieldPath": field}, "op": "EQUAL", "value": _value(value)}
+            condition = {
+                "field": {"fieldPath": field},
+                "op": "EQUAL",
+                "value": {"stringValue": value},
+            }
             query["where"] = {"fieldFilter": condition}
         path = "" if everywhere else parent
         if not counted:
@@ -86,23 +94,28 @@ class Client:
 
     def create(self, path: str, fields: Fields) -> bool:
         """Write a document that does not exist."""
-        return self._commit(_write(path, fields, exists=False))
+        return self._commit(lambda batch: batch.create(_DB.document(path), _present(fields)))
 
     def update(self, path: str, fields: Fields) -> bool:
         """Change `fields` of a document that exists; a dot leads into a map."""
-        return self._commit(_write(path, fields, exists=True))
+        return self._commit(lambda batch: batch.update(_DB.document(path), fields))
 
     def replace(self, path: str, fields: Fields) -> bool:
         """Write a document whole, whether it exists or not."""
-        return self._commit(_write(path, fields))
+        return self._commit(lambda batch: batch.set(_DB.document(path), _present(fields)))
 
     def delete(self, path: str) -> bool:
         """Delete a document."""
-        return self._commit(_deletion(path))
+        return self._commit(lambda batch: batch.delete(_DB.document(path)))
 
     def replace_and_delete(self, path: str, fields: Fields, deleted: str) -> bool:
         """Write the document at `path` whole and delete another, in one commit."""
-        return self._commit(_write(path, fields), _deletion(deleted))
+
+        def both(batch: WriteBatch) -> None:
+            batch.set(_DB.document(path), fields)
+            batch.delete(_DB.document(deleted))
+
+        return self._commit(both)
 
     def ask(self, method: str, path: str, before: Fields, fields: Fields) -> bool:
         """Make a request by its name in the rules, to a document that was `before`.
@@ -121,7 +134,10 @@ class Client:
             case _:
                 return bool(getattr(self, method)(path))
 
-    def _commit(self, *writes: Fields) -> bool:
+    def _commit(self, fill: Callable[[WriteBatch], object]) -> bool:
+        batch = _DB.batch()
+        fill(batch)
+        writes = [MessageToDict(write._pb) for write in batch._write_pbs]  # noqa: SLF001 - for REST
         return self._is_allowed("POST", ":commit", {"writes": writes})
 
     def _is_allowed(self, method: str, path: str, body: object) -> bool:
@@ -138,52 +154,8 @@ ADMINISTRATOR: Final = Client("owner")
 """The rules do not apply to it: it puts the documents of a test in place."""
 
 
-def _deletion(path: str) -> Fields:
-    return {"delete": f"{_DATABASE}/documents/{path}"}
-
-
-def _write(path: str, fields: Fields, *, exists: bool | None = None) -> Fields:
-    times = [name for name, value in fields.items() if value is SERVER_TIMESTAMP]
-    given = {
-        name: value
-        for name, value in fields.items()
-        if value is not SERVER_TIMESTAMP and value is not DELETE_FIELD
-    }
-    write: Fields = {
-        "update": {"name": f"{_DATABASE}/documents/{path}", "fields": _nested(given)},
-        "updateTransforms": [
-            {"fieldPath": name, "setToServerValue": "REQUEST_TIME"} for name in times
-        ],
-    }
-    if exists is not None:
-        write["currentDocument"] = {"exists": exists}
-    if exists:
-        write["updateMask"] = {"fieldPaths": [name for name in fields if name not in times]}
-    return write
-
-
-def _nested(fields: Fields) -> Fields:
-    nested: Fields = {}
-    for name, value in fields.items():
-        *around, last = name.split(".")
-        inner = nested
-        for outer in around:
-            inner = inner.setdefault(outer, {})
-        inner[last] = value
-    return {name: _value(value) for name, value in nested.items()}
-
-
-def _value(value: object) -> Fields:
-    match value:
-        case int() if not isinstance(value, bool):
-            return {"integerValue": str(value)}
-        case datetime():
-            return {"timestampValue": value.isoformat()}
-        case list():
-            return {"arrayValue": {"values": [_value(item) for item in value]}}
-        case dict():
-            return {"mapValue": {"fields": {name: _value(item) for name, item in value.items()}}}
-    return {{bool: "booleanValue", str: "stringValue"}.get(type(value), "nullValue"): value}
+def _present(fields: Fields) -> Fields:
+    return {name: value for name, value in fields.items() if value is not DELETE_FIELD}
 
 
 def _asked(method: str, path: str, body: Any, token: str | None) -> requests.Response:

@@ -141,39 +141,3 @@ def test_the_retry_schedule(begun: Begun) -> None:
             waited = later.monotonic - earlier.monotonic - held.total_seconds()
             assert delay <= waited <= delay + LATE, (path, delay, waited)
     assert {entry["error"] for entry in records["slow"]["log"]} == {"no answer within 5 s"}
-
-
-def test_moderation_and_what_is_none(
-    event: firestore.DocumentReference, receiving: Callable[..., Any], deliveries: Deliveries
-) -> None:
-    """Spec 3.1: approve and reject fire once; an edit, a repeat or a delete fire nothing."""
-    photos = event.collection("photos")
-    with receiving({"/hook": always()}) as receiver:
-        configure(
-            event,
-            {"url": receiver.url("/hook"), "events": ["photo.approved", "photo.rejected"]},
-        )
-        for photo_id in ("a", "b"):
-            upload(event, photo_id)
-        photos.document("a").update({"uploaderName": "Anna"})
-        photos.document("a").update({"status": "approved", "approvedBy": "m@example.com"})
-        photos.document("a").update({"status": "approved", "featured": True})
-        photos.document("a").update({"status": "rejected"})
-        photos.document("a").delete()
-        photos.document("b").update({"status": "rejected", "reason": "blurry"})
-        upload(event, "auto", status="approved")
-        deliveries.ended(4)
-        bodies = [request.json() for request in receiver.requests]
-    assert sorted(
-        (
-            body["event"],
-            body["data"]["photo"]["id"],
-            body["data"]["photo"].get("approvedBy"),
-        )
-        for body in bodies
-    ) == [
-        ("photo.approved", "a", "m@example.com"),
-        ("photo.approved", "auto", None),
-        ("photo.rejected", "a", None),
-        ("photo.rejected", "b", None),
-    ]
