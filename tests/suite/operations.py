@@ -165,7 +165,6 @@ def counting_service(counted: Operations, **given: Any) -> Service:
         "task_queue": counted,
         "secrets": secret_manager.of_this_process(),
         "threads": Threads,
-        "helped_threads": Threads,
         "new_secret": new_webhook_secret,
         "parameters": Parameters(photo_hosts="*"),
     }

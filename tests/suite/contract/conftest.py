@@ -21,9 +21,9 @@ Named = Callable[[str], str]
 Share = Callable[..., dict[str, Any]]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def admin() -> Person:
-    """An admin of the event's tenant."""
+    """An admin of the event's tenant, with the calls of an hour for each file of tests."""
     return sign_in("admin", TENANT)
 
 
