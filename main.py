@@ -20,18 +20,16 @@ from firebase_functions import (
 )
 
 from functions import log, parameters
-from functions.gcp import request_fields
 from functions.gcp.callables import anonymous
-from functions.gcp.document_events import trigger
-from functions.gcp.manifest import called_by, retried
-from functions.gcp.request_body import read_no_more
+from functions.gcp.request import of_request, read_no_more
+from functions.gcp.triggers import called_by, retried, trigger
 from functions.process import service
 from functions.recap.ledger.lock import TIMEOUT as RECAP_TIMEOUT
 from functions.signed_in import signed_in
 from functions.webhooks.deliveries.fair_pace import SLOW_PLACES
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SWEEP_PERIOD
 
-log.describe_requests_with(request_fields.of_request)
+log.describe_requests_with(of_request)
 read_no_more()
 
 # spec 6.3.3: deliveries come from this region's addresses. A whole CPU, because less of one also
@@ -145,7 +143,7 @@ _LOG: Final[dict[str, Any]] = {
 @firestore_fn.on_document_written(document="events/{eventId}/photos/{photoId}", **_TRIGGER)
 def onPhotoWritten(event: Any) -> None:
     """A photo was uploaded, moderated, edited or deleted."""
-    from functions.wall import handlers as wall
+    from functions.wall import wall_triggers as wall
     from functions.webhooks import webhook_triggers as webhooks
 
     try:
@@ -158,7 +156,7 @@ def onPhotoWritten(event: Any) -> None:
 @firestore_fn.on_document_written(document="events/{eventId}", **_TRIGGER | {"max_instances": 1})
 def onEventWritten(event: Any) -> None:
     """An event was created, published, archived, edited or deleted."""
-    from functions.wall import handlers as wall
+    from functions.wall import wall_triggers as wall
     from functions.webhooks import webhook_triggers as webhooks
 
     try:
@@ -171,9 +169,9 @@ def onEventWritten(event: Any) -> None:
 @firestore_fn.on_document_written(document="users/{uid}", **_TRIGGER | {"max_instances": 1})
 def onUserWritten(event: Any) -> None:
     """The record of a user was written, perhaps with an address in a spelling of its own."""
-    from functions.preferences import trigger as preferences
+    from functions.preferences import preference_calls
 
-    preferences.user_written(service(), event)
+    preference_calls.user_written(service(), event)
 
 
 @called_by(_WEBHOOKS, _LOGS)
@@ -263,7 +261,7 @@ def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
     import concurrent.futures
     import contextvars
 
-    from functions.wall import handlers as wall
+    from functions.wall import wall_triggers as wall
     from functions.webhooks import webhook_triggers as webhooks
 
     with concurrent.futures.ThreadPoolExecutor() as threads:
@@ -303,26 +301,26 @@ def previewEventRecap(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
 @https_fn.on_call(**_PUBLIC)
 def getEmailPreferences(request: https_fn.CallableRequest[Any]) -> Any:
     """What mail the bearer of a link wants."""
-    from functions.preferences import handlers
+    from functions.preferences import preference_calls
 
-    return handlers.get_email_preferences(service(), request)
+    return preference_calls.get_email_preferences(service(), request)
 
 
 @anonymous
 @https_fn.on_call(**_PUBLIC)
 def updateEmailPreferences(request: https_fn.CallableRequest[Any]) -> Any:
     """The bearer of a link changes that."""
-    from functions.preferences import handlers
+    from functions.preferences import preference_calls
 
-    return handlers.update_email_preferences(service(), request)
+    return preference_calls.update_email_preferences(service(), request)
 
 
 @https_fn.on_request(**_PUBLIC)
 def unsubscribe(request: flask.Request) -> flask.Response:
     """A mail program's unsubscribe button."""
-    from functions.preferences import handlers
+    from functions.preferences import preference_calls
 
-    return handlers.unsubscribe(service(), request)
+    return preference_calls.unsubscribe(service(), request)
 
 
 @https_fn.on_request(
@@ -415,9 +413,9 @@ if parameters.BRAKE_ON_BUDGET.value:  # a deploy reads this too: nobody else has
     )
     def closeBrakeOnBudget(event: Any) -> None:
         """The month's budget tells what is spent; the brake closes where that is all of it."""
-        from functions.wall import handlers
+        from functions.wall import wall_triggers
 
-        handlers.budget_told(service(), event.data.message.json)
+        wall_triggers.budget_told(service(), event.data.message.json)
 
 
 gc.freeze()  # later collections skip the imports as well

@@ -30,7 +30,7 @@ from emulator.firebase import PROJECT
 from emulator.mailbox import Mailbox
 from emulator.people import Person, sign_in
 from functions.firestore.client import documents
-from functions.signed_links.token import TokenKeys
+from functions.links.token import TokenKeys
 from functions.webhooks.deliveries.delivery import Attempt, Delivery
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 

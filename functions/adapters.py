@@ -10,8 +10,8 @@ from functions.gcp.task_queue import TaskQueue
 from functions.parallel import InParallel
 
 if TYPE_CHECKING:
-    from functions.mail.provider import BulkMailer
-    from functions.preferences.accounts import VerifiedAddresses
+    from functions.mail.outcome import BulkMailer
+    from functions.preferences.preferences import VerifiedAddresses
     from functions.webhooks.sender.ports import Sender
 
 

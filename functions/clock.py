@@ -1,8 +1,8 @@
-"""The clocks of a process, as what runs on them gets them."""
+"""The clocks of a process, and times on the wire."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,3 +18,8 @@ class Clock:
     now: Callable[[], datetime]
     monotonic: Callable[[], float]
     sleep: Callable[[float], None]
+
+
+def wire_time(moment: datetime) -> str:
+    """`2026-05-01T18:30:00.000Z` for an aware `moment`, truncated to milliseconds."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,14 +1,19 @@
 """Parameters of the deployment: `.env` in production, `.env.demo-wall` in the local suite.
 
+And the project and the credentials of this process.
+
 https://firebase.google.com/docs/functions/config-env
 """
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import google.auth
 from firebase_functions.params import PROJECT_ID, BoolParam, IntParam, StringParam
+
+from functions.cache import once
 
 MAIL_FROM = StringParam("MAIL_FROM", description="Sender of the recap mails")
 MAIL_REPLY_TO = StringParam(
@@ -98,6 +103,27 @@ def service_account(name: StringParam) -> str:
     From an empty address firebase-tools makes a job and a queue that may call no function.
     """
     return f"{name}@{PROJECT_ID}.iam.gserviceaccount.com"
+
+
+CHANNEL_OPTIONS: Final = (
+    ("grpc.keepalive_time_ms", 30_000),
+    ("grpc.max_send_message_length", -1),
+    ("grpc.max_receive_message_length", -1),
+)
+"""The options of the channel of Google's own Firestore client. The generated clients alone send no
+keepalive, and would keep a connection that went silent for a quarter of an hour."""
+
+
+def project_id() -> str | None:
+    """The project of this function; None: that of the credentials."""
+    return os.environ.get("GOOGLE_CLOUD_PROJECT") or os.environ.get("GCLOUD_PROJECT")
+
+
+@once
+def credentials() -> tuple[Any, str]:
+    """The credentials of this function and their project; all clients share one token."""
+    given, project = google.auth.default(scopes=["https://www.googleapis.com/auth/cloud-platform"])
+    return given, project or ""
 
 
 def in_emulator() -> bool:

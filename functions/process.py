@@ -1,27 +1,29 @@
 """The adapters of a deployed process, and the service on them."""
 
 import secrets
+import time
 import uuid
 from base64 import b64encode
 from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from functions import parameters
 from functions.adapters import Adapters, Parameters
+from functions.cache import once
+from functions.clock import Clock
 from functions.firestore.client import documents, grouped_documents
 from functions.gcp import secret_manager
 from functions.gcp.tasks import TasksOfThisProcess
-from functions.machine import CLOCK
-from functions.once import once
 from functions.parallel import Threads
-from functions.project import project_id
 from functions.service import Service
 
 if TYPE_CHECKING:
-    from functions.mail.provider import BulkMailer
+    from functions.mail.outcome import BulkMailer
     from functions.webhooks.sender.ports import Sender
 
+CLOCK: Final = Clock(lambda: datetime.now(UTC), time.monotonic, time.sleep)
 _WORD_BYTES: Final = 16
 _SECRET_BYTES: Final = 32
 
@@ -54,7 +56,7 @@ def _adapters() -> Adapters:
             mail_address_line=parameters.MAIL_ADDRESS_LINE.value,
             sendgrid_webhook_key=f"{parameters.SENDGRID_WEBHOOK_KEY.value},{parameters.local_mail_key()}",
             photo_hosts=parameters.PHOTO_HOSTS.value,
-            project=project_id() or "",
+            project=parameters.project_id() or "",
             recaps_per_address_a_day=parameters.RECAPS_PER_ADDRESS_A_DAY.value,
             recap_mails_per_day=parameters.RECAP_MAILS_PER_DAY.value,
             staff_calls_an_hour=parameters.STAFF_CALLS_AN_HOUR.value,

@@ -13,11 +13,12 @@ from functions.adapters import Adapters
 from functions.firestore.model import Documents
 
 if TYPE_CHECKING:
-    from functions.mail.provider import BulkMailer
+    from functions.mail.outcome import BulkMailer
     from functions.mail.sender import MailSender
     from functions.mail.sendgrid_events import SendGridWebhook
-    from functions.preferences.links import LinkSigner
-    from functions.preferences.store.user_store import UserStore
+    from functions.preferences.preference_links import LinkSigner
+    from functions.preferences.user_store import UserStore
+    from functions.rate_limit import Limiter
     from functions.recap.audience.guest_store import GuestStore
     from functions.recap.feedback.recorder import MailEvents
     from functions.recap.feedback.status_store import StatusStore
@@ -27,9 +28,7 @@ if TYPE_CHECKING:
     from functions.recap.quota import MailingStore
     from functions.recap.send_recap import RecapSender
     from functions.recap.slots import Slots
-    from functions.signed_links.limiter import Limiter
-    from functions.wall.emptying import OrphanCleanup
-    from functions.wall.guest_data import Forgetting
+    from functions.wall.retention import Forgetting, OrphanCleanup
     from functions.webhooks.attempts.sweeper import Sweeper
     from functions.webhooks.attempts.worker import Worker
     from functions.webhooks.calls.actions import Actions
@@ -85,14 +84,14 @@ class Service:
     @made_once
     def limiter(self) -> "Limiter":
         """The limit on calls."""
-        from functions.signed_links.limiter import Limiter
+        from functions.rate_limit import Limiter
 
         return Limiter(self.documents, now=self.clock.now)
 
     def _allows(
         self, function: str, client: str, secret: str, at_most: int, **given: timedelta
     ) -> bool:
-        from functions.signed_links.limiter import TooManyCallsError
+        from functions.rate_limit import TooManyCallsError
 
         try:
             self.limiter.pass_or_raise(function, client, secret, at_most, **given)
@@ -111,7 +110,7 @@ class Service:
     @made_once
     def link_signer(self) -> "LinkSigner":
         """The links in mails."""
-        from functions.preferences.links import LinkSigner
+        from functions.preferences.preference_links import LinkSigner
 
         return LinkSigner(self.adapters.secrets, self.parameters.public_base_url, self.clock)
 
@@ -136,7 +135,7 @@ class Service:
             Exception: Secret Manager could not be reached.
         """
         from functions.gcp.secret_manager import MissingSecretError
-        from functions.mail.misconfigured import MisconfiguredError
+        from functions.mail.outcome import MisconfiguredError
         from functions.mail.sendgrid import KEY_NAME
 
         try:
@@ -170,7 +169,7 @@ class Service:
     @made_once
     def users(self) -> "UserStore":
         """The user records."""
-        from functions.preferences.store.user_store import UserStore
+        from functions.preferences.user_store import UserStore
 
         return UserStore(self.documents)
 
@@ -276,16 +275,14 @@ class Service:
     @made_once
     def orphan_cleanup(self) -> "OrphanCleanup":
         """Deletes what deleted events have left."""
-        from functions.wall.emptying import OrphanCleanup
-        from functions.wall.store import DeletedEventStore
+        from functions.wall.retention import DeletedEventStore, OrphanCleanup
 
         return OrphanCleanup(DeletedEventStore(self.documents), self.clock)
 
     @made_once
     def forgetting(self) -> "Forgetting":
         """Forgets the guests of archived events."""
-        from functions.wall.guest_data import Forgetting
-        from functions.wall.guest_data_store import GuestPhotoStore
+        from functions.wall.retention import Forgetting, GuestPhotoStore
 
         return Forgetting(GuestPhotoStore(self.documents), self.clock)
 
@@ -465,7 +462,7 @@ class Service:
 
         It runs as the one account that reads the key of these links, which no worker does.
         """
-        from functions.signed_links.token import TokenKeys
+        from functions.links.token import TokenKeys
         from functions.webhooks.calls.log_share import LogShareStore
         from functions.webhooks.calls.shared_log import LogLinks
 

@@ -11,8 +11,8 @@ from firebase_functions.https_fn import CallableRequest
 
 from functions import access
 from functions.call_error import CallError, Code
+from functions.clock import wire_time
 from functions.gcp import callables
-from functions.timestamps import wire_time
 
 if TYPE_CHECKING:
     from functions.service import Service
@@ -46,7 +46,7 @@ def staff_call(
             `resource-exhausted` over the limit.
         Exception: the call could not be counted.
     """
-    from functions.signed_links.limiter import TooManyCallsError  # noqa: PLC0415 - a cold start
+    from functions.rate_limit import TooManyCallsError  # noqa: PLC0415 - a cold start
 
     caller = access.staff(request.auth, roles)
     arguments = read(request.data)

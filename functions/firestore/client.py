@@ -17,6 +17,7 @@ from google.cloud.firestore_v1 import types
 from google.cloud.firestore_v1.services.firestore import FirestoreClient
 from google.cloud.firestore_v1.services.firestore.transports import FirestoreGrpcTransport
 
+from functions.cache import once
 from functions.firestore.codec import document, encode_query, encode_write
 from functions.firestore.group_commit import GroupCommit, Item, Result
 from functions.firestore.model import (
@@ -32,8 +33,7 @@ from functions.firestore.model import (
     Written,
     may_repeat,
 )
-from functions.once import once
-from functions.project import CHANNEL_OPTIONS, credentials, project_id
+from functions.parameters import CHANNEL_OPTIONS, credentials, project_id
 
 _TRANSIENT: Final = (
     exceptions.ServiceUnavailable,

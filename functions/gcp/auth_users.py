@@ -6,7 +6,7 @@ from typing import Final
 import firebase_admin
 from firebase_admin import auth
 
-from functions.once import once
+from functions.cache import once
 
 _SECONDS: Final = 10
 """Limit of one look-up; a person is waiting."""

@@ -22,9 +22,9 @@ from flask_cors import cross_origin
 from werkzeug.exceptions import BadRequest
 
 from functions import log, parameters
+from functions.cache import once
 from functions.call_error import CallError, Code
-from functions.gcp.request_body import bounded_body
-from functions.once import once
+from functions.gcp.request import bounded_body
 
 MAX_BODY_BYTES: Final = 100_000
 """Twice the longest valid body of any function. Parsed, a body takes up to twenty times as much

@@ -16,8 +16,7 @@ from google.cloud.tasks_v2.services.cloud_tasks.transports import CloudTasksGrpc
 from google.protobuf import duration_pb2
 
 from functions.gcp.task_queue import CALL_SECONDS, DISPATCH_SECONDS, LOCATION, Task
-from functions.parameters import api_stand_ins
-from functions.project import CHANNEL_OPTIONS, project_id
+from functions.parameters import CHANNEL_OPTIONS, api_stand_ins, project_id
 
 _RETRY: Final = Retry(
     predicate=if_exception_type(exceptions.ServiceUnavailable, exceptions.DeadlineExceeded),

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from functions import log, parameters
-from functions.once import once
-from functions.project import project_id
+from functions.cache import once
+from functions.parameters import project_id
 
 if TYPE_CHECKING:
     from google.cloud.secretmanager_v1 import SecretManagerServiceClient

@@ -9,9 +9,9 @@ import json
 import os
 from dataclasses import dataclass
 
+from functions.cache import once
 from functions.gcp.task_queue import CALL_SECONDS, DISPATCH_SECONDS, LOCATION, Task, TaskQueue
-from functions.once import once
-from functions.project import project_id
+from functions.parameters import project_id
 
 
 class TasksOfThisProcess:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from email.utils import parseaddr
 from typing import Final, Self
 
-from functions.mail.address import deliverable
-from functions.mail.misconfigured import MisconfiguredError
+from functions.mail.outcome import MisconfiguredError
+from functions.wall.address import deliverable
 
 ADDRESS_LINE_CHARACTERS: Final = 200
 _LINE_BREAKS: Final = frozenset({"Cc", "Zl", "Zp"})

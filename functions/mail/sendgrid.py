@@ -24,12 +24,12 @@ from python_http_client.exceptions import HTTPError
 from sendgrid import SendGridAPIClient
 
 from functions.mail.message import Copy, EmailMessage
-from functions.mail.misconfigured import MisconfiguredError
 from functions.mail.outcome import (
     Accepted,
     BadAddresses,
     Cause,
     Later,
+    MisconfiguredError,
     Refused,
     SendOutcome,
     Unknown,

@@ -22,8 +22,7 @@ from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
-from functions.mail.misconfigured import MisconfiguredError
-from functions.mail.tracking import DeliveryStatus, TrackingEvent
+from functions.mail.outcome import DeliveryStatus, MisconfiguredError, TrackingEvent
 
 SIGNATURE_HEADER: Final = "X-Twilio-Email-Event-Webhook-Signature"
 TIMESTAMP_HEADER: Final = "X-Twilio-Email-Event-Webhook-Timestamp"

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Self
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
 ENGLISH: Final = "en"
@@ -85,3 +86,15 @@ def _number(language: str) -> Callable[[int], str]:
     from babel.numbers import format_decimal  # noqa: PLC0415 - see above
 
     return functools.lru_cache(1000)(functools.partial(format_decimal, locale=language))
+
+
+def templates_in(folder: Path) -> Environment:
+    """The templates in `folder`, and `frame.html`; `*.html` templates escape their values."""
+    return Environment(
+        loader=FileSystemLoader([folder, Path(__file__).parent]),
+        autoescape=select_autoescape(["html"]),
+        undefined=StrictUndefined,
+        auto_reload=False,  # no check of the files for each mail
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

@@ -9,13 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeAlias
 
-from functions.preferences.accounts import (
+from functions.preferences.preferences import (
+    Flag,
     VerifiedAddresses,
     account_address,
     address_record_id,
+    chosen,
+    email_address,
     has_verified,
 )
-from functions.preferences.preferences import Flag, chosen, email_address
 from functions.wall.address import address_hash, guest_uid
 
 Records: TypeAlias = Mapping[str, Mapping[str, Any]]

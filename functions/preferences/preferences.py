@@ -1,16 +1,24 @@
 """E-mail preferences: the mails that a user wants (spec 2.3), as stored in the user record.
 
 A flag is off only where the record has the value `false`. A user without a choice or without a
-record gets every mail (design 3.53).
+record gets every mail (design 3.53). An address that hard-bounces is skipped for a year (design
+3.61): mail services count the bounces of a sender, and further mails would not reach the guest.
+
+Firestore compares texts exactly, an app may store an address as its owner typed it, and a link in a
+mail holds no address. So the record of the mailbox, `users/guest-…`, lists its accounts (design
+3.54).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
+from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from functions.event_arguments import refuse, refuse_unknown
+from functions.arguments import refuse, refuse_unknown
+from functions.firestore.fields import time
+from functions.wall.address import address_hash, deliverable, guest_uid, mailbox
 
-FIELD: Final = "emailPreferences"
+PREFERENCES: Final = "emailPreferences"
 """The field of the user record with the flags."""
 
 CHOSEN_AT: Final = "chosenAt"
@@ -30,7 +38,7 @@ TRANSACTIONAL: Final = "transactional"
 
 def chosen(record: Mapping[str, Any] | None, flag: Flag) -> bool | None:
     """The choice in the user `record`, which may be missing; None without one."""
-    stored = (record or {}).get(FIELD)
+    stored = (record or {}).get(PREFERENCES)
     value = stored.get(flag) if isinstance(stored, Mapping) else None
     return value if isinstance(value, bool) else None
 
@@ -71,3 +79,57 @@ def read_choices(data: object) -> dict[Flag, bool]:
     if not all(isinstance(value, bool) for value in data.values()):
         refuse("Every flag must be true or false.")
     return {Flag(name): value for name, value in data.items()}
+
+
+UNREACHABLE_UNTIL: Final = "unreachableUntil"
+"""The field of the user record with the end of the pause."""
+
+UNREACHABLE: Final = "unreachable"
+"""The field of a mailbox's record with the records of its other addresses that are in a pause: a
+map from user id to true."""
+
+UNREACHABLE_FOR: Final = timedelta(days=365)
+"""Pause after a hard bounce; by then the address may have a new owner."""
+
+
+class SkipReason(StrEnum):
+    """Reasons why a guest gets no recap."""
+
+    OPTED_OUT = "opted-out"
+    UNREACHABLE = "unreachable"
+
+
+def is_unreachable(record: Mapping[str, Any] | None, now: datetime) -> bool:
+    """Whether mails to the address of this `record` pause."""
+    until = time((record or {}).get(UNREACHABLE_UNTIL))
+    return until is not None and now < until
+
+
+ACCOUNTS: Final = "accounts"
+"""The field of a mailbox's record with the accounts: a map from user id to true."""
+
+VerifiedAddresses: TypeAlias = Callable[[Collection[str]], Mapping[str, str]]
+"""The addresses that Firebase Authentication has verified, by user id, of some users."""
+
+
+def account_address(record: Mapping[str, Any] | None) -> str | None:
+    """The address of an account in the form of `Guest.id`; None without a valid one."""
+    address = deliverable(email_address(record).strip())
+    return address.casefold() if address else None
+
+
+def address_record_id(record: Mapping[str, Any] | None) -> str | None:
+    """Id of the mailbox's record that must list this account; None without a valid address."""
+    address = account_address(record)
+    return guest_uid(address_hash(mailbox(address))) if address else None
+
+
+def account_ids(record: Mapping[str, Any] | None) -> list[str]:
+    """Ids of the accounts that the record of a mailbox lists."""
+    accounts = (record or {}).get(ACCOUNTS)
+    return sorted(accounts) if isinstance(accounts, Mapping) else []
+
+
+def has_verified(verified: Mapping[str, str], uid: str, record: Mapping[str, Any]) -> bool:
+    """Whether `verified` holds the account's address for that user."""
+    return account_address({"email": verified.get(uid, "")}) == account_address(record)

@@ -11,13 +11,13 @@ from functions.mail.message import EmailMessage
 from functions.mail.outcome import (
     Accepted,
     BadAddresses,
+    BulkMailer,
     Cause,
     Later,
     Refused,
     SendOutcome,
     Unknown,
 )
-from functions.mail.provider import BulkMailer
 from functions.parallel import InParallel
 from functions.recap.ledger.batch import Batch, BatchState
 from functions.recap.ledger.claim import Claim

@@ -12,8 +12,7 @@ from typing import NamedTuple
 from functions.access import Caller, check_event
 from functions.clock import Clock
 from functions.mail.sender import MailSender
-from functions.preferences.accounts import VerifiedAddresses
-from functions.preferences.reach import SkipReason
+from functions.preferences.preferences import SkipReason, VerifiedAddresses
 from functions.recap.audience.guest_store import (
     GuestStore,
     least_recently_mailed_first,

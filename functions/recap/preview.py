@@ -12,12 +12,19 @@ from functions import log
 from functions.access import Caller, Role
 from functions.call_error import CallError, Code
 from functions.clock import Clock
-from functions.mail.address import masked
 from functions.mail.message import Copy, EmailMessage
-from functions.mail.misconfigured import who_can_fix
-from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendOutcome, Unknown
-from functions.mail.provider import BulkMailer
-from functions.preferences.links import LinkSigner
+from functions.mail.outcome import (
+    Accepted,
+    BadAddresses,
+    BulkMailer,
+    Later,
+    Refused,
+    SendOutcome,
+    Unknown,
+    who_can_fix,
+)
+from functions.preferences.preference_links import LinkSigner
+from functions.rate_limit import Limiter, TooManyCallsError
 from functions.recap.audience.guests import Audience, Guest
 from functions.recap.feedback.status_store import StatusStore
 from functions.recap.ledger.batch import Batch, BatchState
@@ -29,7 +36,7 @@ from functions.recap.quota import MailingStore, counted
 from functions.recap.recap_arguments import PreviewArguments
 from functions.recap.report import outlook
 from functions.recap.slots import Slots
-from functions.signed_links.limiter import Limiter, TooManyCallsError
+from functions.wall.address import masked
 from functions.wall.wall_event import WallEvent
 
 PREVIEWS_PER_HOUR: Final = 10

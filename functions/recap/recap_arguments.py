@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final, Self
 
-from functions.event_arguments import EventArguments, flag_argument, is_id, read_event, refuse
-from functions.mail.lines import one_line, paragraph
+from functions.arguments import EventArguments, flag_argument, is_id, read_event, refuse
+from functions.mail.message import one_line, paragraph
 
 SUBJECT_CHARACTERS: Final = 200
 MESSAGE_CHARACTERS: Final = 4000

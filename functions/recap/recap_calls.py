@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from firebase_functions.https_fn import CallableRequest
 
 from functions.call_error import CallError
-from functions.mail.address import deliverable
 from functions.recap.recap_arguments import PreviewArguments, RecapArguments
 from functions.signed_in import staff_call
+from functions.wall.address import deliverable
 
 if TYPE_CHECKING:
     from functions.service import Service

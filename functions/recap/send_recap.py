@@ -10,11 +10,9 @@ from functions.access import Caller
 from functions.call_error import CallError, Code
 from functions.clock import Clock
 from functions.firestore.model import ChangedMeanwhileError
-from functions.mail.misconfigured import who_can_fix
-from functions.mail.outcome import Cause
-from functions.mail.provider import BulkMailer
+from functions.mail.outcome import BulkMailer, Cause, who_can_fix
 from functions.parallel import InParallel
-from functions.preferences.links import LinkSigner, PreferencesLinks
+from functions.preferences.preference_links import LinkSigner, PreferencesLinks
 from functions.recap.audience.guests import Guest
 from functions.recap.dispatch import Dispatch
 from functions.recap.feedback.status_store import MailLabels, StatusStore

@@ -6,8 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Self
 
+from functions.firestore.fields import status, text, time
 from functions.wall.address import normalised
-from functions.wall.fields import status, text, time
 
 
 class PhotoStatus(StrEnum):

@@ -1,9 +1,28 @@
-"""The public wall in Firestore: `events/{eventId}/wall/{photoId}`."""
+"""The public wall in Firestore: what of a photo anybody who is signed in may see.
 
-from collections.abc import Sequence
+`events/{eventId}/wall/{photoId}` has no address, no uid, and no word of moderation.
+"""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from functions.firestore.fields import status, text, time
 from functions.firestore.model import Delete, Document, Documents, Put, Write
-from functions.wall.public_photo import public_fields
+from functions.wall.photo import PhotoStatus
+
+
+def public_fields(photo: Document | None) -> Mapping[str, Any] | None:
+    """Fields of `events/{eventId}/wall/{photoId}`; None without an approved photo."""
+    fields = photo.fields if photo else {}
+    if photo is None or status(fields, PhotoStatus.PENDING) is not PhotoStatus.APPROVED:
+        return None
+    return {
+        "url": text(fields.get("url")),
+        "thumbUrl": text(fields.get("thumbUrl")),
+        "uploaderName": text(fields.get("uploaderName")),
+        "createdAt": time(fields.get("createdAt")) or photo.created,
+        "featured": fields.get("featured") is True,
+    }
 
 
 def copy(documents: Documents, event_id: str, photo_id: str) -> None:

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Self
 
-from functions.wall.fields import status, text, time
+from functions.firestore.fields import status, text, time
 
 
 class EventStatus(StrEnum):

@@ -13,11 +13,11 @@ from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
 from functions import log
+from functions.cache import Recent
 from functions.clock import Clock
 from functions.firestore.model import AlreadyRecordedError
 from functions.gcp.task_queue import Enqueue
 from functions.parallel import InParallel
-from functions.recent import Recent
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
 from functions.webhooks.deliveries.delivery import Delivery, Outcome

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from functions.firestore.fields import text
 from functions.firestore.model import TEXT_BYTES, Documents, Query
-from functions.wall.fields import text
 from functions.wall.photo import Photo
 
 

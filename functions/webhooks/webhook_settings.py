@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Self
 
-from functions.event_arguments import is_id
+from functions.arguments import is_id
+from functions.firestore.fields import time
 from functions.firestore.model import Document, Documents, Update, Version
-from functions.wall.fields import time
 from functions.webhooks.messages.event_type import BY_DEFAULT, EventType
 
 MAX_URLS: Final = 20

@@ -7,8 +7,7 @@ from firebase_functions.https_fn import CallableRequest, FunctionsErrorCode, Htt
 
 from functions import log
 from functions.firestore.model import Document
-from functions.gcp.document_events import DocumentWritten
-from functions.gcp.run_again import run_again
+from functions.gcp.triggers import DocumentWritten, run_again
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
 from functions.webhooks.deliveries.queues import AttemptRequest, TooEarlyError

@@ -7,11 +7,10 @@ from typing import Final
 from functions.clock import Clock
 from functions.firestore.model import Documents
 from functions.gcp.task_queue import Enqueue
-from functions.mail.outcome import Accepted
-from functions.mail.provider import Mailer
+from functions.links.token import TokenKeys
+from functions.mail.outcome import Accepted, Mailer
 from functions.mail.sender import MailSender
 from functions.parallel import InParallel
-from functions.signed_links.token import TokenKeys
 from functions.webhooks.attempts.receiver_speed import FastReceivers
 from functions.webhooks.attempts.sweeper import Sweeper
 from functions.webhooks.attempts.worker import Worker

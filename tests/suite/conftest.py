@@ -13,7 +13,7 @@ import pytest
 from google.cloud import firestore
 
 from emulator.mailbox import PORT, Mailbox
-from functions.signed_links.token import Scope, TokenKeys
+from functions.links.token import Scope, TokenKeys
 from tests.suite.browser import CHROMIUM, Driver
 from tests.suite.deliveries import deliveries, receiving, secret_of
 from tools import local_secrets

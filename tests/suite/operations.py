@@ -20,9 +20,8 @@ from functions.firestore.client import FirestoreDocuments
 from functions.firestore.model import Documents
 from functions.gcp import secret_manager
 from functions.gcp.task_queue import Task
-from functions.machine import CLOCK
 from functions.parallel import Threads
-from functions.process import new_webhook_secret
+from functions.process import CLOCK, new_webhook_secret
 from functions.service import Service
 from tests.in_memory.adapters import service_on
 

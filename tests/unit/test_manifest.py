@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from functions.gcp.request_body import BODY_SECONDS
+from functions.gcp.request import BODY_SECONDS
 from functions.secret_readers import SECRET_READERS
 from functions.webhooks.attempts.receiver_speed import PLACES_TO_TRY
 from functions.webhooks.deliveries.fair_pace import slow_attempts_a_second

@@ -15,7 +15,7 @@ from itsdangerous.encoding import base64_decode
 
 from functions.access import Caller, Role
 from functions.firestore.model import Put, Query
-from functions.signed_links.token import Scope, TokenKeys
+from functions.links.token import Scope, TokenKeys
 from functions.webhooks.calls.webhook_arguments import LogArguments, RotateArguments, ShareArguments
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.deliveries.queues import AttemptRequest

@@ -8,11 +8,16 @@ from typing import Any, Final
 
 from functions.firestore.model import Documents, Query
 from functions.parallel import InParallel
-from functions.preferences.accounts import FIELD as ACCOUNTS
-from functions.preferences.accounts import VerifiedAddresses, account_ids, address_record_id
 from functions.preferences.address_records import AddressRecords
-from functions.preferences.preferences import opted_out_of_recap
-from functions.preferences.reach import SkipReason, is_unreachable
+from functions.preferences.preferences import (
+    ACCOUNTS,
+    SkipReason,
+    VerifiedAddresses,
+    account_ids,
+    address_record_id,
+    is_unreachable,
+    opted_out_of_recap,
+)
 from functions.recap.audience.guests import Guest
 from functions.recap.audience.photos import FIELDS
 from functions.wall.address import guest_uid

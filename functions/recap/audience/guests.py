@@ -8,8 +8,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
-from functions.mail.address import deliverable
-from functions.mail.lines import plain, shortened
+from functions.mail.message import plain, shortened
 from functions.recap.audience.photos import (
     MAIL_BYTES,
     MAX_REEL,
@@ -20,7 +19,7 @@ from functions.recap.audience.photos import (
     picture_of,
 )
 from functions.recap.recap_arguments import Mode
-from functions.wall.address import address_hash, guest_uid, mailbox, normalised
+from functions.wall.address import address_hash, deliverable, guest_uid, mailbox, normalised
 from functions.wall.photo import Photo
 
 NAME_CHARACTERS: Final = 40

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Final
 import flask
 
 from functions import log
-from functions.gcp.request_body import bounded_body
-from functions.mail.misconfigured import MisconfiguredError
-from functions.mail.tracking import TrackingEvent
+from functions.gcp.request import bounded_body
+from functions.mail.outcome import MisconfiguredError, TrackingEvent
 
 if TYPE_CHECKING:
     from functions.service import Service

@@ -18,11 +18,10 @@ from functions import log
 from functions.clock import Clock
 from functions.firestore.model import ChangedMeanwhileError
 from functions.mail.message import NOTICE_LABEL
-from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
+from functions.mail.outcome import DeliveryStatus, Tally, TrackingEvent
 from functions.parallel import InParallel
-from functions.preferences.preferences import Flag
-from functions.preferences.reach import UNREACHABLE_FOR
-from functions.preferences.store.user_store import UserStore
+from functions.preferences.preferences import UNREACHABLE_FOR, Flag
+from functions.preferences.user_store import UserStore
 from functions.recap.feedback.status_store import MailLabels, StatusStore, StoredStatuses
 from functions.recap.ledger.lock import RecapKey
 from functions.wall.address import address_hash, guest_uid, mailbox, normalised

@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from typing import Final, Self
 
-from functions.event_arguments import is_document_id
+from functions.arguments import is_document_id
 from functions.firestore.model import Documents, Update, Version, write_as_read
-from functions.mail.tracking import DeliveryStatus, Tally
+from functions.mail.outcome import DeliveryStatus, Tally
 from functions.recap.ledger.lock import RecapKey
 
 # The prefix keeps the labels apart from the mail service's own fields.

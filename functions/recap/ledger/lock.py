@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from functions.call_error import CallError, Code
+from functions.clock import wire_time
 from functions.firestore.model import Version
-from functions.timestamps import wire_time
 
 COOLDOWN: Final = timedelta(hours=24)
 

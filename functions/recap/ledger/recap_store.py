@@ -26,7 +26,7 @@ from functions.firestore.model import (
     Update,
     Write,
 )
-from functions.mail.tracking import Tally
+from functions.mail.outcome import Tally
 from functions.recap.ledger.batch import Batch, BatchState, Counts, RecapState, total
 from functions.recap.ledger.lock import Lock, RecapKey, taken
 from functions.recap.recap_arguments import RecapArguments

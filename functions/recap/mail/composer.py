@@ -21,13 +21,10 @@ from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup, escape
 
-from functions.mail.address import deliverable
-from functions.mail.lines import EVENT_NAME_CHARACTERS, shortened
-from functions.mail.message import Copy, EmailMessage
+from functions.mail.message import EVENT_NAME_CHARACTERS, Copy, EmailMessage, shortened
 from functions.mail.sender import MailSender
-from functions.mail.templates import templates_in
-from functions.mail.texts import Texts
-from functions.preferences.links import PreferencesLinks
+from functions.mail.texts import Texts, templates_in
+from functions.preferences.preference_links import PreferencesLinks
 from functions.recap.audience.guests import Guest, greeted_name
 from functions.recap.audience.photos import MAIL_BYTES, Picture, web_address
 from functions.recap.mail.layout import (
@@ -39,6 +36,7 @@ from functions.recap.mail.layout import (
     steps,
 )
 from functions.recap.recap_arguments import Mode, RecapArguments
+from functions.wall.address import deliverable
 from functions.wall.wall_event import WallEvent
 
 PREHEADER_CHARACTERS: Final = 110

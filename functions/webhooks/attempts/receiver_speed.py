@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from functions.recent import Recent
+from functions.cache import Recent
 from functions.webhooks.deliveries.delivery import SLOW_AFTER
 
 SLOW_ATTEMPTS: Final = 2

@@ -12,11 +12,10 @@ from typing import Final
 
 from functions import log
 from functions.access import Caller, check_event
-from functions.clock import Clock
-from functions.event_arguments import EventArguments
+from functions.arguments import EventArguments
+from functions.clock import Clock, wire_time
 from functions.firestore.model import AlreadyRecordedError
 from functions.parallel import InParallel
-from functions.timestamps import wire_time
 from functions.webhooks.calls.webhook_arguments import (
     Page,
     ResendArguments,

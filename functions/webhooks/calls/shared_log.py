@@ -11,13 +11,12 @@ from typing import Final
 
 from functions import log
 from functions.access import Caller, check_event
+from functions.arguments import EventArguments
 from functions.call_error import CallError, Code
-from functions.clock import Clock
-from functions.event_arguments import EventArguments
+from functions.clock import Clock, wire_time
 from functions.firestore.model import ChangedMeanwhileError
-from functions.signed_links.link import TO_A_LOG
-from functions.signed_links.token import Scope, TokenKeys
-from functions.timestamps import wire_time
+from functions.links.link import TO_A_LOG
+from functions.links.token import Scope, TokenKeys
 from functions.webhooks.calls.log_share import LogShare, LogShareStore
 from functions.webhooks.calls.webhook_arguments import (
     LogArguments,

@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Any
 from firebase_functions.https_fn import CallableRequest
 
 from functions import access
+from functions.clock import wire_time
+from functions.links.link import TO_A_LOG, admitted
 from functions.signed_in import staff_call
-from functions.signed_links.admission import admitted
-from functions.signed_links.link import TO_A_LOG
-from functions.timestamps import wire_time
 from functions.webhooks.calls.webhook_arguments import (
     LogArguments,
     ResendSharedArguments,

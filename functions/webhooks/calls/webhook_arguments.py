@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Self
 
-from functions.event_arguments import (
+from functions.arguments import (
     EventArguments,
     choice_argument,
     flag_argument,
@@ -16,7 +16,7 @@ from functions.event_arguments import (
     refuse,
     refuse_unknown,
 )
-from functions.signed_links.link import TO_A_LOG
+from functions.links.link import TO_A_LOG
 from functions.webhooks.calls.log_share import LONGEST_DAYS
 from functions.webhooks.deliveries.delivery import (
     FOREVER,

@@ -6,10 +6,9 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, Final
 
+from functions.cache import Recent
+from functions.firestore.fields import read_or_none, readable, text
 from functions.firestore.model import Condition, Create, Document, Documents, Query, Update
-from functions.readable import read_or_none, readable
-from functions.recent import Recent
-from functions.wall.fields import text
 from functions.webhooks.deliveries.delivery import (
     KEPT_FOR,
     Attempt,

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from functions.cache import Recent
 from functions.clock import Clock
+from functions.firestore.fields import readable, time
 from functions.firestore.model import (
     AlreadyRecordedError,
     ChangedMeanwhileError,
@@ -17,9 +19,6 @@ from functions.firestore.model import (
     Query,
     Update,
 )
-from functions.readable import readable
-from functions.recent import Recent
-from functions.wall.fields import time
 from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.failing_endpoints.failing_endpoint import (

@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from functions.mail.lines import EVENT_NAME_CHARACTERS, unlinked
-from functions.mail.message import NOTICE_LABEL, Copy, EmailMessage
+from functions.mail.message import EVENT_NAME_CHARACTERS, NOTICE_LABEL, Copy, EmailMessage, unlinked
 from functions.mail.sender import MailSender
-from functions.mail.templates import templates_in
+from functions.mail.texts import templates_in
 from functions.wall.address import address_hash, normalised
 from functions.webhooks.deliveries.delivery import Attempt
 from functions.webhooks.deliveries.endpoint_url import name_of

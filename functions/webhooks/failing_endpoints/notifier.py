@@ -14,14 +14,20 @@ from typing import Final, TypeAlias
 
 from functions import log
 from functions.clock import Clock
+from functions.firestore.fields import text, time
 from functions.firestore.model import ChangedMeanwhileError, Documents
-from functions.mail.address import deliverable
 from functions.mail.message import EmailMessage
-from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendOutcome, Unknown
-from functions.mail.provider import Mailer
+from functions.mail.outcome import (
+    Accepted,
+    BadAddresses,
+    Later,
+    Mailer,
+    Refused,
+    SendOutcome,
+    Unknown,
+)
 from functions.mail.sender import MailSender
-from functions.wall.address import address_hash, guest_uid, normalised
-from functions.wall.fields import text, time
+from functions.wall.address import address_hash, deliverable, guest_uid, normalised
 from functions.webhooks.deliveries.delivery import KEPT_FOR, EndedWithin, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore, latest_deliveries

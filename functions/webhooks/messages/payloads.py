@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
-from functions.timestamps import wire_time
+from functions.clock import wire_time
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
 from functions.webhooks.messages.event_type import MILESTONES, EventType

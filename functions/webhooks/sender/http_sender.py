@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from urllib3 import Timeout
 
-from functions.recent import Recent
+from functions.cache import Recent
 from functions.webhooks.deliveries.delivery import ACKNOWLEDGING, excerpt
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 from functions.webhooks.sender import addresses

@@ -19,7 +19,7 @@ import dns.nameserver
 import dns.rdatatype
 import dns.resolver
 
-from functions.recent import Recent
+from functions.cache import Recent
 
 KEPT_SECONDS: Final = 60.0
 """How long an answer is used again at most; its time to live may be shorter."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import certifi
 
 from functions import parameters
-from functions.once import once
+from functions.cache import once
 from functions.webhooks.sender import addresses
 from functions.webhooks.sender.adapter import PinnedAdapter
 from functions.webhooks.sender.http_sender import HttpSender

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Self
 
+from functions.cache import Recent
 from functions.clock import Clock
 from functions.firestore.model import ChangedMeanwhileError, Documents, Version, write_as_read
-from functions.recent import Recent
 
 FIELDS: Final = ("secret", "rotatedAt", "next")
 """Of the document `events/{eventId}/secrets/webhooks`."""

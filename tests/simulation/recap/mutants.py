@@ -6,9 +6,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from functions.firestore.model import Merge, Update
-from functions.mail.outcome import Later, SendOutcome, Unknown
+from functions.mail.outcome import Later, SendOutcome, Tally, Unknown
 from functions.mail.sendgrid import refusal
-from functions.mail.tracking import Tally
 from functions.recap.feedback.status_store import StatusStore
 from functions.recap.ledger.batch import Batch, Counts
 from functions.recap.ledger.claim import Claim

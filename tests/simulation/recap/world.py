@@ -14,7 +14,7 @@ from functions.call_error import CallError
 from functions.clock import Clock
 from functions.firestore.model import Document, Put, Query
 from functions.mail.message import EmailMessage
-from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
+from functions.mail.outcome import DeliveryStatus, Tally, TrackingEvent
 from functions.parallel import InParallel
 from functions.recap import quota
 from functions.recap.feedback.recorder import MailEvents, StillBusyError

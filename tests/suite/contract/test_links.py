@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from functions.signed_links.token import Scope, TokenKeys
+from functions.links.token import Scope, TokenKeys
 from tests.suite.call import call, click
 from tests.suite.contract.conftest import Share
 from tests.unit.contract.hostile_arguments import AFTER

@@ -11,10 +11,10 @@ from google.cloud import firestore
 from werkzeug.test import EnvironBuilder
 
 from bench.costs import COSTS
-from functions.machine import CLOCK
-from functions.preferences import handlers
+from functions.links.token import Scope, TokenKeys
+from functions.preferences import preference_calls
+from functions.process import CLOCK
 from functions.service import Service
-from functions.signed_links.token import Scope, TokenKeys
 from functions.wall.address import address_hash, guest_uid
 from tests.suite.operations import Operations, counting_service
 from tests.suite.preferences.here import request
@@ -47,7 +47,7 @@ def test_a_look_up(
 ) -> None:
     """A look-up is one write that counts the call, and one read of account and mailbox."""
     token = keys.issue(ids[0], CLOCK.now(), box=ids[1])
-    answer = handlers.get_email_preferences(service, request(client, token=token))
+    answer = preference_calls.get_email_preferences(service, request(client, token=token))
     assert answer["email"] == f"{ids[0]}@example.com"
     assert counted.calls == Counter({"Commit": 1, "BatchGetDocuments": 1})
     assert counted.cost() == COSTS["a look-up of preferences"]
@@ -59,7 +59,7 @@ def test_an_update(
     """An update is a write that counts the call, one of the flags, and a read on either side."""
     token = keys.issue(ids[0], CLOCK.now(), box=ids[1])
     wanted = request(client, token=token, preferences={"recap": False})
-    handlers.update_email_preferences(service, wanted)
+    preference_calls.update_email_preferences(service, wanted)
     assert counted.calls == Counter({"Commit": 2, "BatchGetDocuments": 2})
     assert counted.cost() == COSTS["an update of preferences"]
 
@@ -73,6 +73,6 @@ def test_a_click_that_is_repeated(
         method="POST", query_string={"token": token}, data={"List-Unsubscribe": "One-Click"}
     )
     for reads, writes in ((2, 2), (2, 0)):
-        answer = handlers.unsubscribe(service, flask.Request(builder.get_environ()))
+        answer = preference_calls.unsubscribe(service, flask.Request(builder.get_environ()))
         assert (answer.status_code, counted.reads, counted.writes) == (200, reads, writes)
         counted.clear()

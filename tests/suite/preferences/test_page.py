@@ -6,7 +6,7 @@ from typing import Final
 
 from google.cloud import firestore
 
-from functions.preferences.links import one_click_link
+from functions.preferences.preference_links import one_click_link
 from tests.suite.call import ONE_CLICK, fetch
 
 SITE: Final = "http://127.0.0.1:5000"

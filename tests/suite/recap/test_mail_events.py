@@ -11,8 +11,8 @@ import pytest
 from bench.costs import COSTS
 from emulator import certificates
 from emulator.mailbox import PORT, EventWebhook, Mailbox, signed
-from functions.machine import CLOCK
-from functions.mail.tracking import DeliveryStatus, TrackingEvent
+from functions.mail.outcome import DeliveryStatus, TrackingEvent
+from functions.process import CLOCK
 from functions.recap.feedback.status_store import MailLabels
 from functions.recap.ledger.batch import plan
 from functions.recap.ledger.lock import RecapKey

@@ -10,8 +10,8 @@ import pytest
 from bench.costs import COSTS, Cost
 from emulator.mailbox import Mailbox
 from functions.access import Caller, Role
-from functions.machine import CLOCK
 from functions.mail.sendgrid import SendGridMailer
+from functions.process import CLOCK
 from functions.recap.recap_arguments import PreviewArguments, RecapArguments
 from functions.recap.report import RecapResult
 from functions.service import Service

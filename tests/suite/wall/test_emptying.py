@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from google.cloud import firestore
 
 from emulator.watching import wait_for
-from functions.wall.emptying import SETTLED
+from functions.wall.retention import SETTLED
 from tests.suite.process import FunctionProcess, silenced
 
 UNDER = (

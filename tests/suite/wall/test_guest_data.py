@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 from google.cloud import firestore
 
-from functions.mail.tracking import DeliveryStatus
+from functions.mail.outcome import DeliveryStatus
 from functions.recap import quota
 from functions.recap.feedback import status_store
 from functions.wall.address import address_hash, guest_uid

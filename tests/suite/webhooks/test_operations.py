@@ -15,8 +15,8 @@ from bench.costs import COSTS
 from emulator.mailbox import Mailbox
 from emulator.receiver import always
 from functions.firestore.client import documents
-from functions.machine import CLOCK
 from functions.mail.sendgrid import SendGridMailer
+from functions.process import CLOCK
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
 from functions.webhooks.attempts.worker import Worker

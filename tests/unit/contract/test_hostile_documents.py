@@ -13,11 +13,10 @@ from typing import Any, Final
 import pytest
 
 from functions.firestore.model import Document, Put
-from functions.preferences.accounts import address_record_id
-from functions.preferences.preferences import email_address, flags
-from functions.wall.guest_data import due_at
+from functions.preferences.preferences import address_record_id, email_address, flags
 from functions.wall.photo import Photo
-from functions.wall.public_photo import public_fields
+from functions.wall.public_wall import public_fields
+from functions.wall.retention import due_at
 from functions.wall.wall_event import WallEvent
 from functions.webhooks.deliveries.queues import AttemptRequest
 from functions.webhooks.failing_endpoints.endpoint_sweep import EndpointSweep

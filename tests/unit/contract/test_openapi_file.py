@@ -17,9 +17,9 @@ import main
 from functions.adapters import Parameters
 from functions.call_error import CallError, Code
 from functions.gcp import callables as protocol
+from functions.links.link import IN_A_MAIL
 from functions.preferences.preferences import read_choices
 from functions.recap.recap_arguments import PreviewArguments, RecapArguments
-from functions.signed_links.link import IN_A_MAIL
 from functions.wall.photo import Photo, PhotoStatus
 from functions.wall.wall_event import EventStatus, WallEvent
 from functions.webhooks.calls.webhook_arguments import (

@@ -25,7 +25,7 @@ from functions.firestore.model import (
     Write,
     Written,
 )
-from functions.project import CHANNEL_OPTIONS
+from functions.parameters import CHANNEL_OPTIONS
 
 SLOW_SECONDS: Final = 0.1
 STREAMS: Final = {"BatchGetDocuments", "RunQuery", "RunAggregationQuery"}

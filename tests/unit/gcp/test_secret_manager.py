@@ -22,7 +22,7 @@ from functions.gcp.secret_manager import (
     MissingSecretError,
     SecretManager,
 )
-from functions.signed_links.token import KEY_BYTES, InvalidTokenError, Scope, TokenKeys
+from functions.links.token import KEY_BYTES, InvalidTokenError, Scope, TokenKeys
 from tests.in_memory.adapters import service_on
 from tests.unit.clock import Clock
 

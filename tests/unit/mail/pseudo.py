@@ -5,7 +5,7 @@ import gettext
 from functions.mail.message import EmailMessage
 from functions.mail.sender import MailSender
 from functions.mail.texts import Texts
-from functions.preferences.links import PreferencesLinks
+from functions.preferences.preference_links import PreferencesLinks
 from functions.recap.audience.photos import Picture
 from functions.recap.recap_arguments import Mode
 from tests.unit.recap.parts import composer_of, recipient

@@ -2,7 +2,7 @@
 
 import pytest
 
-from functions.mail.misconfigured import MisconfiguredError, who_can_fix
+from functions.mail.outcome import MisconfiguredError, who_can_fix
 from functions.mail.sender import MailSender
 
 SENDER = "Wall <photos@example.com>"

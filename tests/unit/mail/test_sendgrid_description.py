@@ -17,7 +17,7 @@ from functions.mail.message import EmailMessage
 from functions.mail.sender import MailSender
 from functions.mail.sendgrid import RECIPIENTS_PER_REQUEST, request_body
 from functions.mail.texts import LANGUAGES
-from functions.preferences.links import PreferencesLinks
+from functions.preferences.preference_links import PreferencesLinks
 from functions.recap.audience.photos import Picture
 from tests.unit.recap.parts import composer_of, recipient
 

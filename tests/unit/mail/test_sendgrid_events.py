@@ -13,13 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sendgrid.helpers.eventwebhook import EventWebhook
 
-from functions.mail.misconfigured import MisconfiguredError
+from functions.mail.outcome import DeliveryStatus, MisconfiguredError, TrackingEvent
 from functions.mail.sendgrid_events import (
     SIGNATURE_HEADER,
     TIMESTAMP_HEADER,
     SendGridWebhook,
 )
-from functions.mail.tracking import DeliveryStatus, TrackingEvent
 
 NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 AT: Final = str(int(NOW.timestamp()))

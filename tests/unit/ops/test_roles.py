@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 import main
+from functions.links import link
 from functions.secret_readers import SECRET_READERS
-from functions.signed_links import link
 from ops.wanted import ROLES
 
 ROOT: Final = Path(__file__).parents[3]
@@ -26,7 +26,7 @@ ROLE_OF: Final = {
 }
 TRIGGER: Final = "eventarc.eventReceiver"
 """The roles of a function that gets events of documents; no code calls that API."""
-SHARED: Final = ("functions.signed_in", "functions.signed_links.admission")
+SHARED: Final = ("functions.signed_in", "functions.links.link")
 """What handlers call with the service in their hands."""
 
 
@@ -113,5 +113,5 @@ def test_no_adapter_is_forgotten() -> None:
         "functions.firestore.client",
         "functions.gcp.cloud_tasks",
         "functions.gcp.secret_manager",
-        "functions.project",
+        "functions.parameters",
     }

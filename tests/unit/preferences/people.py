@@ -13,12 +13,12 @@ from werkzeug.test import EnvironBuilder
 from functions.adapters import Parameters
 from functions.clock import Clock
 from functions.firestore.model import Delete, Document, Merge, Put, Write
-from functions.gcp.document_events import DocumentWritten
-from functions.preferences import handlers, trigger
+from functions.gcp.triggers import DocumentWritten
+from functions.links.token import Scope, TokenKeys
+from functions.preferences import preference_calls
 from functions.recap.audience.guest_store import GuestStore, standing
 from functions.recap.audience.guests import Guest
 from functions.service import Service
-from functions.signed_links.token import Scope, TokenKeys
 from functions.wall.address import guest_uid
 from tests.in_memory.adapters import InMemorySecrets, one_by_one, service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
@@ -91,7 +91,7 @@ class People:
     def tell(self) -> None:
         """Have the trigger handle all writes, the last ones first."""
         while self.waiting:
-            trigger.user_written(self.service, self.waiting.pop())
+            preference_calls.user_written(self.service, self.waiting.pop())
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -118,12 +118,12 @@ class People:
 
     def look_up(self, ids: Ids) -> dict[str, Any]:
         """What `getEmailPreferences` answers to a link."""
-        return handlers.get_email_preferences(self.service, self._call(ids))
+        return preference_calls.get_email_preferences(self.service, self._call(ids))
 
     def change(self, ids: Ids, **flags: bool) -> dict[str, Any]:
         """What `updateEmailPreferences` answers to a link."""
         with self._told():
-            return handlers.update_email_preferences(
+            return preference_calls.update_email_preferences(
                 self.service, self._call(ids, preferences=flags)
             )
 
@@ -133,7 +133,7 @@ class People:
         query, form = {"token": token}, {"List-Unsubscribe": "One-Click"}
         builder = EnvironBuilder(method="POST", query_string=query, data=form)
         with self._told():
-            return handlers.unsubscribe(
+            return preference_calls.unsubscribe(
                 self.service, flask.Request(builder.get_environ())
             ).status_code
 

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from functions.firestore.model import Put
-from functions.preferences import reach
-from functions.preferences.preferences import CHOSEN_AT, Flag
-from functions.preferences.store.user_store import UserStore
+from functions.preferences.preferences import CHOSEN_AT, UNREACHABLE_UNTIL, Flag
+from functions.preferences.user_store import UserStore
 from functions.wall.address import guest_uid
 from tests.in_memory.documents import InMemoryDocuments
 
@@ -55,8 +54,8 @@ def test_the_owner_of_a_mailbox_frees_its_addresses(documents: InMemoryDocuments
     users.mark_unreachable(other, UNTIL, GUEST)
     for kept in ({"marketing": True}, {"recap": False}):
         choose(documents, GUEST, **kept)
-        assert fields(documents, other) == {reach.FIELD: UNTIL}
-        assert fields(documents, GUEST)[reach.FIELD] == UNTIL
+        assert fields(documents, other) == {UNREACHABLE_UNTIL: UNTIL}
+        assert fields(documents, GUEST)[UNREACHABLE_UNTIL] == UNTIL
     choose(documents, GUEST, recap=True)
     assert fields(documents, other) == {}
     flags = {"marketing": True, "recap": True}

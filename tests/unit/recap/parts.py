@@ -12,13 +12,13 @@ from functions.adapters import Parameters
 from functions.clock import Clock
 from functions.firestore.model import Create, Merge, Put, Query
 from functions.mail.message import EmailMessage
+from functions.mail.outcome import DeliveryStatus, TrackingEvent
 from functions.mail.sender import MailSender
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT
 from functions.mail.texts import Texts
-from functions.mail.tracking import DeliveryStatus, TrackingEvent
 from functions.parallel import InParallel
-from functions.preferences.accounts import address_record_id
-from functions.preferences.links import PreferencesLinks
+from functions.preferences.preference_links import PreferencesLinks
+from functions.preferences.preferences import address_record_id
 from functions.recap.audience.guests import Guest
 from functions.recap.audience.photos import Picture
 from functions.recap.feedback.recorder import MailEvents

@@ -17,7 +17,7 @@ from functions.mail.message import EmailMessage
 from functions.mail.sender import MailSender
 from functions.mail.sendgrid import request_body
 from functions.mail.texts import CATALOGUES
-from functions.preferences.links import PreferencesLinks
+from functions.preferences.preference_links import PreferencesLinks
 from functions.recap.audience.photos import MAIL_BYTES, Picture
 from functions.recap.mail.composer import Recipient
 from functions.recap.recap_arguments import Mode

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from functions.mail.address import deliverable
 from functions.recap.audience.guest_store import least_recently_mailed_first
 from functions.recap.audience.guests import Audience, Guest
 from functions.recap.audience.photos import (
@@ -18,6 +17,7 @@ from functions.recap.audience.photos import (
     web_address,
 )
 from functions.recap.recap_arguments import Mode
+from functions.wall.address import deliverable
 from functions.wall.photo import Photo
 
 ANY = PhotoHosts.read("*", "")

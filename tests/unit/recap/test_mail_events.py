@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from functions.access import Caller, Role
 from functions.firestore.model import Delete, Merge, Put
-from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
+from functions.mail.outcome import DeliveryStatus, Tally, TrackingEvent
 from functions.parallel import Threads
-from functions.preferences.preferences import Flag
-from functions.preferences.reach import UNREACHABLE_FOR
-from functions.preferences.store.user_store import UserStore
+from functions.preferences.preferences import UNREACHABLE_FOR, Flag
+from functions.preferences.user_store import UserStore
 from functions.recap.feedback import status_store
 from functions.recap.feedback.recorder import StillBusyError
 from functions.recap.ledger.lock import RecapKey

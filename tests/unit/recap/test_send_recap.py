@@ -12,6 +12,7 @@ import pytest
 from emulator.neighbours.sendgrid import Answer, accepted, refused
 from functions.call_error import CallError, Code
 from functions.firestore.model import Create, Put
+from functions.links.token import TokenKeys
 from functions.mail.outcome import Cause
 from functions.mail.sendgrid import KEY_NAME
 from functions.parallel import InParallel
@@ -20,7 +21,6 @@ from functions.recap.ledger.batch import BatchState
 from functions.recap.quota import RecapLimits
 from functions.recap.recap_arguments import RecapArguments
 from functions.recap.report import RecapResult
-from functions.signed_links.token import TokenKeys
 from functions.wall.address import address_hash
 from tests.in_memory.adapters import KEYS
 from tests.in_memory.through import Crash, ServiceError

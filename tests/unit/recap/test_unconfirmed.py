@@ -7,7 +7,7 @@ import pytest
 
 from emulator.neighbours.sendgrid import Answer, refused
 from functions.call_error import CallError, Code
-from functions.mail.tracking import DeliveryStatus
+from functions.mail.outcome import DeliveryStatus
 from functions.recap.ledger.batch import BatchState
 from functions.recap.ledger.lock import LEASE
 from functions.recap.report import RecapResult

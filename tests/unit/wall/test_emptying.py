@@ -8,9 +8,7 @@ import pytest
 
 from functions.clock import Clock
 from functions.firestore.model import Put, Query
-from functions.wall.emptying import SETTLED, OrphanCleanup
-from functions.wall.store import DeletedEventStore
-from functions.wall.time_up import TimeUpError
+from functions.wall.retention import SETTLED, DeletedEventStore, OrphanCleanup, TimeUpError
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 
 T = TypeVar("T")

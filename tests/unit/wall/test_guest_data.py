@@ -9,9 +9,7 @@ import pytest
 
 from functions.clock import Clock
 from functions.firestore.model import Delete, Put, Query, Write, Written
-from functions.wall.guest_data import Forgetting, due_at
-from functions.wall.guest_data_store import GuestPhotoStore
-from functions.wall.time_up import TimeUpError
+from functions.wall.retention import Forgetting, GuestPhotoStore, TimeUpError, due_at
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.through import ServiceError
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from functions.firestore.model import Document
-from functions.wall.public_photo import public_fields
+from functions.wall.public_wall import public_fields
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 EARLIER = datetime(2026, 5, 1, 18, 0, tzinfo=UTC)

@@ -12,11 +12,11 @@ import pytest
 
 from functions.call_error import CallError, Code
 from functions.clock import Clock
+from functions.firestore.fields import readable
 from functions.firestore.model import Create, Delete, Put, Query
 from functions.gcp.task_queue import Task
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import Accepted, SendOutcome
-from functions.readable import readable
 from functions.wall.photo import Photo
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.delivery_store import DeliveryStore, read_delivery

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import pytest
 
+from functions.arguments import EventArguments
 from functions.call_error import CallError, Code
-from functions.event_arguments import EventArguments
 from functions.webhooks.calls.webhook_arguments import (
     LogArguments,
     Page,

@@ -7,7 +7,7 @@ import pytest
 
 from functions.access import Caller, Role
 from functions.call_error import Code
-from functions.signed_links.token import Scope
+from functions.links.token import Scope
 from functions.webhooks.calls.log_share import LogShare
 from functions.webhooks.calls.webhook_arguments import RevokeArguments, ShareArguments
 from functions.webhooks.webhook_settings import key

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from functions.timestamps import wire_time
+from functions.clock import wire_time
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
 from functions.webhooks.deliveries.delivery import Delivery

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from functions.firestore.model import Document
-from functions.gcp.document_events import DocumentWritten
+from functions.gcp.triggers import DocumentWritten
 from functions.wall.photo import Photo, PhotoStatus
 from functions.wall.wall_event import EventStatus, WallEvent
 from functions.webhooks import webhook_triggers

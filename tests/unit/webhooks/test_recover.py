@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from functions.access import Caller, Role
+from functions.arguments import EventArguments
 from functions.call_error import CallError, Code
-from functions.event_arguments import EventArguments
 from functions.webhooks.calls.actions import Foreseen, Resent
 from functions.webhooks.calls.webhook_arguments import Page, ResendArguments, next_page
 from functions.webhooks.deliveries.delivery import Delivery, Place

@@ -113,7 +113,7 @@ def test_lost_deliveries_keep_no_other_sweep_waiting(monkeypatch: pytest.MonkeyP
     for sweep in (
         "webhooks.webhook_triggers.sweep_deliveries",
         "webhooks.webhook_triggers.sweep_endpoints",
-        "wall.handlers.sweep",
+        "wall.wall_triggers.sweep",
     ):
         monkeypatch.setattr(f"functions.{sweep}", lambda _: under_way.wait(10))
     monkeypatch.setattr(main, "service", service_on)

@@ -1,0 +1,125 @@
+"""Requests: their bodies within a size limit and a deadline, and their fields of a log line.
+
+A slow body occupies a thread of the instance, and gunicorn sets no deadline. functions-framework
+reads what is left of a body before it answers, without a limit, and fails where it is malformed.
+
+https://cloud.google.com/logging/docs/structured-logging#special-payload-fields
+"""
+
+import io
+import re
+import socket
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, Final
+
+import flask
+from werkzeug.exceptions import BadRequest, RequestEntityTooLarge
+
+from functions.parameters import project_id
+
+BODY_SECONDS: Final = 6.0
+"""Limit for reading a body: long enough for a phone in a short tunnel."""
+
+_LATE: Final = f"Send the whole body within {BODY_SECONDS:.0f} seconds."
+_MALFORMED: Final = "Send a whole body, well framed."
+
+_REST_BYTES: Final = 1_048_576
+"""What is read of a body that is too long: a client that still sends may miss the answer."""
+
+_PIECE: Final = 65_536
+
+
+def bounded_body(request: flask.Request, at_most: int) -> bytes | None:
+    """The body of `request`; None where it is longer than `at_most` bytes.
+
+    At most `at_most` bytes are read, even if Content-Length is missing or smaller.
+
+    Raises:
+        BadRequest: the body is malformed, or has not arrived in time; the description says which.
+    """
+    request.max_content_length = at_most
+    with _deadline(request.environ.get("gunicorn.socket")) as passed:
+        try:
+            body = request.get_data()
+        except RequestEntityTooLarge:
+            with suppress(Exception):  # the rest is of no use
+                _ends(request.environ["wsgi.input"])
+            return None
+        except Exception as error:  # gunicorn's own, and those of the connection
+            raise BadRequest(_LATE if passed.is_set() else _MALFORMED) from error
+        if passed.is_set():
+            raise BadRequest(_LATE)
+        return body
+
+
+@contextmanager
+def _deadline(connection: socket.socket | None) -> Iterator[threading.Event]:
+    """End `connection` after `BODY_SECONDS`, and set the event."""
+    passed = threading.Event()
+
+    def end() -> None:
+        passed.set()
+        if connection:
+            _end(connection)
+
+    timer = threading.Timer(BODY_SECONDS, end)
+    timer.start()
+    try:
+        yield passed
+    finally:
+        timer.cancel()
+
+
+def read_no_more() -> None:
+    """Answer at once, whatever is left of a request's body."""
+    # A deploy reads `main.py` in a request of its own, or without an app.
+    if flask.has_app_context() and not flask.has_request_context():
+        flask.current_app.before_request(_drop_rest)
+
+
+def _drop_rest() -> None:
+    @flask.after_this_request  # which comes before the framework's own step
+    def drop(response: flask.Response) -> flask.Response:
+        connection = flask.request.environ.get("gunicorn.socket")
+        if connection:
+            connection.settimeout(0.0)
+            try:
+                has_come = _ends(flask.request.environ["wsgi.input"])
+            except Exception:  # noqa: BLE001 - it has not come whole, or is malformed
+                has_come = False
+            connection.settimeout(None)
+            if not has_come:
+                _end(connection)
+        flask.request.stream = io.BytesIO()
+        return response
+
+
+def _ends(body: Any) -> bool:
+    """Read the rest of `body`; whether it ends after `_REST_BYTES` at most."""
+    return any(not body.read(_PIECE) for _ in range(_REST_BYTES // _PIECE))
+
+
+def _end(connection: socket.socket) -> None:
+    """Let reads of `connection` find its end."""
+    with suppress(OSError):  # the client has gone
+        connection.shutdown(socket.SHUT_RD)
+
+
+_EXECUTION_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_TRACE: Final = re.compile(r"([0-9a-f]{32})(?:/.*)?", re.IGNORECASE)
+
+
+def of_request() -> Mapping[str, Any]:
+    """The execution id of functions-framework, and the trace, where they exist."""
+    if not flask.has_request_context():
+        return {}
+    headers = flask.request.headers
+    fields: dict[str, Any] = {}
+    execution_id = headers.get("Function-Execution-Id", "")
+    if _EXECUTION_ID.fullmatch(execution_id):
+        fields["logging.googleapis.com/labels"] = {"execution_id": execution_id}
+    if trace := _TRACE.fullmatch(headers.get("X-Cloud-Trace-Context", "")):
+        fields["logging.googleapis.com/trace"] = f"projects/{project_id()}/traces/{trace[1]}"
+    return fields

@@ -1,0 +1,151 @@
+"""Signed tokens in links: a text `payload.sig` about one subject, for one purpose.
+
+The payload is compact JSON in URL-safe base64: the subject (`uid` and `box`, or `event` and
+`share`), `exp` and `scope`. The token is that of `itsdangerous.URLSafeSerializer` with the scope as
+its salt (spec 2.4 and 5, design 3.57).
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any, Final
+
+from itsdangerous import BadData, Serializer, URLSafeSerializer
+from itsdangerous.encoding import base64_decode, base64_encode
+
+from functions.arguments import is_document_id
+
+MAX_LENGTH: Final = 4096
+"""Characters of a token (spec 8)."""
+
+KEY_BYTES: Final = 32
+"""Least length of a key: that of the signature."""
+
+
+class Scope(StrEnum):
+    """The purpose of a token."""
+
+    PREFERENCES = "email-prefs"
+    """To see and change the preferences (spec 2.4)."""
+    UNSUBSCRIBE = "unsubscribe"
+    """To turn recap mails off. Its link reaches logs and mail providers, so it can do no more."""
+    WEBHOOK_LOG = "webhook-log"
+    """To see the deliveries to one URL, as the share that it names says (spec 4.11)."""
+
+
+_LIFETIMES: Final[Mapping[Scope, timedelta]] = {
+    Scope.PREFERENCES: timedelta(days=30),
+    Scope.UNSUBSCRIBE: timedelta(days=365),
+    Scope.WEBHOOK_LOG: timedelta(days=7),
+}
+"""Longest validity by scope; mails may be opened long after."""
+
+_ABOUT: Final[Mapping[Scope, tuple[str, ...]]] = {
+    Scope.PREFERENCES: ("uid", "box"),
+    Scope.UNSUBSCRIBE: ("uid", "box"),
+    Scope.WEBHOOK_LOG: ("event", "share"),
+}
+"""The fields of the subject by scope: ids of documents."""
+
+_OPTIONAL: Final = "box"
+"""Missing in links that an app makes, and in those of mails sent before there was this field."""
+
+
+class InvalidTokenError(Exception):
+    """The token is forged, expired or for another purpose; the error does not say which."""
+
+
+class WeakKeyError(ValueError):
+    """A key is too short to sign with."""
+
+
+class TokenKeys:
+    """The keys for tokens: the newest signs, all of them verify."""
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        """`keys` begins with the newest.
+
+        Raises:
+            WeakKeyError: no key is given, or a key has fewer than `KEY_BYTES`.
+        """
+        if not keys or any(len(key.encode()) < KEY_BYTES for key in keys):
+            raise WeakKeyError(f"A key that signs links must have {KEY_BYTES} bytes or more")
+        self._serializers = {
+            scope: _Uncompressed(
+                list(reversed(keys)), salt=scope, signer_kwargs={"digest_method": hashlib.sha256}
+            )
+            for scope in Scope
+        }
+
+    def issue(
+        self, uid: str, now: datetime, scope: Scope = Scope.PREFERENCES, *, box: str | None = None
+    ) -> str:
+        """A token of `scope` for the user `uid`, valid for the scope's lifetime from `now`.
+
+        `box` is the id of the record of the mailbox that gets the token.
+
+        Raises:
+            ValueError: an id cannot be the id of a document, or `scope` is not about a user.
+        """
+        about = (uid,) if box is None else (uid, box)
+        return self.sign(about, now + _LIFETIMES[scope], scope)
+
+    def sign(self, about: Sequence[str], expires_at: datetime, scope: Scope) -> str:
+        """A token of `scope` that is `about` the documents with these ids, in the scope's order.
+
+        It expires with the second of `expires_at`.
+
+        Raises:
+            ValueError: the number of ids is not that of the scope, or a text cannot be an id.
+        """
+        names = _ABOUT[scope]
+        required = [name for name in names if name != _OPTIONAL]
+        if not len(required) <= len(about) <= len(names) or not all(map(is_document_id, about)):
+            raise ValueError(f"a token of {scope} is about {', '.join(names)}")
+        fields = dict[str, Any](zip(names, about, strict=False))
+        fields |= {"exp": int(expires_at.timestamp()), "scope": scope}
+        token = str(self._serializers[scope].dumps(fields))
+        if len(token) > MAX_LENGTH:
+            raise ValueError("the ids are too long")
+        return token
+
+    def verify(
+        self, token: object, now: datetime, scope: Scope = Scope.PREFERENCES
+    ) -> tuple[str, ...]:
+        """The ids that `token` is about, in the scope's order; a missing `box` is left out.
+
+        Raises:
+            InvalidTokenError: the token is not valid, for any reason.
+        """
+        if not isinstance(token, str) or len(token) > MAX_LENGTH or not token.isascii():
+            raise InvalidTokenError
+        try:
+            fields = self._serializers[scope].loads(token)
+            payload, signature = token.split(".")  # three parts: a compressed payload
+        except (BadData, ValueError):
+            raise InvalidTokenError from None
+        # Several texts decode to the same signature: the last character has unused bits.
+        if not payload or base64_encode(base64_decode(signature)).decode() != signature:
+            raise InvalidTokenError
+        return _about(fields, now, scope)
+
+
+class _Uncompressed(URLSafeSerializer):
+    """The library's serializer with payloads that have no dot of their own (spec 2.4)."""
+
+    def dump_payload(self, obj: Any, *args: Any, **kwargs: Any) -> bytes:
+        return base64_encode(Serializer.dump_payload(self, obj, *args, **kwargs))
+
+
+def _about(fields: Any, now: datetime, expected: Scope) -> tuple[str, ...]:
+    if not isinstance(fields, dict):
+        raise InvalidTokenError
+    expiry, scope = fields.get("exp"), fields.get("scope")
+    if scope != expected or type(expiry) is not int or expiry <= now.timestamp():
+        raise InvalidTokenError
+    names = [name for name in _ABOUT[expected] if name != _OPTIONAL or name in fields]
+    about = tuple(value for name in names if isinstance(value := fields.get(name), str))
+    if len(about) != len(names) or not all(map(is_document_id, about)):
+        raise InvalidTokenError
+    return about

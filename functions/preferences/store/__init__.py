@@ -1,1 +1,0 @@
-"""The preferences' store in Firestore."""

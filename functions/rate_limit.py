@@ -1,0 +1,146 @@
+"""The limit on a client's calls per hour (spec 8), and the key of its record."""
+
+import hashlib
+import hmac
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from functions import log
+from functions.firestore.model import Documents, Merge
+
+MAX_CALLS: Final = 20
+"""Calls of a function in a period from one address (spec 8), where no other number is given."""
+
+PERIOD: Final = timedelta(hours=1)
+
+_PURPOSE: Final = b"rate-limits"
+_KEY_DIGITS: Final = 40
+_REMEMBERED_AT_MOST: Final = 10_000
+
+
+_LET_THROUGH: Final = frozenset({"getEmailPreferences"})
+"""Functions whose calls pass where they cannot be counted (spec 8); calls of others fail."""
+
+SOON: Final = 3.0
+"""Seconds for the count of a call that passes where it cannot be counted: enough for the first
+connection of a cold process."""
+
+PATIENTLY: Final = 25.0
+"""Seconds for the count of any other call, as for the other calls of Firestore; then it fails."""
+
+
+class TooManyCallsError(Exception):
+    """The client has used up the calls of this hour; the next hour begins at `until`."""
+
+    def __init__(self, until: datetime) -> None:
+        super().__init__(until)
+        self.until = until
+
+
+def window_of(
+    function: str, client: str, *, secret: str, now: datetime, period: timedelta = PERIOD
+) -> tuple[str, datetime]:
+    """The key of the record `rateLimits/{key}` of a client's calls of a function, and its end.
+
+    A call of `function` by `client` at `now` is counted in that record. Windows begin at full
+    hours, so that counting takes one write and no read. Without the secret the key reveals nothing
+    about the client.
+    """
+    number = int(now.timestamp() // period.total_seconds())
+    # A derived key: tokens and record keys, both made with the secret, reveal nothing of it.
+    derived = hmac.digest(secret.encode(), _PURPOSE, hashlib.sha256)
+    counted = f"{function}\n{number}\n{client}".encode()
+    key = hmac.new(derived, counted, hashlib.sha256).hexdigest()[:_KEY_DIGITS]
+    return key, datetime.fromtimestamp((number + 1) * period.total_seconds(), UTC)
+
+
+@dataclass(slots=True)
+class _Calls:
+    """A client's calls of a window in this process: `asking` are being counted in Firestore."""
+
+    counted: int = 0
+    asking: int = 0
+    failed: int = 0
+
+
+@dataclass(eq=False)
+class Limiter:
+    """Limits the calls of clients; one instance serves all threads.
+
+    A process keeps its own counts in addition to the shared ones, because many simultaneous calls
+    of a client would contend for the shared record.
+    """
+
+    documents: Documents
+    now: Callable[[], datetime]
+    """The time, aware and in UTC."""
+    _own: OrderedDict[str, _Calls] = field(default_factory=OrderedDict, init=False)
+    _changed: threading.Condition = field(default_factory=threading.Condition, init=False)
+
+    def pass_or_raise(
+        self,
+        function: str,
+        client: str,
+        secret: str,
+        at_most: int = MAX_CALLS,
+        period: timedelta = PERIOD,
+    ) -> None:
+        """Count a call of `function` by `client`, who has `at_most` calls per `period`.
+
+        `client` is any text that identifies the client, mostly a network address.
+
+        Raises:
+            TooManyCallsError: this hour's calls are used up.
+            Exception: the call could not be counted, and spec 8 does not let it pass.
+        """
+        key, end = window_of(function, client, secret=secret, now=self.now(), period=period)
+        passes_uncounted = function in _LET_THROUGH
+        with self._changed:
+            calls = self._calls(key)
+            if calls.counted + calls.asking >= at_most:
+                if not passes_uncounted or self._are_counted(calls):
+                    raise TooManyCallsError(end)
+                return
+            calls.asking += 1
+        # Firestore deletes the record some time after `expireAt`.
+        count = Merge(f"rateLimits/{key}", {"expireAt": end}, add={"count": 1})
+        sums: Sequence[int] = ()
+        try:
+            [written] = self.documents.commit(
+                count, seconds=SOON if passes_uncounted else PATIENTLY
+            )
+            sums = written.sums
+        except Exception as error:
+            log.warning("limiter.failed", function=function, exception=type(error).__name__)
+            if passes_uncounted:
+                return
+            raise
+        finally:
+            with self._changed:
+                calls.asking -= 1
+                if sums:
+                    # Over the limit, further calls are refused without a write.
+                    calls.counted = at_most if sums[0] > at_most else calls.counted + 1
+                else:
+                    calls.failed += 1
+                self._changed.notify_all()
+        if sums[0] > at_most:
+            raise TooManyCallsError(end)
+
+    def _calls(self, key: str) -> _Calls:
+        calls = self._own[key] = self._own.pop(key, _Calls())
+        if len(self._own) > _REMEMBERED_AT_MOST:
+            self._own.popitem(last=False)
+        return calls
+
+    def _are_counted(self, calls: _Calls) -> bool:
+        """Wait for the calls that are being counted; whether all of them were."""
+        before = calls.failed
+        ended = self._changed.wait_for(
+            lambda: calls.failed > before or not calls.asking, timeout=SOON
+        )
+        return ended and calls.failed == before

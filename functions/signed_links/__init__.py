@@ -1,1 +1,0 @@
-"""Signed links: their tokens and keys, and the limit on calls."""

@@ -1,0 +1,61 @@
+"""The wall's part of the deployed functions: copies, orphan cleanup, forgetting of guests."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from functions import log
+from functions.gcp.triggers import DocumentWritten, run_again
+from functions.wall import brake, public_wall
+from functions.wall.public_wall import public_fields
+from functions.wall.retention import TimeUpError, due_at
+
+if TYPE_CHECKING:
+    from functions.service import Service
+
+
+def photo_written(service: "Service", event: DocumentWritten, *, is_public: bool) -> None:
+    """A write of `events/{eventId}/photos/{photoId}`, which may change its public fields.
+
+    Where the wall is not public (any more), an earlier copy of a photo that changes goes.
+
+    Raises:
+        InternalServerError: Eventarc is to run this again.
+    """
+    before = public_fields(event.before)
+    if before == public_fields(event.after) or not (before or is_public):
+        return
+    change = public_wall.copy if is_public else public_wall.remove
+    with run_again("photo.not-shown"):
+        change(service.documents, event.ids["eventId"], event.ids["photoId"])
+
+
+def event_written(service: "Service", event: DocumentWritten) -> None:
+    """A write of `events/{eventId}`: its deletion, or one that says when guests are forgotten.
+
+    Raises:
+        InternalServerError: Eventarc is to run this again.
+    """
+    if event.after is None:
+        with run_again("event.not-emptied"):
+            service.orphan_cleanup.empty(event.ids["eventId"])
+        return
+    before = event.before.fields if event.before else None
+    if due_at(before) != due_at(event.after.fields):
+        with run_again("event.not-timed"):
+            service.forgetting.schedule(event.ids["eventId"])
+
+
+def budget_told(service: "Service", spending: Mapping[str, float]) -> None:
+    """A message of the month's budget, several a day."""
+    brake.budget_told(service.documents, spending)
+
+
+def sweep(service: "Service") -> None:
+    """The schedule. What fails or is left is tried by the next one."""
+    for part in (service.orphan_cleanup, service.forgetting):
+        try:
+            part.sweep()
+        except TimeUpError:
+            log.info("events.not-swept-yet")
+        except Exception as error:  # noqa: BLE001 - its text may hold somebody's data
+            log.fault("events.not-swept", error)

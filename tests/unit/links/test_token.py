@@ -1,0 +1,365 @@
+"""Spec 2.4, 5 and design 3.57: the tokens in links."""
+
+import hashlib
+import itertools
+import json
+import zlib
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from itsdangerous import Signer, URLSafeSerializer
+from itsdangerous.encoding import base64_decode, base64_encode
+
+from functions.call_error import CallError, Code
+from functions.links.link import IN_A_MAIL
+from functions.links.token import (
+    MAX_LENGTH,
+    InvalidTokenError,
+    Scope,
+    TokenKeys,
+    WeakKeyError,
+)
+
+KEY = "a key of the tests, of 32 bytes or more"
+NEWER = "a newer key, of 32 bytes or more"
+NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
+KEYS = TokenKeys([KEY])
+TOKEN = KEYS.issue("user-1", NOW)
+FIELDS: dict[str, Any] = {
+    "uid": "user-1",
+    "exp": int((NOW + timedelta(days=30)).timestamp()),
+    "scope": "email-prefs",
+}
+
+
+def signed(
+    payload: bytes,
+    *,
+    key: str = KEY,
+    salt: str = "email-prefs",
+    derivation: str = "django-concat",
+    digest: Any = hashlib.sha256,
+) -> str:
+    """`payload` with a signature of the library."""
+    signer = Signer(key, salt, key_derivation=derivation, digest_method=digest)
+    return signer.sign(payload).decode()
+
+
+def signed_fields(fields: object) -> str:
+    """`fields` as a genuine token's payload."""
+    return signed(base64_encode(json.dumps(fields)))
+
+
+def test_token_stands_for_its_user() -> None:
+    """A token leads back to the user it was issued for."""
+    assert KEYS.verify(TOKEN, NOW) == ("user-1",)
+
+
+def test_a_token_in_a_mail_names_the_mailbox_too() -> None:
+    """Design 3.57: the payload is `{uid, box, exp, scope}`, in the clear however repetitive."""
+    box = f"guest-{'0' * 32}"
+    token = KEYS.issue(box, NOW, box=box)
+    assert KEYS.verify(token, NOW) == (box, box)
+    payload, _ = token.split(".")
+    names = {"uid": box, "box": box, "exp": FIELDS["exp"], "scope": "email-prefs"}
+    assert json.loads(base64_decode(payload)) == names
+
+
+def test_form() -> None:
+    """Spec 2.4: it is `payload.sig`, at most 4096 characters, safe in a URL."""
+    payload, signature = TOKEN.split(".")
+    assert payload
+    assert len(signature) == 43  # 32 bytes of SHA-256 in base64 without padding
+    assert TOKEN.replace(".", "").replace("-", "").replace("_", "").isalnum()
+
+
+def test_library_reads_it() -> None:
+    """Design 3.57: it is what `itsdangerous.URLSafeSerializer` makes with that salt and SHA-256."""
+    serializer = URLSafeSerializer(
+        KEY, salt="email-prefs", signer_kwargs={"digest_method": hashlib.sha256}
+    )
+    assert serializer.loads(TOKEN) == FIELDS
+    assert serializer.dumps(FIELDS) == TOKEN
+
+
+@pytest.mark.parametrize(("scope", "days"), [(Scope.PREFERENCES, 30), (Scope.UNSUBSCRIBE, 365)])
+def test_expiry(scope: Scope, days: int) -> None:
+    """Spec 8: a token lives for 30 days; a one-click link for a year, as mails are opened late."""
+    token = KEYS.issue("user-1", NOW, scope)
+    assert KEYS.verify(token, NOW + timedelta(days=days, seconds=-1), scope) == ("user-1",)
+    for late in (timedelta(days=days), timedelta(days=days + 1)):
+        with pytest.raises(InvalidTokenError):
+            KEYS.verify(token, NOW + late, scope)
+
+
+def test_rotation() -> None:
+    """Design 3.57: the newest key signs, every enabled one verifies, a removed one does not."""
+    rotated = TokenKeys([NEWER, KEY])
+    assert rotated.verify(TOKEN, NOW) == ("user-1",)
+    fresh = rotated.issue("user-1", NOW)
+    assert TokenKeys([NEWER]).verify(fresh, NOW) == ("user-1",)
+    with pytest.raises(InvalidTokenError):
+        KEYS.verify(fresh, NOW)
+    with pytest.raises(InvalidTokenError):
+        TokenKeys([NEWER]).verify(TOKEN, NOW)
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        None,
+        1,
+        b"bytes",
+        [TOKEN],
+        "",
+        ".",
+        "..",
+        TOKEN.partition(".")[0],
+        TOKEN.partition(".")[2],
+        TOKEN + ".",
+        "." + TOKEN,
+        TOKEN + " ",
+        " " + TOKEN,
+        TOKEN + "=",
+        TOKEN + "\n",
+        TOKEN.replace(".", ".."),
+        f"{TOKEN}.{TOKEN.partition('.')[2]}",
+        TOKEN.replace(".", "\uff0e"),
+        "\ud800" + TOKEN,
+        "\u0663" + TOKEN,
+        TOKEN + "A" * MAX_LENGTH,
+    ],
+    ids=lambda value: repr(value)[:30],
+)
+def test_other_texts(token: object) -> None:
+    """A text that is not byte for byte what the signer makes is refused."""
+    with pytest.raises(InvalidTokenError):
+        KEYS.verify(token, NOW)
+
+
+def test_longest() -> None:
+    """Spec 8: a genuine signature does not help a text of more than 4096 characters."""
+    padding = MAX_LENGTH - len(signed_fields(FIELDS | {"pad": ""}))
+    sizes = {}
+    for pad in range(padding * 3 // 4 - 4, padding * 3 // 4 + 4):
+        token = signed_fields(FIELDS | {"pad": "x" * pad})
+        sizes[len(token)] = token
+    assert KEYS.verify(sizes[max(n for n in sizes if n <= MAX_LENGTH)], NOW) == ("user-1",)
+    with pytest.raises(InvalidTokenError):
+        KEYS.verify(sizes[min(n for n in sizes if n > MAX_LENGTH)], NOW)
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        signed(base64_encode(json.dumps(FIELDS)), digest=hashlib.sha1),
+        signed(base64_encode(json.dumps(FIELDS)), digest=hashlib.sha512),
+        signed(base64_encode(json.dumps(FIELDS)), derivation="none"),
+        signed(base64_encode(json.dumps(FIELDS)), salt="another"),
+        signed(base64_encode(json.dumps(FIELDS)), key="another key"),
+        signed(b"." + base64_encode(zlib.compress(json.dumps(FIELDS).encode()))),
+        signed(b""),
+        signed(b"!"),
+        signed(base64_encode(b"\xff")),
+        signed(base64_encode(b"[" * 2900)),
+    ],
+    ids=[
+        "sha-1",
+        "sha-512",
+        "key not derived",
+        "other salt",
+        "other key",
+        "compressed",
+        "empty",
+        "no base64",
+        "no text",
+        "nested",
+    ],
+)
+def test_other_signatures(token: str) -> None:
+    """Only HMAC-SHA256 under our salt and key, over a payload that is not compressed, will do."""
+    with pytest.raises(InvalidTokenError):
+        KEYS.verify(token, NOW)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        FIELDS | {"scope": "another"},
+        FIELDS | {"scope": None},
+        FIELDS | {"exp": str(FIELDS["exp"])},
+        FIELDS | {"exp": float(FIELDS["exp"])},
+        FIELDS | {"exp": True},
+        FIELDS | {"exp": None},
+        FIELDS | {"exp": float("nan")},
+        FIELDS | {"exp": float("inf")},
+        FIELDS | {"uid": 1},
+        FIELDS | {"uid": None},
+        FIELDS | {"uid": ["user-1"]},
+        FIELDS | {"uid": ""},
+        FIELDS | {"uid": "a/b/c"},
+        FIELDS | {"uid": ".."},
+        FIELDS | {"uid": "__x__"},
+        FIELDS | {"uid": "\ud800"},
+        FIELDS | {"uid": "x" * 1501},
+        {},
+        [],
+        None,
+        "email-prefs",
+        *({k: v for k, v in FIELDS.items() if k != name} for name in FIELDS),
+        *(FIELDS | {"box": bad} for bad in (None, 1, "", "a/b")),
+    ],
+    ids=lambda value: repr(value)[:90],
+)
+def test_other_payloads(fields: object) -> None:
+    """A genuine signature over anything but `{uid, exp, scope}` of the right types is refused."""
+    with pytest.raises(InvalidTokenError):
+        KEYS.verify(signed_fields(fields), NOW)
+
+
+def test_one_refusal() -> None:
+    """Spec 5: wrong signature, expiry and wrong scope cannot be told apart."""
+    refusals = []
+    for token, now in (
+        (TOKEN + "x", NOW),
+        (TOKEN, NOW + timedelta(days=31)),
+        (signed_fields(FIELDS | {"scope": "another"}), NOW),
+    ):
+        with pytest.raises(InvalidTokenError) as refused:
+            KEYS.verify(token, now)
+        refusals.append((str(refused.value), refused.value.args, refused.value.__cause__))
+    assert refusals == [refusals[0]] * 3
+
+
+def test_every_single_character() -> None:
+    """No other character anywhere, also not the last, leaves a token valid."""
+    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/ "
+    for position, other in itertools.product(range(len(TOKEN)), alphabet):
+        if TOKEN[position] == other:
+            continue
+        with pytest.raises(InvalidTokenError):
+            KEYS.verify(TOKEN[:position] + other + TOKEN[position + 1 :], NOW)
+
+
+@given(
+    st.integers(0, len(TOKEN)), st.integers(0, 8), st.text(alphabet=sorted(set(TOKEN)), max_size=8)
+)
+def test_any_alteration(start: int, length: int, put: str) -> None:
+    """No token with a piece replaced, removed or added passes."""
+    altered = TOKEN[:start] + put + TOKEN[start + length :]
+    if altered != TOKEN:
+        with pytest.raises(InvalidTokenError):
+            KEYS.verify(altered, NOW)
+
+
+@given(st.text(min_size=1, max_size=128))
+def test_any_user(uid: str) -> None:
+    """Every id that Firestore takes comes back from its token; others get none."""
+    try:
+        token = KEYS.issue(uid, NOW)
+    except ValueError:
+        assert "/" in uid or uid in (".", "..") or (uid[:2], uid[-2:]) == ("__", "__")
+        return
+    assert KEYS.verify(token, NOW) == (uid,)
+
+
+def test_repetitive_user() -> None:
+    """An id that compresses well makes a token like any other."""
+    assert KEYS.verify(KEYS.issue("x" * 128, NOW), NOW) == ("x" * 128,)
+
+
+def test_a_scope_that_is_only_claimed() -> None:
+    """The scope is in the signature and in the payload; both have to be right."""
+    for salt, claimed in (("unsubscribe", "email-prefs"), ("email-prefs", "unsubscribe")):
+        token = signed(base64_encode(json.dumps(FIELDS | {"scope": claimed})), salt=salt)
+        for scope in Scope:
+            with pytest.raises(InvalidTokenError):
+                KEYS.verify(token, NOW, scope)
+
+
+LOG = KEYS.sign(("e1", "s1"), NOW + timedelta(days=1), Scope.WEBHOOK_LOG)
+LOG_FIELDS: dict[str, Any] = {
+    "event": "e1",
+    "share": "s1",
+    "exp": int((NOW + timedelta(days=1)).timestamp()),
+    "scope": "webhook-log",
+}
+
+
+def test_a_link_to_a_log_is_about_an_event_and_a_share() -> None:
+    """Spec 4.11: it names both, and expires with the share."""
+    last = NOW + timedelta(days=1, seconds=-1)
+    assert KEYS.verify(LOG, last, Scope.WEBHOOK_LOG) == ("e1", "s1")
+    with pytest.raises(InvalidTokenError):
+        KEYS.verify(LOG, NOW + timedelta(days=1), Scope.WEBHOOK_LOG)
+    payload = base64_encode(json.dumps(LOG_FIELDS, separators=(",", ":")))
+    assert signed(payload, salt="webhook-log") == LOG
+
+
+def test_a_token_is_good_for_one_thing() -> None:
+    """A token of one scope is refused by every other scope."""
+    tokens = {scope: KEYS.issue("u", NOW, scope) for scope in Scope if scope != "webhook-log"}
+    tokens[Scope.WEBHOOK_LOG] = LOG
+    for of, token in tokens.items():
+        for scope in set(Scope) - {of}:
+            with pytest.raises(InvalidTokenError):
+                KEYS.verify(token, NOW, scope)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        *({k: v for k, v in LOG_FIELDS.items() if k != name} for name in LOG_FIELDS),
+        *(LOG_FIELDS | {name: bad} for name in ("event", "share") for bad in (None, 1, "", "a/b")),
+        LOG_FIELDS | {"scope": "email-prefs"},
+        FIELDS | {"scope": "webhook-log"},
+    ],
+    ids=lambda value: repr(value)[:90],
+)
+def test_other_payloads_of_a_link_to_a_log(fields: object) -> None:
+    """A genuine signature over anything but `{event, share, exp, scope}` is refused."""
+    token = signed(base64_encode(json.dumps(fields)), salt="webhook-log")
+    with pytest.raises(InvalidTokenError):
+        KEYS.verify(token, NOW, Scope.WEBHOOK_LOG)
+
+
+@pytest.mark.parametrize(
+    ("about", "scope"),
+    [
+        ((), Scope.PREFERENCES),
+        (("u1", "guest-1", "x"), Scope.PREFERENCES),
+        (("e1",), Scope.WEBHOOK_LOG),
+        (("e1", "s1", "x"), Scope.WEBHOOK_LOG),
+        (("e1", "a/b"), Scope.WEBHOOK_LOG),
+    ],
+)
+def test_a_token_is_about_what_its_scope_is(about: tuple[str, ...], scope: Scope) -> None:
+    """A token of a scope is about the ids of that scope alone."""
+    with pytest.raises(ValueError, match="a token of"):
+        KEYS.sign(about, NOW + timedelta(days=1), scope)
+
+
+@pytest.mark.parametrize("keys", [[], [""], ["short"], ["k" * 31], ["k" * 32, "k" * 31]])
+def test_a_weak_key(keys: list[str]) -> None:
+    """A key that can be guessed signs nothing."""
+    with pytest.raises(WeakKeyError, match="must have 32 bytes"):
+        TokenKeys(keys)
+
+
+@pytest.mark.parametrize("data", [None, [], "x", {}, {"token": None}, {"token": ""}, {"token": 7}])
+def test_a_call_without_a_token_is_invalid(data: object) -> None:
+    """Spec 7.2; the message names the field."""
+    with pytest.raises(CallError, match="token must be") as refused:
+        IN_A_MAIL.token(data)
+    assert refused.value.code is Code.INVALID_ARGUMENT
+
+
+def test_a_longer_token_is_not_looked_at() -> None:
+    """Spec 7.2 and 8: 4096 characters are, 4097 are not."""
+    assert IN_A_MAIL.token({"token": "x" * MAX_LENGTH}) == "x" * 4096
+    with pytest.raises(CallError, match="4096") as refused:
+        IN_A_MAIL.token({"token": "x" * 4097})
+    assert refused.value.code is Code.INVALID_ARGUMENT

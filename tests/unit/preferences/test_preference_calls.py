@@ -1,0 +1,99 @@
+"""`updateEmailPreferences` and `unsubscribe`, handled on documents in memory (spec 4.4 and 4.5)."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import flask
+import pytest
+from werkzeug.test import TestResponse
+
+from functions.firestore.model import Put
+from functions.links.token import Scope, TokenKeys
+from functions.preferences import preference_calls
+from functions.wall.address import address_hash, guest_uid
+from tests.unit.preferences.people import KEY, NOW, People
+
+SITE: Final = "https://wall.events"
+FIELD: Final = {"List-Unsubscribe": "One-Click"}
+MULTIPART: Final = (
+    b'--b\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--b--\r\n'
+)
+
+
+def token(uid: str = "u1", *, scope: Scope = Scope.UNSUBSCRIBE, issued: datetime = NOW) -> str:
+    """A token as it stands in a mail."""
+    return TokenKeys([KEY]).issue(uid, issued, scope)
+
+
+Visit = Callable[..., TestResponse]
+
+
+@pytest.fixture
+def visit(people: People) -> Visit:
+    """Make a request to a one-click link."""
+    app = flask.Flask(__name__)
+    methods = ("GET", "HEAD", "POST", "PUT")
+    app.add_url_rule(
+        "/",
+        view_func=lambda: preference_calls.unsubscribe(people.service, flask.request),
+        methods=methods,
+    )
+
+    def make(of: str | None, method: str = "POST", **how: Any) -> TestResponse:
+        query = {} if of is None else {"token": of}
+        form = {"data": FIELD} if method == "POST" else {}
+        return app.test_client().open(method=method, query_string=query, **(form | how))
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "how", [{}, {"data": MULTIPART, "content_type": "multipart/form-data; boundary=b"}]
+)
+def test_a_click_turns_recaps_off_once(people: People, visit: Visit, how: dict[str, Any]) -> None:
+    """RFC 8058: a POST with the field, in either form, turns recaps off, also repeated."""
+    people.account("u1", "")
+    for _ in range(2):
+        answer = visit(token(), **how)
+        assert answer.status_code == 200
+        assert answer.text.startswith("Done: you get no more event recaps.")
+        assert people.record("u1")["emailPreferences"] == {"recap": False}
+
+
+def test_clicks_are_not_limited_and_guesses_are(visit: Visit) -> None:
+    """A provider's address sends the clicks of all its users; its 21st bad token is refused."""
+    assert [visit(token()).status_code for _ in range(22)] == [200] * 22
+    old = token(issued=NOW - timedelta(days=366))
+    bad = [old, None, token(scope=Scope.PREFERENCES), *["x.y"] * 18]
+    answers = [visit(of) for of in bad]
+    assert [answer.status_code for answer in answers] == [403] * 20 + [429]
+    assert len({answer.text for answer in answers[:20]}) == 1
+    until = "There were too many calls from this address; try again from 19:00 UTC on.\n"
+    assert answers[20].text == until
+
+
+def test_opening_a_link_leads_to_the_page_and_changes_nothing(people: People, visit: Visit) -> None:
+    """A scanner that opens every link changes nothing; a person is asked on the page."""
+    for method in ("GET", "HEAD"):
+        answer = visit(token(), method)
+        page = f"{SITE}/preferences#unsubscribe={token()}"
+        assert (answer.status_code, answer.headers["Location"]) == (302, page)
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert answer.headers["Referrer-Policy"] == "no-referrer"
+    assert visit(token(), "PUT").status_code == 405
+    assert people.record("u1") is None
+
+
+@pytest.mark.parametrize("has_account", [False, True])
+def test_an_owner_frees_an_address_that_a_mail_came_back_from(
+    people: People, *, has_account: bool
+) -> None:
+    """Turning recaps on frees the address, and no other change does."""
+    guest = guest_uid(address_hash("ann@example.com"))
+    people.write(Put(f"users/{guest}", {"unreachableUntil": NOW + timedelta(days=365)}))
+    if has_account:
+        people.account("u1", "ANN@example.com")
+    for flags, is_kept in (({"marketing": True}, True), ({"recap": True}, False)):
+        people.change(("u1" if has_account else guest,), **flags)
+        assert ("unreachableUntil" in people.record(guest)) is is_kept

@@ -1,0 +1,38 @@
+"""Design 4: the links in a mail."""
+
+from datetime import UTC, datetime
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from functions.links.token import Scope, TokenKeys
+from functions.preferences.preference_links import PreferencesLinks, confirmation_link, page_link
+
+KEYS = TokenKeys(["k" * 32])
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("base_url", ["https://wall.example.com", "https://wall.example.com/"])
+def test_links(base_url: str) -> None:
+    """People get the token in the fragment, mail programs one of another scope in the query."""
+    links = PreferencesLinks.to(base_url, KEYS, "user-1", "guest-1", NOW)
+    page, _, token = links.page.partition("#token=")
+    assert page == "https://wall.example.com/preferences"
+    assert KEYS.verify(token, NOW) == ("user-1", "guest-1")
+    parts = urlsplit(links.one_click)
+    assert (parts.netloc, parts.path) == ("wall.example.com", "/unsubscribe")
+    [one_click] = parse_qs(parts.query)["token"]
+    assert KEYS.verify(one_click, NOW, Scope.UNSUBSCRIBE) == ("user-1", "guest-1")
+
+
+def test_whoever_opens_a_one_click_link_is_asked() -> None:
+    """The page that asks gets the token in the fragment too."""
+    link = confirmation_link("https://wall.example.com", "a.b")
+    assert link == "https://wall.example.com/preferences#unsubscribe=a.b"
+
+
+@pytest.mark.parametrize("token", ["", "a b", "x#y", "<script>", "\r\nX: y", "é", "x" * 4097])
+def test_no_token(token: str) -> None:
+    """A text that can be no token is left out."""
+    for link in (page_link, confirmation_link):
+        assert link("https://wall.example.com", token) == "https://wall.example.com/preferences"

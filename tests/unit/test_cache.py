@@ -1,0 +1,69 @@
+"""What a process makes once."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+
+import pytest
+
+from functions.cache import once
+
+THREADS = 16
+
+
+def test_threads_that_call_first_at_the_same_time_share_one_result() -> None:
+    """Sixteen threads call while the result is being made, and all get the same one."""
+    start, inside = threading.Barrier(THREADS), threading.Barrier(2)
+    made: list[object] = []
+
+    @once
+    def make() -> object:
+        with suppress(threading.BrokenBarrierError):
+            inside.wait(0.5)  # for a second thread, which must not come in
+        made.append(object())
+        return made[-1]
+
+    def ask() -> object:
+        start.wait(10)
+        return make()
+
+    with ThreadPoolExecutor(THREADS) as threads:
+        found = [asking.result(10) for asking in [threads.submit(ask) for _ in range(THREADS)]]
+    assert found == made * THREADS
+
+
+def test_making_one_part_may_make_another() -> None:
+    """A function that is being called may call another one, from several threads at once."""
+    start = threading.Barrier(THREADS)
+
+    @once
+    def inner() -> object:
+        return object()
+
+    @once
+    def outer() -> tuple[object, object]:
+        return inner(), object()
+
+    def ask(place: int) -> object:
+        start.wait(10)
+        return outer()[0] if place % 2 else inner()
+
+    with ThreadPoolExecutor(THREADS) as threads:
+        found = [asking.result(10) for asking in [threads.submit(ask, n) for n in range(THREADS)]]
+    assert found == [inner()] * THREADS
+
+
+def test_a_part_that_could_not_be_made_is_made_by_the_next_call() -> None:
+    """The error reaches the caller, and is not remembered."""
+    calls: list[str] = []
+
+    @once
+    def make() -> int:
+        calls.append("")
+        if len(calls) == 1:
+            raise ConnectionError
+        return len(calls)
+
+    with pytest.raises(ConnectionError):
+        make()
+    assert [make(), make()] == [2, 2]

@@ -1,0 +1,143 @@
+"""Spec 8 and design 3.7: the record that counts one client's calls of one hour."""
+
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from functions.firestore.model import Write, Written
+from functions.rate_limit import (
+    MAX_CALLS,
+    PATIENTLY,
+    SOON,
+    Limiter,
+    TooManyCallsError,
+    window_of,
+)
+from tests.in_memory.documents import InMemoryDocuments
+
+NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
+
+
+def window(
+    function: str = "f", client: str = "203.0.113.7", key: str = "k", now: datetime = NOW
+) -> tuple[str, datetime]:
+    """A window that differs in the given arguments."""
+    return window_of(function, client, secret=key, now=now)
+
+
+def test_same_hour() -> None:
+    """Calls of one hour are counted together, until its end."""
+    assert window(now=NOW + timedelta(minutes=29, seconds=59)) == window()
+    assert window()[1] == datetime(2026, 5, 1, 19, tzinfo=UTC)
+
+
+def test_kept_apart() -> None:
+    """Each client, function and hour is counted by itself."""
+    others = [
+        window(),
+        window(client="203.0.113.8"),
+        window(function="g"),
+        window(now=NOW + timedelta(minutes=30)),
+        window(now=NOW - timedelta(minutes=31)),
+        window(key="l"),
+    ]
+    assert len({key for key, _ in others}) == len(others)
+
+
+def test_key_tells_nothing() -> None:
+    """Design 3.8: the stored key is a keyed hash, and a valid document id."""
+    assert window()[0].isalnum()
+    assert len(window()[0]) == 40
+
+
+class Contended(InMemoryDocuments):
+    """Firestore where one record is written by too many at once."""
+
+    asked = 0
+    seconds = 0.0
+
+    def commit(self, *_: Write, **limits: float) -> Sequence[Written]:
+        """Fail, as Firestore does."""
+        self.asked += 1
+        self.seconds = limits["seconds"]
+        raise TimeoutError
+
+
+def outcome(limiter: Limiter, function: str) -> str:
+    """What becomes of one call."""
+    try:
+        limiter.pass_or_raise(function, "203.0.113.7", "k")
+    except TooManyCallsError as refused:
+        return f"until {refused.until:%H:%M}"
+    except TimeoutError:
+        return "failed"
+    return "passed"
+
+
+def test_every_look_up_passes_where_the_limiter_fails() -> None:
+    """Spec 8: requests are let through, all of them, also many at once and one after the other."""
+    limiter = Limiter(Contended(), now=lambda: NOW)
+    with ThreadPoolExecutor(80) as threads:
+        outcomes = list(threads.map(lambda _: outcome(limiter, "getEmailPreferences"), range(800)))
+    assert outcomes == ["passed"] * 800
+
+
+def test_many_calls_at_once_ask_for_as_many_counts_as_a_client_has() -> None:
+    """A client's calls do not contend for its record: the process knows when they are used up."""
+
+    class Slow(InMemoryDocuments):
+        asked = 0
+        all_wait = threading.Barrier(MAX_CALLS)
+
+        def commit(self, *writes: Write, **limits: float) -> Sequence[Written]:
+            self.all_wait.wait(timeout=10)
+            self.asked += 1
+            return super().commit(*writes, **limits)
+
+    counts = Slow()
+    limiter = Limiter(counts, now=lambda: NOW)
+    with ThreadPoolExecutor(80) as threads:
+        outcomes = list(threads.map(lambda _: outcome(limiter, "getEmailPreferences"), range(800)))
+    assert sorted(outcomes) == ["passed"] * MAX_CALLS + ["until 19:00"] * (800 - MAX_CALLS)
+    assert counts.asked == MAX_CALLS
+
+
+@pytest.mark.parametrize("function", ["updateEmailPreferences", "unsubscribe", "getWebhookLog"])
+def test_only_the_look_up_passes_uncounted(function: str) -> None:
+    """Spec 8 names getEmailPreferences; other functions fail with the limiter, which has longer."""
+    counts = Contended()
+    assert outcome(Limiter(counts, now=lambda: NOW), function) == "failed"
+    assert counts.seconds == PATIENTLY
+    assert outcome(Limiter(counts, now=lambda: NOW), "getEmailPreferences") == "passed"
+    assert counts.seconds == SOON
+
+
+def test_a_client_that_goes_on_is_not_counted_any_more() -> None:
+    """A client over the limit costs no further counting."""
+
+    class Full(Contended):
+        def commit(self, *_: Write, **__: float) -> Sequence[Written]:
+            self.asked += 1
+            return [Written(0, [MAX_CALLS + 1])]
+
+    counts = Full()
+    limiter = Limiter(counts, now=lambda: NOW)
+    assert {outcome(limiter, "f") for _ in range(5)} == {"until 19:00"}
+    assert counts.asked == 1
+
+
+def test_instances_count_together() -> None:
+    """Spec 8: a client has 20 calls an hour, wherever they arrive; the next hour begins anew."""
+    documents = InMemoryDocuments()
+    hours = [NOW]
+    limiters = [Limiter(documents, now=lambda: hours[0]) for _ in range(2)]
+    outcomes = [outcome(limiters[call % 2], "f") for call in range(MAX_CALLS + 2)]
+    assert outcomes == ["passed"] * MAX_CALLS + ["until 19:00"] * 2
+    record = documents.get(f"rateLimits/{window()[0]}")
+    assert record is not None
+    assert record.fields == {"count": MAX_CALLS + 2, "expireAt": window()[1]}
+    hours[0] += timedelta(hours=1)
+    assert outcome(limiters[0], "f") == "passed"
