@@ -26,12 +26,8 @@ class App(Parts):
     def __init__(self, *given: Any, rules: str) -> None:
         super().__init__(*given)
         self._rules = rules
-        self._functions = {
-            found["name"].rpartition("/")[2]: found
-            for found in self._cloud.every(
-                "cloudfunctions", f"v2/{self._project}/locations/-/functions", "functions"
-            )
-        }
+        path = f"v2/{self._project}/locations/-/functions"
+        self._functions = self._cloud.named("cloudfunctions", path, "functions")
         self._names = {function.name for function in self._wanted.functions}
         accounts = {self._wanted.account(setting) for setting in ROLES}
         self._ours = {
@@ -80,12 +76,10 @@ class App(Parts):
         attempts = {
             function.name: function.queue.get("maxAttempts") for function in self._wanted.functions
         }
-        there = {
-            queue["name"].rpartition("/")[2]: queue.get("retryConfig", {}).get("maxAttempts")
-            for queue in self._cloud.every("cloudtasks", f"v2/{self._region}/queues", "queues")
-        }
+        there = self._cloud.named("cloudtasks", f"v2/{self._region}/queues", "queues")
         for name in sorted(there.keys() & self._names - self._functions.keys() - self._accepted):
-            if self._ours and there[name] == attempts[name]:
+            limits = there[name].get("retryConfig", {})
+            if self._ours and limits.get("maxAttempts") == attempts[name]:
                 continue  # a roll back has deleted our function and left its queue
             yield Lack(f"there is a queue {name} without our function", ask=_rename(name))
 
@@ -217,10 +211,8 @@ class App(Parts):
         return {item["metadata"]["name"] for item in items} - ours
 
     def _of_app_engine(self) -> set[str]:
-        listed = self._cloud.every(
-            "appengine", f"v1/apps/{self._cloud.project}/services", "services"
-        )
-        return {service["name"].rpartition("/")[2] for service in listed}
+        path = f"v1/apps/{self._cloud.project}/services"
+        return set(self._cloud.named("appengine", path, "services"))
 
     def _providers(self) -> set[str]:
         """Ways in that an app has switched on; before our set-up the one by e-mail is its own."""
@@ -263,8 +255,7 @@ class App(Parts):
         return {".".join(field["name"].split("/")[-3::2]) for field in fields}
 
     def _sites(self) -> dict[str, Mapping[str, Any]]:
-        listed = self._cloud.every("firebasehosting", f"v1beta1/{self._project}/sites", "sites")
-        return {site["name"].rpartition("/")[2]: site for site in listed}
+        return self._cloud.named("firebasehosting", f"v1beta1/{self._project}/sites", "sites")
 
     def _has_release(self, site: str) -> bool:
         path = f"v1beta1/{self._project}/sites/{site}/releases?pageSize=1"

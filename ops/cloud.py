@@ -129,6 +129,10 @@ class Cloud:
             if not token:
                 return
 
+    def named(self, api: str, path: str, key: str) -> dict[str, Any]:
+        """The resources of a collection, by the last parts of their names."""
+        return {found["name"].rpartition("/")[2]: found for found in self.every(api, path, key)}
+
     def make(self, api: str, path: str, body: Mapping[str, Any], method: str = "POST") -> Any:
         """Make or change a resource, and wait until that has ended.
 

@@ -1,6 +1,5 @@
 """The parts that a deploy makes: functions with their queues and callers, indexes, pages."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -37,22 +36,19 @@ class Deployed(Parts):
 
     def gone(self) -> list[str]:
         """Functions of our codebase that main.py does not have any more."""
+        there = self._cloud.named("cloudfunctions", f"v2/{self._region}/functions", "functions")
         wanted = {function.name for function in self._wanted.functions}
-        path = f"v2/{self._region}/functions"
         return sorted(
-            found["name"].rpartition("/")[2]
-            for found in self._cloud.every("cloudfunctions", path, "functions")
+            name
+            for name, found in there.items()
             if found.get("labels", {}).get("firebase-functions-codebase") == self._wanted.codebase
-            and found["name"].rpartition("/")[2] not in wanted
+            and name not in wanted
         )
 
     def functions(self) -> Iterator[Lack]:
         """Each one ACTIVE, and as the manifest and the settings have it."""
         path = f"v2/{self._region}/functions"
-        there = {
-            found["name"].rpartition("/")[2]: found
-            for found in self._cloud.every("cloudfunctions", path, "functions")
-        }
+        there = self._cloud.named("cloudfunctions", path, "functions")
         for function in self._wanted.functions:
             found = there.get(function.name, {})
             state = found.get("state", "not there")
@@ -63,8 +59,8 @@ class Deployed(Parts):
                 continue
             for text in _differences(function, found, self._wanted.environment):
                 yield Lack(f"{function.name} {text}", deploy=self._target(function))
-            connector = _connector(found)
-            if connector and not function.connector:
+            connector = _said(found)["vpcConnector"]
+            if connector and not function.config["vpcConnector"]:
                 # A deploy leaves as it is what the manifest does not name.
                 fields = "serviceConfig.vpcConnector,serviceConfig.vpcConnectorEgressSettings"
                 where = f"{path}/{function.name}?updateMask={fields}"
@@ -73,14 +69,10 @@ class Deployed(Parts):
 
     def queues(self) -> Iterator[Lack]:
         """Each one RUNNING, with the manifest's limits."""
-        there = {
-            found["name"].rpartition("/")[2]: found
-            for found in self._cloud.every("cloudtasks", f"v2/{self._region}/queues", "queues")
-        }
+        there = self._cloud.named("cloudtasks", f"v2/{self._region}/queues", "queues")
         for function in self._of("taskQueue"):
             path, found = f"v2/{self._region}/queues/{function.name}", there.get(function.name, {})
-            state = found.get("state")
-            yield from self._running("cloudtasks", path, state, "RUNNING", function)
+            yield from self._running("cloudtasks", path, found, "RUNNING", function)
             limits = {**found.get("rateLimits", {}), **found.get("retryConfig", {})}
             for limit, wanted in function.queue.items() if found else ():
                 has = float(str(limits.get(limit, 0)).removesuffix("s"))  # of 0 Google says nothing
@@ -92,11 +84,12 @@ class Deployed(Parts):
 
     def schedule(self) -> Iterator[Lack]:
         """Each job ENABLED, under the name that firebase-tools gives it."""
-        states = self._states("cloudscheduler", f"v1/{self._region}/jobs", "jobs")
+        there = self._cloud.named("cloudscheduler", f"v1/{self._region}/jobs", "jobs")
         for function in self._of("schedule"):
             job = f"firebase-schedule-{function.name}-{REGION}"
             path = f"v1/{self._region}/jobs/{job}"
-            yield from self._running("cloudscheduler", path, states.get(job), "ENABLED", function)
+            found = there.get(job, {})
+            yield from self._running("cloudscheduler", path, found, "ENABLED", function)
 
     def triggers(self) -> Iterator[Lack]:
         """Each one without a complaint of Eventarc's."""
@@ -110,15 +103,11 @@ class Deployed(Parts):
         }
         for function in self._of("event"):
             if function.name not in there:
-                yield Lack(
-                    f"no trigger calls {function.name}",
-                    deploy=self._target(function),
-                )
+                yield Lack(f"no trigger calls {function.name}", deploy=self._target(function))
 
     def invokers(self) -> Iterator[Lack]:
         """Of each function that is there; a deploy binds none for a trigger that it adds."""
-        listed = self._cloud.every("run", f"v2/{self._region}/services", "services")
-        services = {found["name"].rpartition("/")[2]: found for found in listed}
+        services = self._cloud.named("run", f"v2/{self._region}/services", "services")
         for function in self._wanted.functions:
             found = services.get(function.service)
             if found is None or (found.get("invokerIamDisabled") and function.is_public):
@@ -158,15 +147,11 @@ class Deployed(Parts):
 
     def hosting(self) -> Iterator[Lack]:
         """A release of the site that a deploy deploys to: our own, else the project's default."""
-        path = f"v1beta1/{self._project}/sites"
-        sites = list(self._cloud.every("firebasehosting", path, "sites"))
-        name = self._wanted.hosting_site
-        if name:
-            sites = [site for site in sites if site["name"].endswith(f"/{name}")]
-        sites.sort(key=lambda site: site.get("type") != "DEFAULT_SITE")
-        path = f"v1beta1/{sites[0]['name']}/releases?pageSize=1" if sites else ""
-        found = self._cloud.get("firebasehosting", path) if path else None
-        releases = (found or {}).get("releases")
+        sites = self._cloud.named("firebasehosting", f"v1beta1/{self._project}/sites", "sites")
+        defaults = (name for name, site in sites.items() if site.get("type") == "DEFAULT_SITE")
+        name = self._wanted.hosting_site or next(defaults, "")
+        path = f"v1beta1/{self._project}/sites/{name}/releases?pageSize=1"
+        releases = (self._cloud.get("firebasehosting", path) or {}).get("releases") if name else []
         if not releases:
             yield Lack("no release", deploy="hosting")
             return
@@ -210,19 +195,13 @@ class Deployed(Parts):
     def _target(self, function: Function) -> str:
         return f"functions:{self._wanted.codebase}:{function.name}"
 
-    def _states(self, api: str, path: str, key: str) -> dict[str, str]:
-        """States of a collection's resources, by the last part of their names."""
-        return {
-            found["name"].rpartition("/")[2]: found.get("state", "")
-            for found in self._cloud.every(api, path, key)
-        }
-
     def _running(
-        self, api: str, path: str, state: str | None, wanted: str, function: Function
+        self, api: str, path: str, found: Mapping[str, Any], wanted: str, function: Function
     ) -> Iterator[Lack]:
         """A queue or a job: deployed where it is missing, resumed where it was paused."""
         name = f"{path.split('/')[-2].removesuffix('s')} {path.rpartition('/')[2]}"
-        if state is None:
+        state = found.get("state")
+        if not found:
             yield Lack(f"no {name}", deploy=self._target(function))
         elif state != wanted:
             yield Lack(f"the {name} is {state}", mend=self._maker(api, f"{path}:resume", {}))
@@ -235,50 +214,30 @@ class Deployed(Parts):
             yield Lack(f"{name} is {state or 'not there'}", deploy=target)
 
 
-def _connector(found: Mapping[str, Any]) -> str:
-    """Name of the connector that a function is behind; empty: none."""
-    return str(found.get("serviceConfig", {}).get("vpcConnector", "")).rpartition("/")[2]
-
-
 def _differences(
     function: Function, found: Mapping[str, Any], environment: Mapping[str, str]
 ) -> Iterator[str]:
     """What differs between a deployed function and the manifest, in words."""
-    service = found.get("serviceConfig", {})
-    trigger = found.get("eventTrigger", {})
-    filters = {entry["attribute"]: entry["value"] for entry in trigger.get("eventFilters", [])}
-    filters["topic"] = trigger.get("pubsubTopic", "").rpartition("/")[2]
-    pairs = {
-        "instances": (service.get("maxInstanceCount"), function.instances),
-        "requests at a time": (service.get("maxInstanceRequestConcurrency"), function.concurrency),
-        "vCPU": (_vcpu(service.get("availableCpu") or "0"), float(function.cpu)),
-        "account": (service.get("serviceAccountEmail"), function.account),
-        "trigger": (
-            {name: filters.get(name) for name in function.filters},  # Google may add some
-            dict(function.filters),
-        ),
-    }
-    pairs |= {
-        "memory in MiB": (_mebibytes(service.get("availableMemory") or "0"), function.memory),
-        "seconds": (service.get("timeoutSeconds"), function.seconds),
-        "retries": (trigger.get("retryPolicy"), function.retry_policy),
-    }
-    if function.connector:
-        pairs["connector"] = (_connector(found), function.connector)
-    for name, (there, wanted) in pairs.items():
-        if there != wanted:
-            yield f"has {name} {there or 'none'}, not {wanted}"
-    has = service.get("environmentVariables", {})
+    said = _said(found)
+    for name, wanted in function.config.items():
+        if said.get(name) != wanted and (wanted or name != "vpcConnector"):
+            yield f"has {name} {said.get(name) or 'none'}, not {wanted}"
+    has = said.get("environmentVariables", {})
     if others := [name for name, text in environment.items() if has.get(name) != text]:
         yield f"has other settings than .env: {', '.join(others)}"
 
 
-def _mebibytes(text: str) -> int:
-    """Of `512Mi`, or of `1G`."""
-    number = re.match(r"\d+", text)
-    return int(number[0] if number else 0) * (1024 if "G" in text else 1)
-
-
-def _vcpu(text: str) -> float:
-    """Of `1`, or of `1000m`."""
-    return float(text.removesuffix("m")) / (1000 if text.endswith("m") else 1)
+def _said(found: Mapping[str, Any]) -> dict[str, Any]:
+    """What Google says of a function, in the form of `Function.config`."""
+    service, trigger = found.get("serviceConfig", {}), found.get("eventTrigger", {})
+    cpu, memory = service.get("availableCpu", "0"), service.get("availableMemory", "0")
+    filters = {entry["attribute"]: entry["value"] for entry in trigger.get("eventFilters", [])}
+    return {
+        **service,
+        **filters,
+        "topic": trigger.get("pubsubTopic", "").rpartition("/")[2],
+        "retryPolicy": trigger.get("retryPolicy"),
+        "availableCpu": float(cpu.removesuffix("m")) / (1000 if cpu.endswith("m") else 1),
+        "availableMemory": int(memory.rstrip("GMi")) * (1024 if "G" in memory else 1),
+        "vpcConnector": service.get("vpcConnector", "").rpartition("/")[2],
+    }

@@ -18,11 +18,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+import requests
+
 from functions.firestore.model import Create, Document, Documents, Query, Update, Write
 from functions.recap import quota
 from functions.recap.feedback import status_store
 from functions.wall.address import address_hash, guest_uid, mailbox, normalised
-from ops import sendgrid
 from ops.cloud import Cloud, OpsError, Outside
 from ops.firebase import FAILURES, write_each
 from ops.wanted import settings_of
@@ -89,10 +90,28 @@ def _erase(guest: "GuestData", cloud: Cloud, root: Path, *, dry_run: bool) -> No
     key = cloud.type_in("    SendGrid key that may erase recipients (empty: do it there): ")
     if key:
         host = settings_of(root, cloud.project).get("SENDGRID_HOST", "")
-        sendgrid.erase(guest.addresses, host=host, key=key)
+        _erase_at_sendgrid(guest.addresses, host=host, key=key)
         _say("SendGrid has taken the request to erase the address")
     else:
         _say("left: SendGrid's records; its key needs recipients.erasejob.create")
+
+
+def _erase_at_sendgrid(addresses: Sequence[str], *, host: str, key: str) -> None:
+    """Have all that SendGrid has of these addresses erased.
+
+    https://www.twilio.com/docs/sendgrid/api-reference
+
+    Raises:
+        OpsError: SendGrid refuses.
+    """
+    url = f"{host.rstrip('/')}/v3/recipients/erasejob"
+    body, headers = {"email_addresses": list(addresses)}, {"Authorization": f"Bearer {key}"}
+    try:
+        answer = requests.post(url, json=body, headers=headers, timeout=60)
+    except requests.RequestException as error:
+        raise OpsError(f"SendGrid cannot be reached: {error}") from error
+    if not answer.ok:
+        raise OpsError(f"SendGrid refuses the erasure: {answer.status_code} {answer.text[:300]}")
 
 
 def _say(text: str) -> None:

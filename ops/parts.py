@@ -76,9 +76,9 @@ class Parts:
         ruleset = self._cloud.get("firebaserules", f"v1/{found['rulesetName']}") or {}
         return "\n".join(file["content"] for file in ruleset.get("source", {}).get("files", []))
 
-    def _asked(self, query: Mapping[str, Any], below: str = "") -> list[Mapping[str, Any]]:
+    def _asked(self, query: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         """Documents that a query of Firestore finds; none where there is no database yet."""
-        path = f"{self._database}/documents{below}:runQuery"
+        path = f"{self._database}/documents:runQuery"
         try:
             answers = self._cloud.call("POST", "firestore", path, {"structuredQuery": query})
         except RefusedError as error:

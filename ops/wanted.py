@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -77,30 +77,14 @@ class Function:
     name: str
     kind: str
     """`callable`, `https`, `taskQueue`, `event` or `schedule`."""
-    instances: int
-    """The most of them."""
-    concurrency: int
-    """Requests of one instance at a time."""
-    cpu: float
-    """vCPU of one instance."""
-    memory: int
-    """MiB of one instance."""
-    seconds: int
-    """The longest that one request takes."""
-    account: str
-    """Address of the account that it runs as."""
+    config: Mapping[str, Any]
+    """What Google has to say of its service and its trigger, by Google's names."""
     invokers: tuple[str, ...]
     """Members who may call its service."""
-    queue: Mapping[str, float] = field(default_factory=dict)
+    queue: Mapping[str, float]
     """Limits of its queue, by their names at Cloud Tasks; times in seconds."""
-    retry_policy: str | None = None
-    """Of an event's trigger, by its name at Google; None: no event calls it."""
-    filters: Mapping[str, str] = field(default_factory=dict)
-    """Of an event: what its trigger listens to, by attribute."""
-    cpu_setting: str = ""
+    cpu_setting: str
     """The setting that its number of instances follows from."""
-    connector: str = ""
-    """Name of the connector that its requests go through; empty: none."""
 
     @property
     def service(self) -> str:
@@ -115,7 +99,7 @@ class Function:
     @property
     def max_cpu(self) -> float:
         """The vCPU that all its instances take together at the most."""
-        return self.cpu * self.instances
+        return float(self.config["availableCpu"] * self.config["maxInstanceCount"])
 
 
 @dataclass(frozen=True)
@@ -286,29 +270,30 @@ def _function(name: str, endpoint: Mapping[str, Any], settings: Mapping[str, str
     invokers = {"callable": ["allUsers"], "https": ["allUsers"], "taskQueue": named}.get(kind, own)
     instances = str(endpoint["maxInstances"])
     setting = _PARAMETER.search(instances)
+    declared = endpoint[trigger]
+    config = {
+        "maxInstanceCount": int(_filled(instances, settings)),
+        "maxInstanceRequestConcurrency": endpoint["concurrency"],
+        "availableCpu": endpoint["cpu"],
+        "availableMemory": endpoint["availableMemoryMb"],
+        "timeoutSeconds": endpoint["timeoutSeconds"],
+        "serviceAccountEmail": _filled(endpoint["serviceAccountEmail"], settings),
+        "vpcConnector": endpoint.get("vpc", {}).get("connector", "").rpartition("/")[2],
+        **declared.get("eventFilters", {}),
+        **declared.get("eventFilterPathPatterns", {}),
+    }
     return Function(
         name=name,
         kind=kind,
-        instances=int(_filled(instances, settings)),
-        concurrency=endpoint["concurrency"],
-        cpu=endpoint["cpu"],
-        account=_filled(endpoint["serviceAccountEmail"], settings),
-        memory=endpoint["availableMemoryMb"],
-        seconds=endpoint["timeoutSeconds"],
+        config=config | ({"retryPolicy": "RETRY_POLICY_RETRY"} if declared.get("retry") else {}),
         queue={
             _DURATIONS.get(limit, limit): value
             for part in ("rateLimits", "retryConfig")
-            for limit, value in endpoint[trigger].get(part, {}).items()
+            for limit, value in declared.get(part, {}).items()
             if value is not None and kind == "taskQueue"
-        },
-        retry_policy="RETRY_POLICY_RETRY" if endpoint[trigger].get("retry") else None,
-        filters={
-            **endpoint[trigger].get("eventFilters", {}),
-            **endpoint[trigger].get("eventFilterPathPatterns", {}),
         },
         invokers=tuple(_filled(member, settings) for member in invokers),
         cpu_setting=setting[1] if setting else _INSTANCES.get(kind, ""),
-        connector=endpoint.get("vpc", {}).get("connector", "").rpartition("/")[2],
     )
 
 

@@ -379,15 +379,15 @@ def test_a_function_is_as_the_settings_have_it(ready: Operator) -> None:
     status, said, _ = ready.run("check")
     assert status == 1
     for lack in (
-        "deliverWebhook has instances 1, not 2",
-        "deliverWebhook has requests at a time 1, not ",
-        "deliverWebhook has account x@acme.iam.gserviceaccount.com, not wall-webhooks@",
+        "deliverWebhook has maxInstanceCount 1, not 2",
+        "deliverWebhook has maxInstanceRequestConcurrency 1, not ",
+        "deliverWebhook has serviceAccountEmail x@acme.iam.gserviceaccount.com, not wall-webhooks@",
         "deliverWebhook is behind old",
-        "deliverWebhook has memory in MiB 256, not 512",
-        "deliverWebhook has seconds 10, not 60",
+        "deliverWebhook has availableMemory 256, not 512",
+        "deliverWebhook has timeoutSeconds 10, not 60",
         "deliverWebhook has other settings than .env: PHOTO_HOSTS",
-        "onPhotoWritten has trigger ",
-        "onPhotoWritten has retries RETRY_POLICY_DO_NOT_RETRY, not RETRY_POLICY_RETRY",
+        "onPhotoWritten has database other, not (default)",
+        "onPhotoWritten has retryPolicy RETRY_POLICY_DO_NOT_RETRY, not RETRY_POLICY_RETRY",
         "the queue deliverWebhook has maxAttempts 3, not 100",
         "the queue deliverWebhook has minBackoff 0.1, not 1",
         "the queue deliverWebhook has maxDispatchesPerSecond 10, not 500",
