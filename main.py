@@ -24,7 +24,7 @@ from functions.gcp.callables import anonymous
 from functions.gcp.request import of_request, read_no_more
 from functions.gcp.triggers import called_by, retried, trigger
 from functions.process import service
-from functions.recap.ledger.lock import TIMEOUT as RECAP_TIMEOUT
+from functions.recap.ledger.batch import TIMEOUT as RECAP_TIMEOUT
 from functions.signed_in import signed_in
 from functions.webhooks.deliveries.fair_pace import SLOW_PLACES
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SWEEP_PERIOD
@@ -106,7 +106,7 @@ def _worker(*, instances: int, places: int, backoff_seconds: int) -> dict[str, A
 
 _RECAP_PLACES: Final[dict[str, Any]] = {
     # Of 100,000 photos a recap takes 154 MiB, of 12,000 it takes 37, an idle instance 78
-    # (docs/benchmarks.md): five of the largest fit, and `recap/slots.py` lets in no more.
+    # (docs/benchmarks.md): five of the largest fit, and `recap/limits.py` lets in no more.
     "memory": options.MemoryOption.GB_1,
     "concurrency": 80,  # a body that drips holds one of them for six seconds
 }

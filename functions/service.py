@@ -23,11 +23,10 @@ if TYPE_CHECKING:
     from functions.recap.feedback.recorder import MailEvents
     from functions.recap.feedback.status_store import StatusStore
     from functions.recap.ledger.recap_store import RecapStore
+    from functions.recap.limits import MailingStore, Slots
     from functions.recap.planner import Planner
     from functions.recap.preview import RecapPreview
-    from functions.recap.quota import MailingStore
     from functions.recap.send_recap import RecapSender
-    from functions.recap.slots import Slots
     from functions.wall.retention import Forgetting, OrphanCleanup
     from functions.webhooks.attempts.sweeper import Sweeper
     from functions.webhooks.attempts.worker import Worker
@@ -192,7 +191,7 @@ class Service:
     @made_once
     def mailings(self) -> "MailingStore":
         """The recap mails of tenants."""
-        from functions.recap.quota import MailingStore
+        from functions.recap.limits import MailingStore
 
         return MailingStore(self.documents)
 
@@ -206,15 +205,15 @@ class Service:
     @made_once
     def slots(self) -> "Slots":
         """The slots that recaps and previews share."""
-        from functions.recap.slots import Slots
+        from functions.recap.limits import Slots
 
         return Slots()
 
     @made_once
     def _planner(self) -> "Planner":
         from functions.recap.audience.photos import PhotoHosts
+        from functions.recap.limits import RecapLimits
         from functions.recap.planner import Planner
-        from functions.recap.quota import RecapLimits
 
         given = self.parameters
         return Planner(

@@ -21,7 +21,7 @@ from typing import Any, Final
 import requests
 
 from functions.firestore.model import Create, Document, Documents, Query, Update, Write
-from functions.recap import quota
+from functions.recap import limits
 from functions.recap.feedback import status_store
 from functions.wall.address import address_hash, guest_uid, mailbox, normalised
 from ops.cloud import Cloud, OpsError, Outside
@@ -318,7 +318,7 @@ class GuestData:
 
     def _without_allowance(self, before: bytes) -> bytes:
         for address in self.addresses:
-            before = quota.without_mailbox(before, address_hash(mailbox(address)))
+            before = limits.without_mailbox(before, address_hash(mailbox(address)))
         return before
 
     def _without_outcome(self, before: bytes) -> bytes:

@@ -20,11 +20,10 @@ from functions.recap.audience.guest_store import (
 )
 from functions.recap.audience.guests import Audience, Guest
 from functions.recap.audience.photos import PhotoHosts
-from functions.recap.ledger.batch import Batch, Counts, open_batches, sent_again, total
-from functions.recap.ledger.lock import Lock
+from functions.recap.ledger.batch import Batch, Counts, Lock, open_batches, sent_again, total
 from functions.recap.ledger.recap_store import RecapStore
+from functions.recap.limits import Counted, RecapLimits
 from functions.recap.mail.composer import Composer
-from functions.recap.quota import Counted, RecapLimits
 from functions.recap.recap_arguments import Mode, RecapArguments
 from functions.recap.report import Report
 from functions.wall.photo import Photo

@@ -27,15 +27,13 @@ from functions.preferences.preference_links import LinkSigner
 from functions.rate_limit import Limiter, TooManyCallsError
 from functions.recap.audience.guests import Audience, Guest
 from functions.recap.feedback.status_store import StatusStore
-from functions.recap.ledger.batch import Batch, BatchState
-from functions.recap.ledger.lock import Lock, RecapKey, resumable
+from functions.recap.ledger.batch import Batch, BatchState, Lock, RecapKey, resumable
 from functions.recap.ledger.recap_store import RecapStore
+from functions.recap.limits import MailingStore, Slots, counted
 from functions.recap.mail.composer import Recipient
 from functions.recap.planner import Choice, Gathered, Planner
-from functions.recap.quota import MailingStore, counted
 from functions.recap.recap_arguments import PreviewArguments
 from functions.recap.report import outlook
-from functions.recap.slots import Slots
 from functions.wall.address import masked
 from functions.wall.wall_event import WallEvent
 

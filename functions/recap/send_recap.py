@@ -17,22 +17,23 @@ from functions.recap.audience.guests import Guest
 from functions.recap.dispatch import Dispatch
 from functions.recap.feedback.status_store import MailLabels, StatusStore
 from functions.recap.ledger.batch import (
+    TIMEOUT,
     Batch,
+    RecapKey,
     RecapState,
     open_batches,
     plan,
+    resumable,
     sent_again,
     total,
 )
 from functions.recap.ledger.claim import Claim
-from functions.recap.ledger.lock import TIMEOUT, RecapKey, resumable
 from functions.recap.ledger.recap_store import RecapStore
+from functions.recap.limits import MailingStore, Slots, counted, with_recap
 from functions.recap.mail.composer import Composer, Recipient
 from functions.recap.planner import Choice, Gathered, Planner
-from functions.recap.quota import MailingStore, counted, with_recap
 from functions.recap.recap_arguments import RecapArguments
 from functions.recap.report import RecapResult, Report, answer
-from functions.recap.slots import Slots
 from functions.wall.address import guest_uid
 from functions.wall.wall_event import WallEvent
 

@@ -23,7 +23,7 @@ from functions.parallel import InParallel
 from functions.preferences.preferences import UNREACHABLE_FOR, Flag
 from functions.preferences.user_store import UserStore
 from functions.recap.feedback.status_store import MailLabels, StatusStore, StoredStatuses
-from functions.recap.ledger.lock import RecapKey
+from functions.recap.ledger.batch import RecapKey
 from functions.wall.address import address_hash, guest_uid, mailbox, normalised
 
 _WITH_EFFECT: Final = DeliveryStatus.UNWELCOME | DeliveryStatus.UNREACHABLE

@@ -9,7 +9,7 @@ from typing import Final, Self
 from functions.arguments import is_document_id
 from functions.firestore.model import Documents, Update, Version, write_as_read
 from functions.mail.outcome import DeliveryStatus, Tally
-from functions.recap.ledger.lock import RecapKey
+from functions.recap.ledger.batch import RecapKey
 
 # The prefix keeps the labels apart from the mail service's own fields.
 _EVENT: Final = "wall_event"

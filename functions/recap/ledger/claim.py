@@ -14,16 +14,18 @@ from functions import log
 from functions.clock import Clock
 from functions.firestore.model import ChangedMeanwhileError
 from functions.recap.ledger.batch import (
+    COOLDOWN,
     RECIPIENTS_PER_CALL,
     Batch,
     BatchState,
     Counts,
+    Lock,
+    RecapKey,
     RecapState,
     last_mail,
     plan,
     recap_state,
 )
-from functions.recap.ledger.lock import COOLDOWN, Lock, RecapKey
 from functions.recap.ledger.recap_store import RecapStore
 
 _CRASHED: Final = "the call ended before its answer"

@@ -27,8 +27,16 @@ from functions.firestore.model import (
     Write,
 )
 from functions.mail.outcome import Tally
-from functions.recap.ledger.batch import Batch, BatchState, Counts, RecapState, total
-from functions.recap.ledger.lock import Lock, RecapKey, taken
+from functions.recap.ledger.batch import (
+    Batch,
+    BatchState,
+    Counts,
+    Lock,
+    RecapKey,
+    RecapState,
+    taken,
+    total,
+)
 from functions.recap.recap_arguments import RecapArguments
 
 

@@ -9,9 +9,8 @@ from functions.firestore.model import Merge, Update
 from functions.mail.outcome import Later, SendOutcome, Tally, Unknown
 from functions.mail.sendgrid import refusal
 from functions.recap.feedback.status_store import StatusStore
-from functions.recap.ledger.batch import Batch, Counts
+from functions.recap.ledger.batch import Batch, Counts, Lock, RecapKey
 from functions.recap.ledger.claim import Claim
-from functions.recap.ledger.lock import Lock, RecapKey
 from functions.recap.ledger.recap_store import RecapStore
 from tests.in_memory import mailer
 from tests.simulation.mutant import Mutant, instead_of

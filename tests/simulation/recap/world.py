@@ -16,16 +16,24 @@ from functions.firestore.model import Document, Put, Query
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import DeliveryStatus, Tally, TrackingEvent
 from functions.parallel import InParallel
-from functions.recap import quota
+from functions.recap import limits
 from functions.recap.feedback.recorder import MailEvents, StillBusyError
-from functions.recap.ledger.batch import Batch, BatchState, Counts, RecapState, recap_state, total
-from functions.recap.ledger.lock import COOLDOWN, Lock, RecapKey
+from functions.recap.ledger.batch import (
+    COOLDOWN,
+    Batch,
+    BatchState,
+    Counts,
+    Lock,
+    RecapKey,
+    RecapState,
+    recap_state,
+    total,
+)
 from functions.recap.ledger.recap_store import batch_of, lock_of
+from functions.recap.limits import Slots, tenant_key
 from functions.recap.preview import Preview
-from functions.recap.quota import tenant_key
 from functions.recap.recap_arguments import PreviewArguments, RecapArguments
 from functions.recap.report import RecapResult
-from functions.recap.slots import Slots
 from functions.service import Service
 from functions.wall.address import address_hash
 from tests.in_memory.adapters import having, service_on
@@ -359,16 +367,16 @@ class RecapWorld:
     def _counts_against(self, recap_id: str, address: str) -> bool:
         """Whether the tenant's record has the mail; after a day the record may forget it."""
         began = self._recap(recap_id)["startedAt"]
-        planned = self._simulation.now - began < quota.PERIOD - _SLACK
+        planned = self._simulation.now - began < limits.PERIOD - _SLACK
         return not planned or self._mailed_of(recap_id).recaps_of(address_hash(address)) > 0
 
-    def _mailed_of(self, recap_id: str) -> quota.Counted:
+    def _mailed_of(self, recap_id: str) -> limits.Counted:
         """What the tenant's record has of one recap."""
         found = self._firestore.get(f"recapMails/{tenant_key(TENANT)}")
         entries: bytes = found.fields["entries"] if found else b""
         now = self._simulation.now
-        all_of_them, others = (quota.counted(entries, of, now) for of in ("", recap_id))
-        return quota.Counted(all_of_them.mails - others.mails, all_of_them.recaps - others.recaps)
+        all_of_them, others = (limits.counted(entries, of, now) for of in ("", recap_id))
+        return limits.Counted(all_of_them.mails - others.mails, all_of_them.recaps - others.recaps)
 
     def _recap(self, recap_id: str) -> Mapping[str, Any]:
         found = self._firestore.get(RecapKey(EVENT, recap_id).path)

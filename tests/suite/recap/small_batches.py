@@ -8,11 +8,11 @@ sys.path.insert(0, str(Path(__file__).parents[3]))
 
 from emulator.cloud.entry import sendEventRecap
 from functions.mail.sendgrid import SendGridMailer
-from functions.recap import dispatch, quota
+from functions.recap import dispatch, limits
 
 SendGridMailer.recipients_per_request = 10
-_SMALL = functools.partial(quota.RecapLimits, per_call=50)
+_SMALL = functools.partial(limits.RecapLimits, per_call=50)
 setattr(dispatch, "SMALL_BATCH", 1)  # noqa: B010 - ten mails stand for a thousand
-setattr(quota, "RecapLimits", _SMALL)  # noqa: B010 - fifty guests stand for 5,000
+setattr(limits, "RecapLimits", _SMALL)  # noqa: B010 - fifty guests stand for 5,000
 
 __all__ = ["sendEventRecap"]

@@ -10,7 +10,7 @@ import pytest
 from google.cloud import firestore
 
 from functions.mail.outcome import DeliveryStatus
-from functions.recap import quota
+from functions.recap import limits
 from functions.recap.feedback import status_store
 from functions.wall.address import address_hash, guest_uid
 from ops import guest_data
@@ -60,7 +60,7 @@ DATABASE: Final[Scan] = {
         "entries": status_store.entries_of({HASH: DeliveryStatus(1), OTHER: DeliveryStatus(2)})
     },
     f"recapMails/{written_of('2026-05-01')}": {
-        "entries": quota.with_recap(b"", "r1", [HASH, OTHER], NOON)
+        "entries": limits.with_recap(b"", "r1", [HASH, OTHER], NOON)
     },
     "users/u1": {
         "email": "ANN.X7@example.com",

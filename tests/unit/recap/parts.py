@@ -22,15 +22,13 @@ from functions.preferences.preferences import address_record_id
 from functions.recap.audience.guests import Guest
 from functions.recap.audience.photos import Picture
 from functions.recap.feedback.recorder import MailEvents
-from functions.recap.ledger.batch import Batch
-from functions.recap.ledger.lock import RecapKey
+from functions.recap.ledger.batch import Batch, RecapKey
 from functions.recap.ledger.recap_store import RecapStore
+from functions.recap.limits import RecapLimits, Slots
 from functions.recap.mail.composer import Composer, Recipient
 from functions.recap.preview import Preview
-from functions.recap.quota import RecapLimits
 from functions.recap.recap_arguments import Mode, PreviewArguments, RecapArguments
 from functions.recap.report import RecapResult
-from functions.recap.slots import Slots
 from functions.service import Service
 from functions.wall.address import address_hash
 from functions.wall.wall_event import WallEvent

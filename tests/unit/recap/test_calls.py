@@ -10,7 +10,7 @@ import pytest
 from emulator.neighbours.sendgrid import Answer, accepted, refused
 from functions.call_error import CallError, Code
 from functions.recap import recap_calls
-from functions.recap.slots import Slot, Slots
+from functions.recap.limits import Slot, Slots
 from tests.in_memory.through import Crash
 from tests.unit.recap.parts import EVENT, TENANT, At, House, guest
 

@@ -12,8 +12,7 @@ import pytest
 
 from emulator.neighbours.sendgrid import accepted, refused
 from functions.call_error import CallError
-from functions.recap.ledger.batch import BatchState
-from functions.recap.ledger.lock import LEASE
+from functions.recap.ledger.batch import LEASE, BatchState
 from functions.recap.report import RecapResult
 from functions.wall.address import address_hash
 from tests.in_memory.documents import InMemoryDocuments

@@ -7,21 +7,19 @@ import pytest
 
 from functions.call_error import CallError, Code
 from functions.recap.ledger.batch import (
+    COOLDOWN,
+    LEASE,
     Batch,
     BatchState,
     Counts,
+    Lock,
     RecapState,
     last_mail,
     plan,
     recap_state,
-    total,
-)
-from functions.recap.ledger.lock import (
-    COOLDOWN,
-    LEASE,
-    Lock,
     resumable,
     taken,
+    total,
 )
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)

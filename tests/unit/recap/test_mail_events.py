@@ -18,7 +18,7 @@ from functions.preferences.preferences import UNREACHABLE_FOR, Flag
 from functions.preferences.user_store import UserStore
 from functions.recap.feedback import status_store
 from functions.recap.feedback.recorder import StillBusyError
-from functions.recap.ledger.lock import RecapKey
+from functions.recap.ledger.batch import RecapKey
 from functions.recap.preview import Unreached
 from functions.wall.address import address_hash, guest_uid
 from tests.in_memory.through import ServiceError

@@ -10,11 +10,11 @@ from emulator.neighbours.sendgrid import refused
 from functions.access import Caller, Role
 from functions.call_error import CallError
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT
-from functions.recap import quota
+from functions.recap import limits
 from functions.recap.audience.guests import Audience
 from functions.recap.audience.photos import PhotoHosts
-from functions.recap.ledger.lock import LEASE
-from functions.recap.quota import RecapLimits
+from functions.recap.ledger.batch import LEASE
+from functions.recap.limits import RecapLimits
 from functions.recap.recap_arguments import Mode
 from functions.wall.address import address_hash
 from functions.wall.photo import Photo
@@ -175,16 +175,16 @@ def test_two_events_at_once_count_both(house: House) -> None:
 def test_the_record_is_a_list_of_hashes(house: House) -> None:
     """No address is recorded, and the largest document is below 1 MB."""
     now = datetime(2026, 5, 1, 12, tzinfo=UTC)
-    ids = [address_hash(guest(number)) for number in range(quota.MAX_MAILS_PER_DAY)]
-    entries = quota.with_recap(b"", "r1", ids, now)
+    ids = [address_hash(guest(number)) for number in range(limits.MAX_MAILS_PER_DAY)]
+    entries = limits.with_recap(b"", "r1", ids, now)
     assert len(entries) < 1_000_000
     assert b"guest-" not in entries
-    counted = quota.counted(entries, "r2", now + timedelta(hours=23))
-    assert (counted.mails, counted.recaps_of(ids[7])) == (quota.MAX_MAILS_PER_DAY, 1)
-    assert quota.counted(entries, "r1", now).mails == 0
-    assert quota.with_recap(entries, "r1", [], now) == b""
-    assert quota.with_recap(entries, "r2", [], now + timedelta(hours=24)) == b""
-    assert quota.with_recap(entries, "r1", ids[:1], now) == entries[:16]
+    counted = limits.counted(entries, "r2", now + timedelta(hours=23))
+    assert (counted.mails, counted.recaps_of(ids[7])) == (limits.MAX_MAILS_PER_DAY, 1)
+    assert limits.counted(entries, "r1", now).mails == 0
+    assert limits.with_recap(entries, "r1", [], now) == b""
+    assert limits.with_recap(entries, "r2", [], now + timedelta(hours=24)) == b""
+    assert limits.with_recap(entries, "r1", ids[:1], now) == entries[:16]
     house.guests(1)
     house.send()
     (record,) = house.collection("recapMails").values()

@@ -12,9 +12,9 @@ from functions.call_error import CallError, Code
 from functions.firestore.model import Put
 from functions.mail.outcome import Cause
 from functions.mail.sendgrid import KEY_NAME
-from functions.recap.ledger.lock import LEASE
+from functions.recap.ledger.batch import LEASE
+from functions.recap.limits import RecapLimits
 from functions.recap.preview import MARK, MIN_GUESTS_TO_COUNT_SKIPPED
-from functions.recap.quota import RecapLimits
 from functions.wall.address import address_hash
 from tests.in_memory.through import Crash, Through
 from tests.unit.recap.parts import NOON, At, House, guest

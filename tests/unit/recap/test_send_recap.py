@@ -18,7 +18,7 @@ from functions.mail.sendgrid import KEY_NAME
 from functions.parallel import InParallel
 from functions.recap import dispatch
 from functions.recap.ledger.batch import BatchState
-from functions.recap.quota import RecapLimits
+from functions.recap.limits import RecapLimits
 from functions.recap.recap_arguments import RecapArguments
 from functions.recap.report import RecapResult
 from functions.wall.address import address_hash

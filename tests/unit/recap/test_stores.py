@@ -12,9 +12,18 @@ import pytest
 from functions.access import Caller, Role
 from functions.clock import Clock
 from functions.firestore.model import ChangedMeanwhileError
-from functions.recap.ledger.batch import BatchState, Counts, RecapState, plan, total
+from functions.recap.ledger.batch import (
+    COOLDOWN,
+    LEASE,
+    BatchState,
+    Counts,
+    Lock,
+    RecapKey,
+    RecapState,
+    plan,
+    total,
+)
 from functions.recap.ledger.claim import Claim
-from functions.recap.ledger.lock import COOLDOWN, LEASE, Lock, RecapKey
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.recap_arguments import RecapArguments
 from tests.in_memory.documents import InMemoryDocuments

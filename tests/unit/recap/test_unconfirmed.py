@@ -8,8 +8,7 @@ import pytest
 from emulator.neighbours.sendgrid import Answer, refused
 from functions.call_error import CallError, Code
 from functions.mail.outcome import DeliveryStatus
-from functions.recap.ledger.batch import BatchState
-from functions.recap.ledger.lock import LEASE
+from functions.recap.ledger.batch import LEASE, BatchState
 from functions.recap.report import RecapResult
 from tests.in_memory.through import Crash
 from tests.unit.recap.parts import EVENT, At, House, guest

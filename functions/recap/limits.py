@@ -1,4 +1,8 @@
-"""How many recap mails a tenant may send in 24 hours: in all, and to one mailbox (spec 8).
+"""The limits of a tenant: recaps and previews at work, and recap mails in 24 hours (spec 8).
+
+Recaps and previews have slots in each instance, of which no tenant takes them all. Cloud Run admits
+more calls: a body that drips holds a place of Cloud Run, and no slot here. A plain
+`BoundedSemaphore` would let one tenant hold every slot for minutes.
 
 A mail counts from the moment that any event of the tenant plans it; a recap that sent nothing is
 removed again before its lock is free. A tenant has one list of 16-byte entries (recap,
@@ -9,16 +13,99 @@ text. The list contains no address, and no entry older than 24 hours.
 import hashlib
 import itertools
 import struct
+import threading
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, TypeVar
 
+from functions.call_error import CallError, Code
 from functions.firestore.model import Documents, Version, write_as_read
 from functions.recap.audience.guests import Guest
 from functions.recap.ledger.batch import RECIPIENTS_PER_CALL
+
+SLOTS: Final = 5
+SLOTS_PER_TENANT: Final = 2
+
+LARGE_EVENT: Final = 2_000
+"""Photos from which on a preview takes seconds of CPU."""
+
+Photo = TypeVar("Photo")
+
+
+@dataclass(slots=True, eq=False)
+class Slot:
+    """The slot of one call; `is_large` once that call has read many photos."""
+
+    tenant_id: str
+    is_large: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Slots:
+    """The slots; one instance serves all threads of the process.
+
+    `seconds` is how long a call waits for a slot.
+    """
+
+    seconds: float = 20.0
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+    _taken: list[Slot] = field(default_factory=list)
+
+    @contextmanager
+    def slot(self, tenant_id: str) -> Iterator[Slot]:
+        """A slot for a call of that tenant.
+
+        Raises:
+            CallError: `resource-exhausted`, where no slot gets free in time.
+        """
+        slot = Slot(tenant_id)
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._is_free(tenant_id), self.seconds):
+                all_own = self._taken_by(tenant_id) >= SLOTS_PER_TENANT
+                raise _busy(
+                    f"{SLOTS_PER_TENANT} calls for your events are at work"
+                    if all_own
+                    else "All places are taken"
+                )
+            self._taken.append(slot)
+        try:
+            yield slot
+        finally:
+            with self._changed:
+                self._taken.remove(slot)
+                self._changed.notify_all()
+
+    def _is_free(self, tenant_id: str) -> bool:
+        return self._taken_by(tenant_id) < SLOTS_PER_TENANT and len(self._taken) < SLOTS
+
+    def _taken_by(self, tenant_id: str) -> int:
+        return sum(slot.tenant_id == tenant_id for slot in self._taken)
+
+    def admitted(self, slot: Slot, photos: Iterable[Photo]) -> Iterator[Photo]:
+        """The `photos` of an event, one by one, for the call in `slot`.
+
+        Raises:
+            CallError: `resource-exhausted`, as soon as the event turns out to be large and only the
+                last slot is left, which is for small ones: waiting would keep it.
+        """
+        for number, photo in enumerate(photos):
+            if number == LARGE_EVENT:
+                with self._changed:
+                    if sum(slot.is_large for slot in self._taken) == SLOTS - 1:
+                        raise _busy("Large events have their places")
+                    slot.is_large = True
+            yield photo
+
+
+def _busy(problem: str) -> CallError:
+    return CallError(
+        Code.RESOURCE_EXHAUSTED, f"{problem} right now; call again in a minute.", {"reason": "busy"}
+    )
+
 
 PERIOD: Final = timedelta(hours=24)
 
