@@ -43,7 +43,7 @@ def webhooks_written() -> Parts:
     parts.crowd(99)
     photo = parts.photo(status="approved", email="ann@example.com")
     parts.publisher().photo_written("w1", EVENT, None, photo)
-    deliveries = {f"{one.event_type} {one.url}": one for one in parts.records}
+    deliveries = {f"{record.event_type} {record.url}": record for record in parts.records}
     parts.attempts(deliveries[f"photo.uploaded {URL}"], 204)
     parts.failed(deliveries[f"photo.approved {URL}"])
     parts.failed(deliveries[f"photo.uploaded {OTHER}"])
@@ -90,7 +90,9 @@ def written() -> dict[str, Any]:
 def _documents(firestore: Firestore) -> dict[str, Any]:
     under_events = firestore.query(Query(collection="events/", group=True))
     found = [*under_events, *firestore.query(Query(collection="users"))]
-    return {one.path: one.fields for one in found if "/photos/crowd" not in one.path}
+    return {
+        document.path: document.fields for document in found if "/photos/crowd" not in document.path
+    }
 
 
 def _encoded(value: object) -> dict[str, str]:
@@ -133,7 +135,8 @@ def test_deliveries_of_the_last_release_go_on(last: Any) -> None:
     secret = last["webhooks"][f"events/{EVENT}/secrets/webhooks"]["secret"]
     assert parts.secrets().of(EVENT) == secret
     page = parts.shared_log().read_page(EVENT, "1", LogArguments.read({"token": "t"}))
-    assert {one.id for one in page.deliveries} == {key for key in before if before[key].url == URL}
+    shown = {delivery.id for delivery in page.deliveries}
+    assert shown == {key for key in before if before[key].url == URL}
 
 
 def test_a_recap_of_the_last_release_is_continued(last: Any) -> None:
@@ -149,7 +152,7 @@ def test_a_recap_of_the_last_release_is_continued(last: Any) -> None:
 
 @pytest.mark.parametrize("scope", ABOUT)
 def test_links_of_the_last_release_keep_their_meaning(last: Any, scope: Scope) -> None:
-    """In mails and in people's notes."""
+    """Links stand in mails and in people's notes, where no release changes them."""
     assert KEY.verify(last["links"][scope], NOW, scope) == ABOUT[scope]
 
 

@@ -1,9 +1,10 @@
-"""The page that a mail's link leads to, as Firebase Hosting serves it."""
+"""The page that a mail's link leads to, and the catalogue of event types, as they are served."""
 
 import json
 import re
 from typing import Final
 
+import pytest
 from google.cloud import firestore
 
 from functions.preferences.preference_links import one_click_link
@@ -12,9 +13,10 @@ from tests.suite.call import ONE_CLICK, fetch
 SITE: Final = "http://127.0.0.1:5000"
 
 
-def test_nothing_foreign() -> None:
-    """The page runs only what stands in this site's own files, and tells no site where it was."""
-    _, text, headers = fetch(f"{SITE}/preferences")
+@pytest.mark.parametrize("page", ["preferences", "events"])
+def test_a_page_runs_and_loads_only_files_of_this_site(page: str) -> None:
+    """The site has each file, and tells no other site where its reader was."""
+    _, text, headers = fetch(f"{SITE}/{page}")
     policy = dict(
         part.strip().split(" ", 1) for part in headers["Content-Security-Policy"].split(";")
     )
@@ -22,7 +24,7 @@ def test_nothing_foreign() -> None:
     assert policy["script-src"] == policy["style-src"] == "'self'"
     assert headers["Referrer-Policy"] == "no-referrer"
     assert headers["X-Content-Type-Options"] == "nosniff"
-    addresses = re.findall(r'(?:src|href)="([^"]*)"', text)
+    addresses = re.findall(r'(?:src|href)="([^"#]+)"', text)
     assert addresses
     for address in addresses:
         assert address.startswith("/")

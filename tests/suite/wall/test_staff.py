@@ -91,7 +91,7 @@ def test_a_moderator_is_made_signs_in_and_is_let_go(run: Run, email: str, app: A
 
 
 def test_claims_of_an_app_stay_and_a_role_is_replaced(run: Run, email: str, app: App) -> None:
-    """An account has one role; whoever has verified the address gets no link."""
+    """An account has one role; a person with a verified address gets no link."""
     account = auth.create_user(email=email, email_verified=True, password=PASSWORD, app=app)
     auth.set_custom_user_claims(account.uid, {"plan": "pro"}, app)
     said = run("grant", email, "--role", "admin", "--tenant", "a")[1]

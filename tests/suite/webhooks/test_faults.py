@@ -113,7 +113,7 @@ Uploaded = Callable[[str], Written]
 def test_a_trigger_dies_between_record_and_enqueue(
     start: Start, uploaded: Uploaded, tasks: Tasks, records: Records
 ) -> None:
-    """The next run queues recorded deliveries."""
+    """The next run of the trigger queues the deliveries that the first run has recorded."""
     first, written = start("onPhotoWritten"), uploaded("https://localhost/hook")
     tasks.on_lost = first.kill
     assert first.written(written) is None
