@@ -2,8 +2,6 @@
 
 import json
 import os
-import urllib.error
-import urllib.request
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
@@ -15,6 +13,7 @@ from firebase_admin import App, auth, delete_app, initialize_app
 from google.cloud import firestore
 
 from ops import staff
+from tests.suite.call import fetch
 from tests.suite.operators import outside
 
 Run = Callable[..., tuple[int, str, str]]
@@ -52,17 +51,10 @@ def email() -> str:
 
 def asked(method: str, body: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
     """What a client of Firebase Authentication gets: status and answer."""
-    host = f"http://{os.environ['FIREBASE_AUTH_EMULATOR_HOST']}"
-    request = urllib.request.Request(  # noqa: S310 - the emulator
-        f"{host}/{method}?key=any",
-        json.dumps(body).encode(),
-        {"Content-Type": "application/json"},
-    )
-    try:
-        with urllib.request.urlopen(request) as answer:  # noqa: S310
-            return answer.status, json.loads(answer.read())
-    except urllib.error.HTTPError as error:
-        return error.code, json.loads(error.read())
+    address = f"http://{os.environ['FIREBASE_AUTH_EMULATOR_HOST']}/{method}?key=any"
+    content = {"Content-Type": "application/json"}
+    status, text, _ = fetch(address, json.dumps(body).encode(), content)
+    return status, json.loads(text)
 
 
 def code_of(said: str) -> str:
