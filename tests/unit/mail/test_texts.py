@@ -138,7 +138,7 @@ def test_the_language_is_the_tags(tag: str | None, language: str, direction: str
     ],
 )
 def test_plurals_and_numbers_are_the_languages(language: str, count: int, text: str) -> None:
-    """Numbers are Babel's, plural forms gettext's."""
+    """Numbers are written by Babel, and plural forms are chosen by gettext."""
     one, many = "You shared a photo on the wall.", "You shared %(count)s photos on the wall."
     assert Texts.of(language).plural(one, many, count) == text
 

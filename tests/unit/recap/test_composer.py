@@ -225,7 +225,7 @@ def test_what_people_wrote_is_escaped(mode: Mode) -> None:
 
 
 def test_newlines_in_the_name_of_an_event_reach_no_subject() -> None:
-    """Spec 4.1: header injection."""
+    """Spec 4.1: no name of an event can add a header to a mail."""
     composer = composer_of(name="Summer\nBcc: x@example.com\x0b\u2029 Party")
     subject = composer.message([_recipient()]).subject
     assert subject == "Your photos from SummerBcc: x@example.com Party"
@@ -243,7 +243,7 @@ def test_a_tag_of_one_message_is_in_no_other_and_in_no_text() -> None:
 
 
 def test_every_mail_carries_both_headers_of_one_click_unsubscribe() -> None:
-    """RFC 8058."""
+    """RFC 8058: each mail has the link, and the header that allows one click."""
     (copy,) = composer_of().message([_recipient()]).copies
     assert copy.headers == {
         "Content-Language": "en",

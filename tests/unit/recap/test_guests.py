@@ -161,7 +161,7 @@ def test_a_document_of_nothing_but_wrong_types_is_read() -> None:
 
 
 def test_guests_without_a_recap_come_first_and_then_the_oldest_recap() -> None:
-    """Design 3.38: everybody has a turn."""
+    """Design 3.38: every guest has a turn before anybody has a second recap."""
     guests = [Guest(f"{name}@example.com") for name in "abc"]
     sent_at = {guests[0].id: NOON, guests[1].id: NOON - timedelta(days=2)}
     assert least_recently_mailed_first(guests, sent_at, only_new=False) == [

@@ -115,7 +115,7 @@ def test_where_a_recap_stands_follows_from_its_batches(
 
 
 def test_what_a_recap_counts_follows_from_its_batches() -> None:
-    """Design 4, `sent`, `skipped`, `left`."""
+    """Design 4: `sent`, `skipped` and `left` are sums over the batches."""
     left_out = _batch(BatchState.PLANNED, refused=("a", "b"), opted_out=3)
     assert total([ACCEPTED, UNKNOWN, PLANNED, STARTED, left_out]) == Counts(
         sent=10, unknown=5, skipped=5, left=15
@@ -154,6 +154,6 @@ def test_the_lock_that_a_call_takes_follows_from_the_lock_before(
 
 
 def test_a_call_finds_its_own_lock_where_the_answer_was_lost() -> None:
-    """The same recap goes on."""
+    """A repeated attempt to take the lock goes on with the same recap."""
     lock = taken(None, holder="me", recap_id="new", at=NOW)
     assert taken(lock, holder="me", recap_id="another", at=NOW) == lock

@@ -150,7 +150,7 @@ def test_without_a_key_everything_is_refused(house: House, logged: Logged) -> No
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"])
 def test_only_post_is_taken(house: House, method: str) -> None:
-    """Also where everything else is right."""
+    """Another method is refused, also where signature and body are right."""
     status, _ = post(house, delivered(house), method=method)
     assert status == 405
     assert house.recap()["delivered"] == 0

@@ -77,7 +77,7 @@ def test_each_address_of_a_mailbox_gets_its_first_recap(house: House, addresses:
 
 
 def test_another_tenant_is_not_touched_by_it_and_a_day_later_it_is_over(house: House) -> None:
-    """The limit is each tenant's own."""
+    """Each tenant has a limit of its own, for a day."""
     for name in _events(house, 3):
         house.send(eventId=name)
     (other,) = _events(house, 1, "t2")

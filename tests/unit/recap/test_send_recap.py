@@ -240,7 +240,7 @@ def test_in_progress_another_call_is_aborted(house: House, port: str) -> None:
     ],
 )
 def test_a_failure_before_anything_is_sent_can_be_retried_at_once(house: House, port: str) -> None:
-    """Spec 7.1, internal; design 3.39."""
+    """Spec 7.1 and design 3.39: the answer is `internal`, and no cooldown begins."""
     house.guests(3)
     refused = refusal(house, At(port, _fail))
     assert (refused.code, house.mails) == (Code.INTERNAL, [])

@@ -70,7 +70,7 @@ def test_reports_of_either_mail_are_recorded(house: House) -> None:
 
 
 def test_opt_outs_since_are_honoured(house: House) -> None:
-    """Spec 4.1, rule 3."""
+    """Spec 4.1, rule 3: a guest who has opted out since gets no second mail."""
     house.opt_out(guest(0))
     result = house.send(resendUnconfirmed=True)
     assert (result.sent, result.skipped) == (1, 1)

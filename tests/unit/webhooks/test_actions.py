@@ -125,7 +125,7 @@ def test_a_test_goes_to_no_other_url(parts: Parts) -> None:
 
 
 def test_a_test_of_an_unusable_url_is_skipped(parts: Parts) -> None:
-    """Spec 3.4."""
+    """Spec 3.4: a test of a URL without HTTPS is skipped, and nothing is posted."""
     parts.subscribe("http://example.com")
     assert send_test(parts, "http://example.com").outcome is Outcome.SKIPPED
     assert not parts.posts
@@ -243,7 +243,7 @@ def failed(parts: Parts, count: int, **fields: Any) -> list[Delivery]:
 
 
 def test_a_page_leaves_alone_what_others_have_taken_up(parts: Parts) -> None:
-    """Between the query and the write."""
+    """A delivery that another call has sent again since the query is left alone."""
     made = failed(parts, 2)
 
     def acknowledged_after_all() -> None:

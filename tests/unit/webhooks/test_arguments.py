@@ -56,7 +56,7 @@ def test_what_is_sent_again_is_one_delivery_or_a_page(
 
 @pytest.mark.parametrize(("given", "minutes"), [(None, 0), (0, 0), (1, 1), (10_080, 10_080)])
 def test_a_secret_is_announced_a_week_before_at_most(given: int | None, minutes: int) -> None:
-    """Whole minutes; none is at once."""
+    """The announcement is a whole number of minutes; without one the change is immediate."""
     read = RotateArguments.read({"eventId": "e1", "activeInMinutes": given})
 
     assert read.active_in == timedelta(minutes=minutes)

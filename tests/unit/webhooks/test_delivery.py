@@ -64,7 +64,7 @@ def test_one_happening_at_one_url_has_one_id() -> None:
 
 @pytest.mark.parametrize("answers", [[200], FAILURES])
 def test_no_task_once_the_outcome_is_final(answers: list[int]) -> None:
-    """Spec 3.4: no further attempts."""
+    """Spec 3.4: a delivery that has ended gets no further attempt."""
     with pytest.raises(ValueError, match="no attempt"):
         attempt_task(after(delivery(), *answers))
 

@@ -77,7 +77,7 @@ def failing(house: House) -> House:
 
 @pytest.mark.parametrize(("failures", "told"), [(4, []), (5, [FAILING]), (20, [FAILING])])
 def test_five_failures_in_a_row_are_told_once(house: House, failures: int, told: list[str]) -> None:
-    """However long it lasts."""
+    """People are notified once, however long the receiver goes on failing."""
     house.fails(failures)
     assert house.mailed() == told
     for _ in range(4):

@@ -399,7 +399,7 @@ def test_tenants_have_their_turns() -> None:
 def test_an_error_at_one_endpoint_keeps_no_other_waiting(
     evening: Evening, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The next sweep tries again."""
+    """The sweep checks the other endpoints, and the next sweep tries this one again."""
     evening.subscribe(URL, OTHER, recover=[URL, OTHER])
     for url in (OTHER, URL):
         evening.ends(f"missed-{url[-4:]}", Outcome.FAILED, url=url)

@@ -128,7 +128,7 @@ def test_an_unusable_url(url: str) -> None:
     ],
 )
 def test_a_public_address(address: str) -> None:
-    """The public internet."""
+    """Addresses of the public internet may be connected to."""
     assert addresses.is_public(address)
 
 

@@ -141,7 +141,7 @@ def test_an_endpoint_that_is_enabled_again_counts_anew() -> None:
 
 
 def test_failures_count_anew_at_another_url() -> None:
-    """Spec 7.3: it is another receiver."""
+    """Spec 7.3: an endpoint with another URL is another receiver."""
     corrected = RECORD.of(Subscription("https://example.com/right"), NOW)
 
     assert (corrected.url, corrected.since) == ("https://example.com/right", NOW)

@@ -133,7 +133,7 @@ def test_slow_receivers_of_many_events_leave_another_tenant_a_place(
 
 
 def test_a_receiver_is_forgotten_after_an_hour(receivers: FastReceivers, clock: Clock) -> None:
-    """It is unknown then."""
+    """A receiver that was fast an hour ago is unknown again."""
     attempt(receivers, clock, seconds=0.1)
     clock.now += REMEMBERED_SECONDS
     attempt(receivers, clock, seconds=1)

@@ -219,7 +219,7 @@ def test_a_reset_in_the_middle() -> None:
 
 
 def test_a_receiver_that_does_not_read() -> None:
-    """Sending counts into the deadline, too."""
+    """The time for sending the request counts into the deadline, too."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificates.issue(["localhost"]))
     ended = threading.Event()
@@ -323,7 +323,7 @@ def test_a_name_that_stalls_holds_up_its_own_deliveries_only() -> None:
 
 
 def test_a_name_that_does_not_exist() -> None:
-    """A failed attempt, with its reason."""
+    """A host name that does not resolve fails the attempt, with the reason."""
     with (
         answering({}) as names,
         sending(resolve=resolving(names)) as sender,

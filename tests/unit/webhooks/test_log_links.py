@@ -60,7 +60,7 @@ def test_a_link_leads_to_its_share(parts: Parts) -> None:
 
 
 def test_a_link_lasts_a_week_and_only_shows(parts: Parts) -> None:
-    """Where nothing else is said."""
+    """A link without further arguments lasts a week and cannot resend."""
     _, made = share(parts)
     assert (made.expire_at, made.can_resend) == (NOW + timedelta(days=7), False)
 
@@ -111,14 +111,14 @@ def test_two_end_a_link_at_the_same_moment(parts: Parts) -> None:
 
 
 def test_the_answer_to_the_end_is_lost(parts: Parts) -> None:
-    """It has ended all the same."""
+    """A link whose end was written, but not confirmed, has ended."""
     _, made = share(parts)
     parts.repeats("update shares")
     assert revoke(parts, made.id) == NOW
 
 
 def test_no_such_share(parts: Parts) -> None:
-    """Nothing to end."""
+    """The end of an unknown share is refused with `not-found`."""
     assert "shareId" in refused(Code.NOT_FOUND, lambda: revoke(parts, "none"))
 
 

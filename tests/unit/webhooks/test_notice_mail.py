@@ -181,7 +181,7 @@ def test_a_label_is_one_bounded_line_and_no_link() -> None:
 
 
 def test_an_event_without_a_name() -> None:
-    """A script may have made it."""
+    """A script may have made an event without a name."""
     made = mail(name="")
     assert made.subject == "A webhook URL is failing"
     assert "to the notices of the event" in made.text

@@ -43,13 +43,13 @@ def test_one_photo_at_every_url_is_due_at_once(clock: Clock) -> None:
 
 
 def test_a_busy_event_is_due_at_the_pace(pace: Pace) -> None:
-    """What exceeds the burst comes evenly."""
+    """Deliveries beyond the burst become due at even intervals."""
     waits(pace, "busy", BURST)
     assert waits(pace, "busy", 3) == [0.02, 0.04, 0.06]
 
 
 def test_an_event_is_as_before_once_its_deliveries_were_due(pace: Pace, clock: Clock) -> None:
-    """Nothing is remembered against it."""
+    """An event whose deliveries were all due has its whole burst again."""
     waits(pace, "busy", BURST + 50)
     clock.now += (BURST + 50) / A_SECOND
     assert waits(pace, "busy", BURST) == [0] * BURST

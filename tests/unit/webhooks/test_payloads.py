@@ -131,7 +131,7 @@ TABLE: list[tuple[EventType, Payload, Payload]] = [
 
 
 def test_the_table_is_whole() -> None:
-    """Spec 6.1 has seven event types."""
+    """Spec 6.1: the table has a row for each event type."""
     assert [event for event, _, _ in TABLE] == list(EventType)
 
 

@@ -344,7 +344,7 @@ def test_several_milestones_at_once_are_due_in_order(parts: Parts) -> None:
 
 
 def test_a_milestone_that_another_trigger_has_found_behind_stays_untold(parts: Parts) -> None:
-    """The first trigger decides."""
+    """The trigger that records the milestone first decides whether it fires."""
     parts.crowd(99)
 
     def found_behind() -> None:
@@ -397,7 +397,7 @@ def test_a_photo_without_a_time_may_be_a_guests_first(parts: Parts) -> None:
 
 
 def test_an_approval_is_nobodys_first_time(parts: Parts) -> None:
-    """Milestones and guests come with uploads."""
+    """Milestones and guests are counted at uploads, not at approvals."""
     parts.crowd(99)
     photo = parts.photo("p1", "ana@example.com")
     approved = replace(photo, status=PhotoStatus.APPROVED)

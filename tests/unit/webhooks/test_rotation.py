@@ -166,7 +166,7 @@ def test_what_was_announced_and_is_due_is_the_present_one_of_the_next(parts: Par
 
 
 def test_the_instance_that_replaces_a_secret_knows_at_once(parts: Parts) -> None:
-    """It need not look again."""
+    """The instance signs with its new secret without reading the record again."""
     one = parts.secrets()
     signing(one)
     one.rotate(EVENT)

@@ -26,7 +26,7 @@ def test_so_many_at_a_time() -> None:
 
 
 def test_a_place_is_free_after_a_failure() -> None:
-    """However a POST ends."""
+    """A POST gives its place back, however the POST ends."""
     given = HostLimits(1)
     for _ in range(3):
         with pytest.raises(OSError, match="reset"), given.under_way(("e1", HOST)):

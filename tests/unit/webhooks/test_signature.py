@@ -27,5 +27,5 @@ VECTORS = [
 
 @pytest.mark.parametrize(("secret", "at", "body", "v1"), VECTORS)
 def test_vectors(secret: str, at: int, body: str, v1: str) -> None:
-    """HMAC-SHA256 over `t.body`, lowercase hex."""
+    """A signature is the HMAC-SHA256 over `t.body`, in lowercase hex."""
     assert f"t={at},v1={v1}" == sign(secret, body.encode(), at=at)

@@ -94,7 +94,7 @@ def test_every_page_is_swept(parts: Parts) -> None:
 
 
 def test_a_sweep_that_fails_is_made_up_for_by_the_next(parts: Parts) -> None:
-    """What it queued stays queued."""
+    """Queued deliveries stay queued, and the next sweep queues the others."""
     for number in range(3):
         parts.delivery(cause=str(number))
     parts.now += timedelta(minutes=3)

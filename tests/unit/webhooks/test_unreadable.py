@@ -54,7 +54,7 @@ def swept(parts: Parts, *deliveries: Delivery) -> None:
 def test_an_unreadable_delivery_stops_no_sweep(
     parts: Parts, capfd: pytest.CaptureFixture[str], fields: dict[str, object]
 ) -> None:
-    """It is logged with its path."""
+    """The sweep logs the path of a delivery that it cannot read."""
     first, bad, last = (parts.delivery(cause=cause) for cause in ("a", "b", "c"))
     of_another_release(parts, path_of(bad), **fields)
     swept(parts, first, last)

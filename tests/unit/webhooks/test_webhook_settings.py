@@ -78,7 +78,7 @@ def test_an_endpoint_has_each_of_its_names_once(entry: Any, names: tuple[str, ..
 
 
 def test_twenty_urls_at_most() -> None:
-    """Spec 8."""
+    """Spec 8: of more than twenty URLs the first twenty count."""
     urls = [f"https://example.com/{n}" for n in range(25)]
     assert urls[:20] == [
         subscription.url for subscription in WebhookSettings.read({"urls": urls}).subscriptions

@@ -98,7 +98,7 @@ def test_what_a_receiver_gets(parts: Parts) -> None:
 
 
 def test_why_there_was_no_answer_is_recorded(parts: Parts) -> None:
-    """For the delivery log."""
+    """The delivery log shows why there was no answer."""
     [attempt] = parts.attempts(parts.delivery(), None).log
     assert (attempt.status, attempt.error) == (None, "no answer within 5 seconds")
 
