@@ -162,9 +162,10 @@ def user_written(service: "Service", event: DocumentWritten) -> None:
         return
     with run_again("preferences.account-not-noted"):
         users, account = service.users, event.after.fields
-        users.list_account(box, uid)
+        verified = service.adapters.verified_addresses
+        users.list_account(box, uid, verified)
         on = _turned_on(event)
-        if on and has_verified(service.adapters.verified_addresses([uid]), uid, account):
+        if on and has_verified(verified([uid]), uid, account):
             users.free(uid, account, on, event.at)
 
 

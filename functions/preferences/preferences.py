@@ -108,6 +108,14 @@ def is_unreachable(record: Mapping[str, Any] | None, now: datetime) -> bool:
 ACCOUNTS: Final = "accounts"
 """The field of a mailbox's record with the accounts: a map from user id to true."""
 
+MAX_ACCOUNTS: Final = 99
+"""Accounts that a mailbox lists: with one more, as many as one call of Auth looks up. A stranger
+can make accounts with `+tags` of somebody's mailbox without end."""
+
+MAX_READ: Final = 200
+"""Entries of a list that are read, if it is longer all the same: a change writes each of them, and
+Firestore refuses a commit of more than 500 writes."""
+
 VerifiedAddresses: TypeAlias = Callable[[Collection[str]], Mapping[str, str]]
 """The addresses that Firebase Authentication has verified, by user id, of some users."""
 
@@ -125,9 +133,14 @@ def address_record_id(record: Mapping[str, Any] | None) -> str | None:
 
 
 def account_ids(record: Mapping[str, Any] | None) -> list[str]:
-    """Ids of the accounts that the record of a mailbox lists."""
-    accounts = (record or {}).get(ACCOUNTS)
-    return sorted(accounts) if isinstance(accounts, Mapping) else []
+    """Ids of the accounts that the record of a mailbox lists, at most `MAX_READ`."""
+    return listed_in(record, ACCOUNTS)
+
+
+def listed_in(record: Mapping[str, Any] | None, field: str) -> list[str]:
+    """The ids in a list of the record of a mailbox, at most `MAX_READ`."""
+    listed = (record or {}).get(field)
+    return sorted(listed)[:MAX_READ] if isinstance(listed, Mapping) else []
 
 
 def has_verified(verified: Mapping[str, str], uid: str, record: Mapping[str, Any]) -> bool:

@@ -11,14 +11,17 @@ from functions.preferences.address_records import AddressRecords
 from functions.preferences.preferences import (
     ACCOUNTS,
     CHOSEN_AT,
+    MAX_ACCOUNTS,
     PREFERENCES,
     UNREACHABLE,
     UNREACHABLE_UNTIL,
     Flag,
+    VerifiedAddresses,
     account_address,
     account_ids,
     address_record_id,
     chosen,
+    listed_in,
 )
 from functions.wall.address import address_hash, guest_uid
 
@@ -66,7 +69,7 @@ class UserStore:
         """
         off = {flag: value for flag, value in choices.items() if not value}
         is_reached = bool(choices.get(Flag.RECAP))
-        bounced = {uid for record in of.own.values() for uid in _keys(record, UNREACHABLE)}
+        bounced = {uid for record in of.own.values() for uid in listed_in(record, UNREACHABLE)}
         reached = [UNREACHABLE_UNTIL, UNREACHABLE] if is_reached else []
         self._write(
             *(_merge(uid, choices, at, delete=reached) for uid in of.own),
@@ -113,10 +116,30 @@ class UserStore:
             writes.append(Merge(_path(mailbox), {(UNREACHABLE, uid): True}))
         self._write(*writes)
 
-    def list_account(self, box: str, uid: str) -> None:
-        """List the account `uid` in the record of its mailbox: a read, and a write if it is new."""
-        if uid not in account_ids(self._read([box]).get(box)):
+    def list_account(self, box: str, uid: str, verified: VerifiedAddresses) -> None:
+        """List the account `uid` in the record of its mailbox: a read, and a write if it is new.
+
+        In a full list a verified account takes the place of an account that is not.
+        """
+        listed = account_ids(self._read([box]).get(box))
+        if uid in listed:
+            return
+        if len(listed) < MAX_ACCOUNTS:
             self._write(Merge(_path(box), {(ACCOUNTS, uid): True}))
+            return
+        found = verified([uid, *listed])
+        owned = {it for it in found if address_record_id({"email": found[it]}) == box}
+        unverified = set(listed) - owned
+
+        def decide(found: Document | None) -> Sequence[Merge]:
+            ids = account_ids(found.fields if found else None)
+            if uid in ids or not unverified.intersection(ids):
+                return []
+            kept = sorted(ids, key=unverified.__contains__)[: MAX_ACCOUNTS - 1]
+            return [Merge(_path(box), {ACCOUNTS: dict.fromkeys([uid, *kept], True)})]
+
+        if uid in owned:
+            self.documents.transact(_path(box), decide)
 
     def _read(self, uids: Iterable[str]) -> dict[str, Mapping[str, Any]]:
         paths = [_path(uid) for uid in sorted(uids)]
@@ -133,11 +156,6 @@ def _merge(
     fields: dict[str | tuple[str, str], Any] = {CHOSEN_AT: at}
     fields |= {(PREFERENCES, flag.value): value for flag, value in choices.items()}
     return Merge(_path(uid), fields, delete=delete)
-
-
-def _keys(record: Mapping[str, Any], field: str) -> list[str]:
-    listed = record.get(field)
-    return sorted(listed) if isinstance(listed, Mapping) else []
 
 
 def _path(uid: str) -> str:

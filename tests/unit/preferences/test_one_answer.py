@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from functions.firestore.model import Put
+from functions.preferences.preferences import MAX_ACCOUNTS, MAX_READ
 from functions.wall.address import address_hash, guest_uid
 from tests.unit.preferences.people import Ids, People, answer
 
@@ -157,6 +159,36 @@ def test_an_address_switched_on_by_its_link_outweighs_strangers(people: People) 
     people.verified["evil"] = ANN
     assert people.mailed(ANN)[1] is False
     assert people.look_up(ids)["preferences"]["recap"] is False
+
+
+def test_a_stranger_with_many_accounts_keeps_nobody_out() -> None:
+    """A mailbox lists 99 accounts; a verified one takes the place of one that is not."""
+    people = People()
+    for number in range(MAX_ACCOUNTS + 20):
+        people.account(f"s{number:03}", f"ann+{number}@example.com")
+    assert len(people.record(BOX)["accounts"]) == MAX_ACCOUNTS
+    people.verified["z"] = ANN
+    people.account("z", ANN, recap=False)
+    assert len(people.record(BOX)["accounts"]) == MAX_ACCOUNTS
+    assert people.record(BOX)["accounts"]["z"]
+    assert not people.mailed(TAGGED)[1]
+    assert not people.look_up((BOX,))["preferences"]["recap"]
+
+
+def test_a_change_of_a_mailbox_fits_into_a_commit() -> None:
+    """A list that is longer than any that the service writes is read and changed in part."""
+    people = People(is_late=True)
+    strangers = [f"s{number:04}" for number in range(1000)]
+    for uid in strangers:
+        people.account(uid, ANN)
+    listed = dict.fromkeys(strangers, True)
+    people.write(Put(f"users/{BOX}", {"accounts": listed, "unreachable": listed}))
+    people.account("z", ANN, recap=True)
+    people.change(("z", BOX), recap=True)
+    people.change(("z", BOX), recap=False)
+    changed = [uid for uid in strangers if "chosenAt" in people.record(uid)]
+    assert len(changed) == MAX_READ
+    assert people.record("z")["emailPreferences"] == {"recap": False}
 
 
 ADDRESSES: Final = (ANN, TAGGED, "Ann@example.com")
