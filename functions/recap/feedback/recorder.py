@@ -159,7 +159,7 @@ def _unwelcome_notices(events: Iterable[TrackingEvent]) -> set[str]:
     """Hashes of the addresses whose owners want no more notices, or cannot get any."""
     unwelcome = (event for event in events if event.status & _WITH_EFFECT)
     hashes = ((address_hash(normalised(event.address)), event.labels) for event in unwelcome)
-    return {told for told, labels in hashes if labels.get(NOTICE_LABEL) == told}
+    return {address for address, labels in hashes if labels.get(NOTICE_LABEL) == address}
 
 
 def _by_recap(events: Iterable[TrackingEvent]) -> Mapping[RecapKey, Mapping[str, _Report]]:

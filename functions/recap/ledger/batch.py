@@ -8,8 +8,8 @@ step is a conditional write that fails where another call wrote first:
        └─────────┘   the last request was refused: another request may follow
 
 Only the call that started a batch, and knows that its mails were refused, moves it back to
-`planned`. A call with `resendUnconfirmed` moves recipients of an unknown batch of whom no mail
-event was heard into a new batch; the batch is accepted then, because the others have the mail.
+`planned`. A call with `resendUnconfirmed` moves the recipients of an unknown batch without a mail
+event into a new batch; the unknown batch is accepted then, because the others have the mail.
 The recap's counts and its state follow from its batches.
 """
 
@@ -217,10 +217,10 @@ class Batch:
         """Who may have the mail, once a request was sent."""
         return self.recipients + self.resent
 
-    def confirmed(self, heard: Collection[str]) -> "Batch":
-        """This unknown batch with the recipients of whom a mail event was `heard`."""
-        kept = tuple(guest for guest in self.recipients if guest in heard)
-        gone = tuple(guest for guest in self.recipients if guest not in heard)
+    def confirmed(self, reported: Collection[str]) -> "Batch":
+        """This unknown batch with its `reported` recipients: those who have a mail event."""
+        kept = tuple(guest for guest in self.recipients if guest in reported)
+        gone = tuple(guest for guest in self.recipients if guest not in reported)
         return replace(self, state=BatchState.ACCEPTED, recipients=kept, resent=gone)
 
     def started(self, holder: str, at: datetime) -> "Batch":

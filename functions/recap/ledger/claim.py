@@ -114,14 +114,14 @@ class Claim:
         )
         self.ledger = {batch.number: batch for batch in planned}
 
-    def resend(self, heard: Collection[str]) -> None:
-        """Plan the unknown batches anew, without recipients of whom a mail event was `heard`.
+    def resend(self, reported: Collection[str]) -> None:
+        """Plan the unknown batches anew, without the `reported` recipients, who have a mail event.
 
         Raises:
             ChangedMeanwhileError: another call has taken over the recap.
         """
         older = [
-            batch.confirmed(heard)
+            batch.confirmed(reported)
             for batch in self.ledger.values()
             if batch.state is BatchState.UNKNOWN
         ]

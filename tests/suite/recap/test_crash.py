@@ -18,7 +18,7 @@ def test_after_a_crash_the_next_call_goes_on_and_nobody_gets_two(
     mailbox: Mailbox,
     small_recap: Callable[..., Answer],
 ) -> None:
-    """What was under way counts as sent and is reported; the rest is sent."""
+    """Mails on their way count as sent and are reported; the next call sends the others."""
     wall.guests(GUESTS)
     mailbox.fail_with(slow(100))
     with (

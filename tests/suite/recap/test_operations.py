@@ -66,7 +66,7 @@ def test_a_recap_and_its_preview(
 
 
 def test_a_preview_that_is_mailed(wall: Wall, mailbox: Mailbox) -> None:
-    """One write more, for the count of mails."""
+    """A mailed preview costs one write more, which counts it."""
     wall.guests(5)
     assert _previewed(wall, mailbox, 5, mailed=True) == (
         COSTS["a preview of 5 guests, mailed"],
@@ -89,7 +89,7 @@ def _previewed(
 
 
 def test_more_photos_of_the_same_guests(wall: Wall, mailbox: Mailbox) -> None:
-    """One read for each photo, and no call more."""
+    """Further photos of a guest cost one read each and no call."""
     wall.photos(*({"uploaderEmail": "ann@example.com"} for _ in range(1200)))
     counted = Operations()
     _service(mailbox, counted).recap_sender.send(ORGANIZER, _wanted(wall))

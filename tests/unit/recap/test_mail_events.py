@@ -91,7 +91,7 @@ def test_a_request_tells_of_many(house: House) -> None:
 
 
 def test_recaps_are_counted_apart(house: House) -> None:
-    """The next recap's mails are other mails."""
+    """An event about the last recap's mail changes no other recap's counts."""
     first = [house.told(guest(number), DeliveryStatus.DELIVERED) for number in range(5)]
     house.later(hours=25)
     house.send()
@@ -111,7 +111,7 @@ def test_a_guest_who_wants_no_more_mails_gets_none(house: House, status: Deliver
 
 
 def test_a_choice_made_later_stands(house: House) -> None:
-    """What was told before is told again, and the guest has turned recaps on since."""
+    """A repeated event does not overrule a guest who has turned recaps on since."""
     tell(house, (ANN, SPAM))
     house.documents.commit(
         Put(f"users/guest-{address_hash(ANN)}", {"emailPreferences": {"recap": True}})
@@ -299,7 +299,7 @@ def test_many_complaints_about_a_recap_alert_the_operator(
 
 
 def test_two_requests_at_once_are_both_counted(house: House) -> None:
-    """The second request reads the record again."""
+    """A request that loses the race reads the record again."""
     other = At(
         "statuses.save",
         lambda: tell(house, (ANN, DeliveryStatus.DELIVERED), (BOB, SPAM)),
