@@ -7,12 +7,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[3]))
 
 from emulator.cloud.entry import sendEventRecap
+from functions import process
+from functions.adapters import Parameters
 from functions.mail.sendgrid import SendGridMailer
-from functions.recap import dispatch, limits
+from functions.recap import dispatch
 
 SendGridMailer.recipients_per_request = 10
-_SMALL = functools.partial(limits.RecapLimits, per_call=50)
+_SMALL = functools.partial(Parameters, recipients_per_recap=50)
 setattr(dispatch, "SMALL_BATCH", 1)  # noqa: B010 - ten mails stand for a thousand
-setattr(limits, "RecapLimits", _SMALL)  # noqa: B010 - fifty guests stand for 5,000
+setattr(process, "Parameters", _SMALL)  # noqa: B010 - fifty guests stand for 5,000
 
 __all__ = ["sendEventRecap"]
