@@ -10,11 +10,6 @@ VALUES: Final[tuple[Any, ...]] = (
     *("2026-05-01T18:30:00Z~2026-05-01T18:30:00Z~d", "~~", "a.b", "a.b.c", "personal"),
     *([], [[]], ["none"], {}, {"eventId": "none"}, {"": ""}, {"__proto__": {}}),
 )
-NAMES: Final = (
-    *("eventId", "tenantId", "url", "deliveryId", "since", "next"),
-    *("subject", "message", "mode", "token", "emailPreferences", "preferences"),
-    *("guest", "sendToMe"),
-)
 AFTER: Final = (
     *("~", "~~", "~d", "2026-05-01T18:30:00Z~", "2026-05-01T18:30:00Z~d", "2026-05-01~d"),
     *("0001-01-01T00:00:00Z~d", "9999-12-31T23:59:59.999999Z~d", "0001-01-01T00:00:00+14:00~d"),
