@@ -42,6 +42,13 @@ def test_the_role_claim_decides_who_is_staff(claims: dict[str, Any], caller: Cal
         assert denied.value.code is Code.PERMISSION_DENIED
 
 
+def test_without_a_token_nobody_is_staff() -> None:
+    """Spec 7.1: a call without a token is `unauthenticated`."""
+    with pytest.raises(CallError) as refused:
+        staff(None)
+    assert refused.value.code is Code.UNAUTHENTICATED
+
+
 @pytest.mark.parametrize(
     ("role", "own", "event", "asked", "code"),
     [
