@@ -29,6 +29,8 @@ _CALL = (
     "call() { curl -s \"$BASE/$1\" -H 'Content-Type: application/json'"
     ' ${TOKEN:+-H "Authorization: Bearer $TOKEN"} -d "{\\"data\\": $2}"; }'
 )
+# What Cloud Scheduler runs every five minutes.
+_SWEEP = 'sweep() { curl -s -X POST "$BASE/sweepDeliveries" "$@"; }'
 
 
 def begin(cloud: LocalCloud, stand_ins: StandIns) -> str:
@@ -54,7 +56,7 @@ def begin(cloud: LocalCloud, stand_ins: StandIns) -> str:
     }
     variables |= {name: cloud.environment[name] for name in ADDRESS_VARIABLES.values()}
     lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
-    CALLS.write_text("\n".join([*lines, _CALL, ""]))
+    CALLS.write_text("\n".join([*lines, _CALL, _SWEEP, ""]))
     return _overview(cloud, variables["WALL_SECRET"], lines)
 
 
@@ -119,6 +121,9 @@ def _overview(cloud: LocalCloud, secret: str, lines: Sequence[str]) -> str:
             "",
             "For docs/calls.md and for clients of the emulators, in another terminal, here:",
             f"  . {CALLS.relative_to(ROOT)}",
+            "",
+            "It also makes the command sweep, for lost tasks, automatic recovery and notices:",
+            "Google runs it every five minutes, and this suite does not.",
             "",
             "What that sets:",
             *(f"  {line}" for line in lines),

@@ -45,6 +45,11 @@ class Caller:
     tenant_id: str | None
     email: str | None = None
 
+    @property
+    def record(self) -> Mapping[str, str | None]:
+        """The user, as a record that says who did something names them."""
+        return {"uid": self.uid, "email": self.email}
+
 
 def staff(identity: Identity | None, roles: frozenset[Role] = STAFF) -> Caller:
     """The caller with one of `roles`; `identity` is None without an ID token.

@@ -14,6 +14,8 @@ const photo = (id: string): Photo => ({
   uploaderEmail: null,
   createdAt: new Date(Number(id)),
   decidedBy: null,
+  decidedByUid: null,
+  decidedAt: null,
   reason: null,
 });
 const list = (...ids: string[]) => ids.map(photo);

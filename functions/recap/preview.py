@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from functions import log
-from functions.access import Caller, Role
+from functions.access import Caller
 from functions.call_error import CallError, Code
 from functions.clock import Clock
 from functions.mail.message import Copy, EmailMessage
@@ -34,7 +34,6 @@ from functions.recap.mail.composer import Recipient
 from functions.recap.planner import Choice, Gathered, Planner
 from functions.recap.recap_arguments import PreviewArguments
 from functions.recap.report import outlook
-from functions.wall.address import masked
 from functions.wall.wall_event import WallEvent
 
 PREVIEWS_PER_HOUR: Final = 10
@@ -121,7 +120,7 @@ class RecapPreview:
                 choice, blocked = self._plan(event, arguments, visible, lock)
                 ids = choice.ids if may_show_counts else []
                 message = self._message(event, arguments, gathered, ids, mailer.bytes_per_recipient)
-                unreached = self._unreached(caller, arguments, gathered.audience)
+                unreached = self._unreached(arguments, gathered.audience)
             except CallError:
                 raise
             except Exception as error:
@@ -147,15 +146,14 @@ class RecapPreview:
             )
 
     def _unreached(
-        self, caller: Caller, arguments: PreviewArguments, audience: Audience
+        self, arguments: PreviewArguments, audience: Audience
     ) -> Sequence[Unreached] | None:
-        """The guests whom the recap did not reach; whole addresses for admins alone."""
+        """The guests whom the recap did not reach, with the addresses that photos show to staff."""
         if arguments.recap_id is None:
             return None
         found = self.statuses.load(RecapKey(arguments.event_id, arguments.recap_id), [])
-        shown = masked if caller.role is Role.MODERATOR else str
         return [
-            Unreached(trouble, guest.name, shown(guest.address)) if guest else Unreached(trouble)
+            Unreached(trouble, guest.name, guest.address) if guest else Unreached(trouble)
             for guest_id, status in found.statuses.items()
             if (trouble := status.trouble)
             for guest in [audience.by_id.get(guest_id)]

@@ -43,8 +43,3 @@ def deliverable(email: str) -> str | None:
     except EmailNotValidError:
         return None
     return found.ascii_email
-
-
-def masked(email: str) -> str:
-    """`email` with the first letter and the domain alone: `a…@example.com`."""
-    return f"{email[:1]}…{email[email.rfind('@') :]}"

@@ -102,6 +102,16 @@ def test_every_call_answers_as_the_page_says(up: Up) -> None:
     assert set(pictures) == {"200 image/svg+xml"}
 
 
+def test_the_sweep_runs_when_it_is_asked_for(up: Up) -> None:
+    """Nothing else runs it in the local suite."""
+    assert "the command sweep" in up.printed
+    asked = ". .emulator/calls; sweep -o /dev/null -w '%{http_code}'"
+    done = subprocess.run(
+        ["bash", "-c", asked], cwd=ROOT, capture_output=True, text=True, check=True, timeout=LIMIT
+    )
+    assert done.stdout == "200"
+
+
 def test_ctrl_c_ends_the_whole_tree(up: Up) -> None:
     """An interrupt ends every emulator and worker, and the status says why."""
     assert marked(up.mark)

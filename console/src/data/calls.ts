@@ -68,7 +68,6 @@ export interface Preview {
 export interface Unreached {
   /** Empty, as is the address, where the guest has no approved photo any more. */
   readonly name: string;
-  /** Masked for moderators. */
   readonly address: string;
   readonly trouble: Trouble;
 }

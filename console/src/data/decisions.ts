@@ -4,6 +4,7 @@ import type { Firestore } from "firebase/firestore";
 
 import { type Decision, type Photo, decisionWords, photoOf } from "../domain/photo.ts";
 import { NoAnswerError } from "./errors.ts";
+import type { Person } from "./fields.ts";
 import { keepOpenWork } from "./open_work.ts";
 import { decide } from "./photos.ts";
 
@@ -26,7 +27,7 @@ const LATE_MS = 3000;
 const AGAIN_MS = 5000;
 const SECOND_TAP_MS = 1500;
 
-/** The decisions of somebody with the address `email` on photos of one event. */
+/** The decisions of one person on photos of one event. */
 export class Decisions {
   #made: ReadonlyMap<string, Made> = new Map();
   #listeners = new Set<() => void>();
@@ -34,7 +35,7 @@ export class Decisions {
   constructor(
     private readonly db: Firestore,
     private readonly eventId: string,
-    private readonly email: string,
+    private readonly by: Person,
   ) {}
 
   /** The latest decision on each photo, by its id. */
@@ -77,7 +78,7 @@ export class Decisions {
   // False where no answer came: whether it was done is not known, and doing it twice changes nothing.
   async #isCarriedOut({ photo, decision, reason }: Made): Promise<boolean> {
     try {
-      await decide(this.db, this.eventId, photo, decision, this.email, reason);
+      await decide(this.db, this.eventId, photo, decision, this.by, reason);
       return true;
     } catch (error) {
       const { code } = error as { code?: string };

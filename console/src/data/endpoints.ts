@@ -11,6 +11,8 @@ import { type Watch, watchOne } from "./listen.ts";
 export interface Settings {
   readonly endpoints: readonly Endpoint[];
   readonly notify: readonly string[];
+  /** When a URL, its events or its place was last changed; null where no record says so. */
+  readonly changedAt: Date | null;
 }
 
 /** The settings, whenever they change; without any where there is no document. */
@@ -132,7 +134,7 @@ async function read(fields: DocumentData): Promise<Settings> {
       disabled: dead && { reason: text(dead["reason"]), at: date(dead["at"]) },
     });
   }
-  return { endpoints: [...endpoints.values()], notify: list(fields["notify"]).map(text).filter(Boolean) };
+  return { endpoints: [...endpoints.values()], notify: list(fields["notify"]).map(text).filter(Boolean), changedAt: date(fields["urlsChangedAt"]) };
 }
 
 function list(value: unknown): readonly unknown[] {

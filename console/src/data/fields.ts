@@ -13,3 +13,15 @@ export function number(value: unknown): number {
 export function date(value: unknown): Date | null {
   return value instanceof Timestamp ? value.toDate() : null;
 }
+
+/** Who has done something. */
+export interface Person {
+  readonly uid: string;
+  /** May be empty, and unverified. */
+  readonly email: string;
+}
+
+export function person(value: unknown): Person | null {
+  const { uid, email } = (value ?? {}) as Record<string, unknown>;
+  return text(uid) ? { uid: text(uid), email: text(email) } : null;
+}

@@ -21,7 +21,7 @@ import {
 import { type Decision, type Photo, STATUSES, STATUS_WORDS, type Status } from "../domain/photo.ts";
 import { COUNTED } from "../domain/words.ts";
 import { ChangedMeanwhileError, answered } from "./errors.ts";
-import { date, text } from "./fields.ts";
+import { type Person, date, text } from "./fields.ts";
 import { type List, type Part, type Watch, watchList } from "./listen.ts";
 
 export const PHOTOS_PAGE = 48;
@@ -83,7 +83,7 @@ export async function guestsOf(db: Firestore, eventId: string): Promise<readonly
 }
 
 /**
- * Carries out a decision of somebody with that address on the photo that was shown; rejects with a
+ * Carries out a decision of that person on the photo that was shown; rejects with a
  * `ChangedMeanwhileError` where another picture has its id by now, or somebody else has decided.
  */
 export async function decide(
@@ -91,18 +91,18 @@ export async function decide(
   eventId: string,
   shown: Photo,
   decision: Decision,
-  email: string,
+  by: Person,
   reason = "",
 ): Promise<void> {
   const place = doc(photosOf(db, eventId), shown.id);
   const deciding = runTransaction(db, async (transaction) => {
     const found = await transaction.get(place);
     const now = found.exists() ? read(found) : null;
-    if (isDone(decision, shown, now, email)) return;
+    if (isDone(decision, shown, now, by.email)) return;
     const changed = meanwhile(shown, now);
     if (changed) throw changed;
     if (decision === "delete") transaction.delete(place);
-    else transaction.update(place, fieldsOf(decision, email, reason));
+    else transaction.update(place, fieldsOf(decision, by, reason));
   });
   try {
     await answered(deciding, "the photo");
@@ -110,7 +110,7 @@ export async function decide(
     if ((error as { code?: string }).code !== "permission-denied") throw error;
     // The rules refuse what was done already: by an attempt whose answer was lost, or by somebody else.
     const now = await answered(readPhoto(db, eventId, shown.id), "the photo");
-    if (!isDone(decision, shown, now, email)) throw meanwhile(shown, now) ?? error;
+    if (!isDone(decision, shown, now, by.email)) throw meanwhile(shown, now) ?? error;
   }
 }
 
@@ -135,12 +135,12 @@ function isDone(decision: Decision, { url }: Photo, now: Photo | null, email: st
   return status !== null && now?.status === status && now.url === url && now.decidedBy === email;
 }
 
-function fieldsOf(decision: Exclude<Decision, "delete">, email: string, reason: string) {
+function fieldsOf(decision: Exclude<Decision, "delete">, { uid, email }: Person, reason: string) {
   switch (decision) {
     case "approve":
-      return { status: "approved", approvedAt: serverTimestamp(), approvedBy: email };
+      return { status: "approved", approvedAt: serverTimestamp(), approvedBy: email, decidedByUid: uid };
     case "reject":
-      return { status: "rejected", rejectedAt: serverTimestamp(), rejectedBy: email, reason: reason || null };
+      return { status: "rejected", rejectedAt: serverTimestamp(), rejectedBy: email, decidedByUid: uid, reason: reason || null };
     case "feature":
     case "unfeature":
       return { featured: decision === "feature" };
@@ -165,6 +165,8 @@ function read(found: QueryDocumentSnapshot): Photo {
     uploaderEmail: text(fields["uploaderEmail"]) || null,
     createdAt: date(fields["createdAt"]),
     decidedBy: decidedBy || null,
+    decidedByUid: (decidedBy && text(fields["decidedByUid"])) || null,
+    decidedAt: status === "pending" ? null : date(fields[`${status}At`]),
     reason: (status === "rejected" && text(fields["reason"])) || null,
   };
 }

@@ -15,6 +15,7 @@ export interface Recap extends RecapCounts {
   readonly message: string;
   /** Who sent it; empty where the record does not say. */
   readonly sender: string;
+  readonly senderUid: string;
   readonly mode: string;
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
@@ -53,6 +54,7 @@ function read(found: QueryDocumentSnapshot): Recap {
     subject: text(fields["subject"]),
     message: text(fields["message"]),
     sender: text(fields["startedByEmail"]),
+    senderUid: text(fields["startedBy"]),
     mode: text(fields["mode"]),
     state: text(fields["state"]),
     startedAt: date(fields["startedAt"]),

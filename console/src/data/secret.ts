@@ -2,14 +2,15 @@
 
 import { type Firestore, doc, getDoc } from "firebase/firestore";
 
-import { date, text } from "./fields.ts";
+import { type Person, date, person, text } from "./fields.ts";
 
 export interface WebhookSecret {
   readonly secret: string;
   /** Since when it signs, where it replaced another. */
   readonly rotatedAt: Date | null;
+  readonly rotatedBy: Person | null;
   /** The one that is announced, and from when on it signs. */
-  readonly next: { readonly secret: string; readonly activeFrom: Date } | null;
+  readonly next: { readonly secret: string; readonly activeFrom: Date; readonly by: Person | null } | null;
 }
 
 /** The secret as it stands; null before the first delivery has made one. */
@@ -21,6 +22,7 @@ export async function readSecret(db: Firestore, eventId: string): Promise<Webhoo
   return {
     secret: text(found.get("secret")),
     rotatedAt: date(found.get("rotatedAt")),
-    next: activeFrom && { secret: text(next["secret"]), activeFrom },
+    rotatedBy: person(found.get("rotatedBy")),
+    next: activeFrom && { secret: text(next["secret"]), activeFrom, by: person(found.get("nextBy")) },
   };
 }

@@ -13,6 +13,7 @@ export interface ActiveShare {
   readonly url: string;
   readonly canResend: boolean;
   readonly createdAt: Date | null;
+  readonly createdBy: string;
   readonly expireAt: Date;
   /** Whether an admin has ended it: it leaves the list with the clock. */
   readonly isRevoked: boolean;
@@ -26,6 +27,7 @@ export function watchShares(db: Firestore, eventId: string, now: Date): Watch<Li
     url: text(found.get("url")),
     canResend: found.get("canResend") === true,
     createdAt: date(found.get("createdAt")),
+    createdBy: text(found.get("createdBy")),
     expireAt: date(found.get("expireAt")) ?? now,
     isRevoked: Boolean(found.get("revokedAt")),
   }));

@@ -21,6 +21,8 @@ export interface Photo {
   readonly createdAt: Date | null;
   /** Who approved or rejected it last; null where nobody has. */
   readonly decidedBy: string | null;
+  readonly decidedByUid: string | null;
+  readonly decidedAt: Date | null;
   readonly reason: string | null;
 }
 
@@ -42,9 +44,9 @@ export function decisions({ status, featured }: Pick<Photo, "status" | "featured
 export function decidedAs(photo: Photo, decision: Decision, email: string): Photo {
   switch (decision) {
     case "approve":
-      return { ...photo, status: "approved", decidedBy: email, reason: null };
+      return { ...photo, status: "approved", decidedBy: email, decidedByUid: null, decidedAt: null, reason: null };
     case "reject":
-      return { ...photo, status: "rejected", decidedBy: email };
+      return { ...photo, status: "rejected", decidedBy: email, decidedByUid: null, decidedAt: null };
     case "feature":
     case "unfeature":
       return { ...photo, featured: decision === "feature" };

@@ -9,6 +9,11 @@ export function Foreign({ children }: { children: string }) {
   return <bdi class="foreign">{children}</bdi>;
 }
 
+/** Who has done something: the address, and the uid, which is sure where the address is not verified. */
+export function Who({ uid, email }: { readonly uid: string | null; readonly email: string }) {
+  return <><Foreign>{email || "somebody"}</Foreign>{uid && <> <span class="uid">(<Foreign>{uid}</Foreign>)</span></>}</>;
+}
+
 /** The label of a URL, or its host and path; all of it is in the title. */
 export function Url({ url, label = "", full = false }: { url: string; label?: string; full?: boolean }) {
   const { host, path } = parts(url);

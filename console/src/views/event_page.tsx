@@ -32,7 +32,7 @@ export function EventPage({ sdk, staff, route }: Props) {
   const waiting = useList((part) => watchPhotos(sdk.db, eventId, "pending", part), PHOTOS_PAGE, [sdk, eventId]);
   const calls = useMemo(() => new Calls(() => idToken(sdk.auth), eventId), [sdk, eventId]);
   // `staff` is another object with each ID token, an hour later; what was decided stays.
-  const decisions = useMemo(() => new Decisions(sdk.db, eventId, staff.email), [sdk, eventId, staff.email]);
+  const decisions = useMemo(() => new Decisions(sdk.db, eventId, staff), [sdk, eventId, staff.uid, staff.email]);
   const eventName = event?.name ?? eventId;
   const tally = waitingWords(waiting);
   useWaiting(tally);

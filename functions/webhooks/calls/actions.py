@@ -163,11 +163,11 @@ class Actions:
         """
         self._check(caller, wanted)
         if not wanted.active_in:
-            self.secrets.rotate(wanted.event_id)
+            self.secrets.rotate(wanted.event_id, caller.record)
             log.warning("webhook.secret_rotated", eventId=wanted.event_id, uid=caller.uid)
             return self.clock.now()
         active_from = self.clock.now() + wanted.active_in
-        self.secrets.announce(wanted.event_id, active_from)
+        self.secrets.announce(wanted.event_id, active_from, caller.record)
         log.warning(
             "webhook.secret_announced",
             eventId=wanted.event_id,

@@ -14,27 +14,29 @@ from functions.cache import Recent
 from functions.clock import Clock
 from functions.firestore.model import ChangedMeanwhileError, Documents, Version, write_as_read
 
-FIELDS: Final = ("secret", "rotatedAt", "next")
+FIELDS: Final = ("secret", "rotatedAt", "rotatedBy", "next", "nextBy")
 """Of the document `events/{eventId}/secrets/webhooks`."""
 
 
 @dataclass(frozen=True, slots=True)
 class NextSecret:
-    """A secret that signs from `active_from` on."""
+    """A secret that signs from `active_from` on, and the user who announced it: uid and email."""
 
     secret: str = field(repr=False)
     active_from: datetime
+    by: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookSecret:
-    """The present secret, since when it signs where it replaced another, and the next one.
+    """The present secret, since when and by whom it replaced another, and the next one.
 
     `version` is that of the record as it was read; None where there was no record.
     """
 
     secret: str = field(repr=False)
     rotated_at: datetime | None = None
+    rotated_by: Mapping[str, Any] | None = None
     next: NextSecret | None = None
     version: Version | None = field(default=None, compare=False, repr=False)
 
@@ -50,7 +52,8 @@ class WebhookSecret:
         return cls(
             secret=secret,
             rotated_at=rotated_at if isinstance(rotated_at, datetime) else None,
-            next=_next(fields.get("next")),
+            rotated_by=_user(fields.get("rotatedBy")),
+            next=_next(fields.get("next"), fields.get("nextBy")),
             version=version,
         )
 
@@ -60,8 +63,12 @@ class WebhookSecret:
         written: dict[str, Any] = {"secret": self.secret}
         if self.rotated_at:
             written["rotatedAt"] = self.rotated_at
+        if self.rotated_by:
+            written["rotatedBy"] = self.rotated_by
         if self.next:
             written["next"] = {"secret": self.next.secret, "activeFrom": self.next.active_from}
+            if self.next.by:
+                written["nextBy"] = self.next.by
         return written
 
     def is_over(self, now: datetime) -> bool:
@@ -73,15 +80,22 @@ class WebhookSecret:
         if self.next is None or not self.is_over(now):
             return self
         return type(self)(
-            secret=self.next.secret, rotated_at=self.next.active_from, version=self.version
+            secret=self.next.secret,
+            rotated_at=self.next.active_from,
+            rotated_by=self.next.by,
+            version=self.version,
         )
 
 
-def _next(entry: object) -> NextSecret | None:
+def _next(entry: object, by: object) -> NextSecret | None:
     match entry:
         case {"secret": str(secret), "activeFrom": datetime() as active_from} if secret:
-            return NextSecret(secret, active_from)
+            return NextSecret(secret, active_from, _user(by))
     return None
+
+
+def _user(entry: object) -> Mapping[str, Any] | None:
+    return entry if isinstance(entry, Mapping) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,17 +157,19 @@ class RememberedSecrets:
         with suppress(ChangedMeanwhileError):
             self.records.replace(event_id, WebhookSecret(secret=self.new_secret()))
 
-    def rotate(self, event_id: str) -> None:
+    def rotate(self, event_id: str, by: Mapping[str, Any] | None = None) -> None:
         """Give the event a new secret at once, which cancels an announced secret.
 
         Other processes may sign with the old secret for a minute.
         """
-        fresh = WebhookSecret(secret=self.new_secret(), rotated_at=self.clock.now())
+        fresh = WebhookSecret(secret=self.new_secret(), rotated_at=self.clock.now(), rotated_by=by)
         self._change(event_id, lambda present: replace(fresh, version=present.version))
 
-    def announce(self, event_id: str, active_from: datetime) -> None:
+    def announce(
+        self, event_id: str, active_from: datetime, by: Mapping[str, Any] | None = None
+    ) -> None:
         """Have a new secret take over at that time, in the place of an announced secret."""
-        announced = NextSecret(self.new_secret(), active_from)
+        announced = NextSecret(self.new_secret(), active_from, by)
         self._change(event_id, lambda present: replace(present, next=announced))
 
     def withdraw(self, event_id: str) -> bool:

@@ -122,6 +122,7 @@ export default async function endpoints({ site, admin, eventId, added, disabled,
   await page.getByRole("button", { name: "Mail me" }).click();
   await page.getByRole("button", { name: "Take out" }).waitFor();
   found.receivers = await list.innerText();
+  found.changed = await page.getByText("URLs last changed on").innerText();
   found.secret = await page.getByRole("region", { name: "Secret" }).innerText();
   return found;
 }

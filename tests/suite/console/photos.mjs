@@ -61,6 +61,9 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
   const approved = page.getByRole("list", { name: "Approved photos" }).getByRole("listitem");
   await approved.getByRole("button", { name: "Feature" }).click();
   await approved.getByText("Featured").waitFor();
+  await approved.getByRole("button", { name: "Look at" }).click();
+  found.decision = await dialog.innerText();
+  await page.keyboard.press("Escape");
   await approved.getByRole("button", { name: "Take down" }).click();
   await page.getByText("No photo is approved yet").waitFor();
   await page.getByText("Taken down: photo of").waitFor();

@@ -37,6 +37,7 @@ export default async function sharing({ site, admin, eventId, receiver, visitor 
   await guest.getByText("Redelivery 1").waitFor();
   await guest.getByRole("link", { name: "All deliveries" }).click();
 
+  found.made = await page.getByRole("region", { name: "Links for its people" }).innerText();
   await page.getByRole("button", { name: /^End it now/ }).click();
   await page.getByText("No active link.").waitFor();
   await guest.getByRole("button", { name: "Refresh" }).click();

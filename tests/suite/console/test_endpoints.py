@@ -80,7 +80,7 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
     assert "2 deliveries would be sent again" in seen["corrected"]
     assert seen["missing"].startswith("2 messages have not arrived in the last 24 hours.")
     assert "2 messages have not arrived: send them again" in seen["row"]
-    assert "2 messages have not arrived" in seen["headline"]
+    assert "3 messages have not arrived" in seen["headline"]
     assert "2 deliveries would be sent again" in seen["offered"]
     assert sent == set(misdirected)
     assert "/rihgt" not in paths
@@ -91,6 +91,7 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
     assert f"/console#/events/{event.id}/receivers" in seen["secret"]
     settings = event.collection("settings").document("webhooks").get().to_dict() or {}
     assert settings.pop("urlsChangedAt")
+    assert seen["changed"]
     assert settings == {
         "urls": [
             {"id": key(keeps), "url": keeps, "events": list(EventType)},

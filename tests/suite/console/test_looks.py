@@ -110,6 +110,13 @@ def test_every_view_fits_every_window_and_everybody(
             "press": ["Look at the"],
         },
         {"name": "new-event", "place": "#/events", "shown": event.id, "press": ["New event"]},
+        {"name": "way-in", "place": f"#/events/{wall.id}", "shown": "Upload photos"},
+        {
+            "name": "decided",
+            "place": photos,
+            "shown": "Ann Andersson",
+            "press": ["Approve the photo", "Reject the photo"],
+        },
     ]
     found += browser.make("looks", staff=admin, views=own, link="", folder=str(tmp_path))
 
@@ -152,7 +159,15 @@ def fill(event: firestore.DocumentReference, record: Record, now: datetime) -> N
 
 def upload(event: firestore.DocumentReference, now: datetime) -> None:
     """Photos of an event of their own, which has no receivers to tell of them."""
-    event.set({"tenantId": TENANT, "name": "Midsummer", "status": "published"})
+    event.set(
+        {
+            "tenantId": TENANT,
+            "name": "Midsummer",
+            "status": "published",
+            "uploadUrl": "https://example.com/midsummer/upload",
+            "galleryUrl": "https://example.com/midsummer",
+        }
+    )
     for number in range(14):
         status = "approved" if number % 3 == 0 else "pending"
         photo = {

@@ -50,6 +50,7 @@ def test_everybody_sees_what_is_theirs(
     assert seen["secret"] == "whsec_present"
     assert seen["next"].startswith("whsec_")
     assert (secret.get().to_dict() or {}).keys() == {"secret"}
+    assert f"Announced by {superadmin['email']} (" in seen["announced"]
     assert f"--url '{url}'" in seen["curl"]
     assert "whsec_present" not in seen["curl"]
     assert event.id not in seen["strangersEvents"]

@@ -48,6 +48,7 @@ def test_an_evening_is_moderated(
     assert (photos["p4"]["status"], seen["focused"]) == ("rejected", "p4")
     assert [photos[f"p{number}"]["status"] for number in (0, 1, 2)] == ["rejected"] * 3
     assert photos["p0"]["featured"]
+    assert f"Approved, by {moderator['email']} ({photos['p0']['decidedByUid']})" in seen["decision"]
     assert {photos[photo]["rejectedBy"] for photo in ("p0", "p1", "p2")} == {moderator["email"]}
     assert [photos[photo]["reason"] for photo in ("p1", "p2")] == [None, "blurred"]
     assert "p3" not in photos

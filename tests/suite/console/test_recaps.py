@@ -61,7 +61,7 @@ def test_a_moderator_looks_at_a_recap_before_sending_it(
     assert [mail.to for mail in mails[:1]] == [moderator["email"]]
     assert {mail.to for mail in mails[1:]} == guests
     assert "Thank you for coming" in seen["card"]
-    assert f"Sent by {moderator['email']}." in seen["card"]
+    assert f"Sent by {moderator['email']} (" in seen["card"]
 
     (recap,) = event.collection("recaps").get()
     recap.reference.update({"delivered": 1, "bounced": 1})
@@ -78,5 +78,5 @@ def test_a_moderator_looks_at_a_recap_before_sending_it(
 
     assert "1 arrived, 1 address does not exist or refused it." in told["admin"]
     assert f"Ben {ben}: the address does not exist" in told["admin"]
-    assert f"Ben b…@{event.id}.example.com: the address does not exist" in told["moderator"]
+    assert f"Ben {ben}: the address does not exist" in told["moderator"]
     assert not [name for name, words in told.items() if "Anna" in words]

@@ -35,6 +35,7 @@ def test_a_link_shows_one_url_and_ends_when_told_to(
     assert "Garden party / The hall" in " ".join(seen["head"].split())
     assert seen["address"] == f"{SITE}/deliveries"
     assert seen["rows"] == 1
+    assert "by you" in seen["made"]
     assert name_of(theirs) in seen["list"]  # neither path nor query
     assert "theirs" not in seen["head"]
     assert re.search(r"Link ends in (3 d|2 d 23 h)", seen["head"])

@@ -50,13 +50,14 @@ def photo(guest: Client, status: str = "pending") -> Fields:
 
 def approval(by: Client) -> Fields:
     """What a moderator writes to approve a photo."""
-    return {"status": "approved", "approvedAt": SERVER_TIMESTAMP, "approvedBy": by.email}
+    made = {"approvedAt": SERVER_TIMESTAMP, "approvedBy": by.email, "decidedByUid": by.uid}
+    return {"status": "approved"} | made
 
 
 def rejection(by: Client) -> Fields:
     """What a moderator writes to reject a photo."""
-    times = {"rejectedAt": SERVER_TIMESTAMP, "rejectedBy": by.email}
-    return {"status": "rejected", "reason": "blurred"} | times
+    made = {"rejectedAt": SERVER_TIMESTAMP, "rejectedBy": by.email, "decidedByUid": by.uid}
+    return {"status": "rejected", "reason": "blurred"} | made
 
 
 def settings() -> Fields:

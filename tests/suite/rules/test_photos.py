@@ -164,6 +164,7 @@ NEITHER: Final[dict[str, Values]] = {
     "uploaderUid": ([], ["another"]),
     "createdAt": ([], [SERVER_TIMESTAMP]),
     "featured": ([], [True]),
+    "decidedByUid": ([ABSENT], ["another"]),
     "unheardOf": ([], [1]),
 }
 DECISIONS: Final[dict[Decision, dict[str, Values]]] = {

@@ -79,7 +79,11 @@ def test_then_only_the_new_secret_is_recorded(parts: Parts) -> None:
     parts.calls.clear()
 
     assert signing(another, one) == [announced] * 2
-    assert recorded(parts).fields == {"secret": announced, "rotatedAt": parts.now}
+    assert recorded(parts).fields == {
+        "secret": announced,
+        "rotatedAt": parts.now,
+        "rotatedBy": SUPERADMIN.record,
+    }
     assert parts.calls == ["get secrets", "update secrets", "get secrets"]
 
 

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { type Decision, type Photo, STATUS_WORDS, decisionWords, decisions, photoOf } from "../../domain/photo.ts";
 import { Dialog, Field } from "../../ui/form.tsx";
 import { Picture } from "../../ui/picture.tsx";
-import { Foreign } from "../../ui/text.tsx";
+import { Foreign, Who } from "../../ui/text.tsx";
 import { When } from "../../ui/when.tsx";
 
 const REASON_CHARACTERS = 1000;
@@ -19,7 +19,7 @@ interface Props {
 /** One photo, large, with its facts. */
 export function PhotoDialog({ photo, isDeleted, mayDecide, onDecide, onClose }: Props) {
   const [reason, setReason] = useState("");
-  const { status, uploaderEmail, createdAt, decidedBy, reason: given } = photo;
+  const { status, uploaderEmail, createdAt, decidedBy, decidedByUid, decidedAt, reason: given } = photo;
   const open = decisions(photo);
   const name = photoOf(photo);
   return (
@@ -27,7 +27,7 @@ export function PhotoDialog({ photo, isDeleted, mayDecide, onDecide, onClose }: 
       <div class="stack">
         <div class="large"><Picture url={photo.url} alt={name} /></div>
         <dl class="facts">
-          <div><dt>Status</dt><dd>{isDeleted ? "Deleted" : STATUS_WORDS[status]}{!isDeleted && decidedBy && <>, by <Foreign>{decidedBy}</Foreign></>}</dd></div>
+          <div><dt>Status</dt><dd>{isDeleted ? "Deleted" : STATUS_WORDS[status]}{!isDeleted && decidedBy && <>, by <Who uid={decidedByUid} email={decidedBy} />{decidedAt && <>, <When at={decidedAt} long /></>}</>}</dd></div>
           {createdAt && <div><dt>Uploaded</dt><dd><When at={createdAt} long /></dd></div>}
           <div><dt>E-mail</dt><dd>{uploaderEmail ? <Foreign>{uploaderEmail}</Foreign> : "none: no recap goes to this guest"}</dd></div>
           {given && <div><dt>Reason</dt><dd><Foreign>{given}</Foreign></dd></div>}

@@ -8,7 +8,7 @@ import { count } from "../../domain/words.ts";
 import { Act } from "../../ui/busy.tsx";
 import { Ask } from "../../ui/form.tsx";
 import { CrossIcon, OutcomeIcon, TickIcon, WarningIcon } from "../../ui/icons.tsx";
-import { Foreign } from "../../ui/text.tsx";
+import { Foreign, Who } from "../../ui/text.tsx";
 import { Mail } from "../../ui/mail.tsx";
 import { Countdown, When, useNow } from "../../ui/when.tsx";
 import { usePlace } from "../place.ts";
@@ -38,7 +38,7 @@ const STATES: Readonly<Record<string, State>> = {
 
 /** One recap, moving as its batches complete. Of the `isLast` one unconfirmed mails can be sent again. */
 export function RecapCard({ recap, isLast }: { readonly recap: Recap; readonly isLast: boolean }) {
-  const { mode, state, startedAt, finishedAt, recipients, sent, unknown, skipped, left, subject, message, sender } = recap;
+  const { mode, state, startedAt, finishedAt, recipients, sent, unknown, skipped, left, subject, message, sender, senderUid } = recap;
   const shown = STATES[state] ?? { words: state, looks: "skipped", icon: <OutcomeIcon outcome="skipped" /> };
   return (
     <section class="card" aria-label={`Recap, ${shown.words}`}>
@@ -67,7 +67,7 @@ export function RecapCard({ recap, isLast }: { readonly recap: Recap; readonly i
       {isLast && unknown > 0 && state !== "sending" && <SendAgain unconfirmed={unknown} />}
       {sent > 0 && <Look recap={recap} />}
       <p class="quiet-text">
-        {sender && <>Sent by <Foreign>{sender}</Foreign>. </>}
+        {senderUid && <>Sent by <Who uid={senderUid} email={sender} />. </>}
         {startedAt && finishedAt && <>Took {duration(finishedAt.getTime() - startedAt.getTime())}.</>}
       </p>
     </section>

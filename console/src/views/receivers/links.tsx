@@ -7,13 +7,14 @@ import { CopyButton } from "../../ui/copy.tsx";
 import { Ask, Check, Field } from "../../ui/form.tsx";
 import { Shown, useLive } from "../../ui/live.tsx";
 import { Notice } from "../../ui/notice.tsx";
+import { Foreign } from "../../ui/text.tsx";
 import { withNames } from "../../ui/token.ts";
 import { Ago, When } from "../../ui/when.tsx";
 import { usePlace } from "../place.ts";
 
 /** Links for the people behind a receiver: listed, ended. */
 export function Links({ endpoint: { url } }: { readonly endpoint: Endpoint }) {
-  const { sdk, eventId, calls } = usePlace();
+  const { sdk, staff, eventId, calls } = usePlace();
   const now = useMemo(() => new Date(), []);
   const live = useLive(() => watchShares(sdk.db, eventId, now), [sdk, eventId]);
   return (
@@ -29,11 +30,11 @@ export function Links({ endpoint: { url } }: { readonly endpoint: Endpoint }) {
           if (!links.length) return <p>No active link.</p>;
           return (
             <ul class="rows">
-              {links.map(({ id, canResend, createdAt, expireAt }) => (
+              {links.map(({ id, canResend, createdAt, createdBy, expireAt }) => (
                 <li key={id}>
                   <span class="grow">
                     {canResend ? "Read and send again" : "Read only"}
-                    <span class="quiet-text">{createdAt && <> · made <Ago at={createdAt} /></>} · ends <When at={expireAt} /></span>
+                    <span class="quiet-text">{createdAt && <> · made <Ago at={createdAt} /></>} by <Foreign>{createdBy === staff.uid ? "you" : createdBy}</Foreign> · ends <When at={expireAt} /></span>
                   </span>
                   <Act kind="danger" run={() => calls.revoke(id)}>End it now</Act>
                 </li>

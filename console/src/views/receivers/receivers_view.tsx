@@ -13,6 +13,7 @@ import { Heading } from "../../ui/heading.tsx";
 import { type Live, type LiveList, Shown, useList } from "../../ui/live.tsx";
 import { Empty, Notice } from "../../ui/notice.tsx";
 import { Foreign, Url } from "../../ui/text.tsx";
+import { When } from "../../ui/when.tsx";
 import { usePlace, useSettings } from "../place.ts";
 import { Deliveries } from "./deliveries.tsx";
 import { DeliveryPage } from "./delivery_page.tsx";
@@ -81,7 +82,7 @@ interface AllProps {
   readonly children: preact.ComponentChildren;
 }
 
-function All({ settings: { endpoints, notify }, list, children }: AllProps) {
+function All({ settings: { endpoints, notify, changedAt }, list, children }: AllProps) {
   const { staff } = usePlace();
   const [isAdding, setAdding] = useState(false);
   const mayEdit = isAdmin(staff);
@@ -107,6 +108,7 @@ function All({ settings: { endpoints, notify }, list, children }: AllProps) {
           {endpoints.map((endpoint) => <Row key={endpoint.id} endpoint={endpoint} latest={list.value?.items ?? []} />)}
         </ul>
       )}
+      {changedAt && <p class="quiet-text">URLs last changed on <When at={changedAt} long />.</p>}
       {children}
       <div class="two">
         <SecretCard />
@@ -121,6 +123,8 @@ function Row({ endpoint, latest }: { readonly endpoint: Endpoint; readonly lates
   const { eventId } = usePlace();
   const { id, url, label, events } = endpoint;
   const live = useHealth(endpoint, latest);
+  const missing = live.value?.missing ?? 0;
+  const canSend = !endpoint.disabled && !endpoint.offSince && !live.value?.failingSince;
   return (
     <li>
       <a class="whole grow" href={linkTo("receivers", eventId, { endpointId: id })}>
@@ -128,7 +132,7 @@ function Row({ endpoint, latest }: { readonly endpoint: Endpoint; readonly lates
         <Url url={url} />
       </a>
       <span class="quiet-text">{events === null ? "everything" : count(events.length, "kind of message", "kinds of messages")}</span>
-      {Boolean(live.value?.missing) && <span class="failing">{missingWords(live.value?.missing ?? 0)}: send them again</span>}
+      {missing > 0 && <span class="failing">{missingWords(missing)}{canSend && `: send ${missing === 1 ? "it" : "them"} again`}</span>}
       <HealthBadge endpoint={endpoint} live={live} />
     </li>
   );

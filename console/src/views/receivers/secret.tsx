@@ -6,6 +6,7 @@ import { Act } from "../../ui/busy.tsx";
 import { CopyButton } from "../../ui/copy.tsx";
 import { Ask, Field } from "../../ui/form.tsx";
 import { Notice } from "../../ui/notice.tsx";
+import { Who } from "../../ui/text.tsx";
 import { Countdown, When } from "../../ui/when.tsx";
 import { usePlace } from "../place.ts";
 
@@ -62,7 +63,7 @@ interface RevealedProps {
   readonly onWithdraw: () => void;
 }
 
-function Revealed({ secret: { secret, next, rotatedAt }, onWithdraw }: RevealedProps) {
+function Revealed({ secret: { secret, next, rotatedAt, rotatedBy }, onWithdraw }: RevealedProps) {
   return (
     <>
       <h3>Signs now</h3>
@@ -70,7 +71,7 @@ function Revealed({ secret: { secret, next, rotatedAt }, onWithdraw }: RevealedP
         <code data-secret>{secret}</code>
         <CopyButton label="Copy" text={() => secret} />
       </div>
-      {rotatedAt && <p class="quiet-text">Since <When at={rotatedAt} long />.</p>}
+      {rotatedAt && <p class="quiet-text">Since <When at={rotatedAt} long />{rotatedBy && <>, replaced by <Who {...rotatedBy} /></>}.</p>}
       {next && (
         <>
           <h3>Signs next, <Countdown to={next.activeFrom} /></h3>
@@ -80,6 +81,7 @@ function Revealed({ secret: { secret, next, rotatedAt }, onWithdraw }: RevealedP
           </div>
           <p class="quiet-text">
             From <When at={next.activeFrom} long /> on. Until then give receivers both; take the old one away a minute after.
+            {next.by && <> Announced by <Who {...next.by} />.</>}
           </p>
           <div class="actions"><button type="button" class="danger" onClick={onWithdraw}>Withdraw…</button></div>
         </>
