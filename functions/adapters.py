@@ -59,7 +59,7 @@ class Adapters:
         secrets: Secret Manager.
         sender: Makes what posts to receivers; it loads the authorities that are trusted.
         mailer: Makes the mail service's client from an API key.
-        threads: Works on items in parallel: so many at a time, in threads of that name.
+        threads: Makes what works on items in parallel; see `Threads`.
         verified_addresses: Firebase Authentication: the verified addresses of users, by user id.
         new_id: Makes an id that was never there before.
         new_word: Makes 32 random hex digits.
@@ -73,7 +73,7 @@ class Adapters:
     secrets: SecretReader
     sender: "Callable[[], Sender]"
     mailer: "Callable[[str], BulkMailer]"
-    threads: Callable[[int, str], InParallel]
+    threads: Callable[..., InParallel]
     verified_addresses: "VerifiedAddresses"
     new_id: Callable[[], str]
     new_word: Callable[[], str]

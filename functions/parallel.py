@@ -23,22 +23,26 @@ class InParallel(Protocol):
 class Threads:
     """Works in threads, which all calls share and which are started on demand.
 
-    The calling thread works on every item that no thread has begun. So no call waits for the items
-    of other calls, and a call with one item needs no other thread. A thread runs in the context of
-    its call, so that log lines name the request.
+    With `helped` the calling thread works on every item that no thread has begun. So no call waits
+    for the items of other calls, and a call with one item needs no other thread. Otherwise no more
+    than `at_once` items of all calls together are worked on. A thread runs in the context of its
+    call, so that log lines name the request.
     """
 
-    def __init__(self, at_once: int, name: str) -> None:
+    def __init__(self, at_once: int, name: str, *, helped: bool = True) -> None:
         """Start at most `at_once` threads, named `name` in stack dumps."""
+        self._own = int(helped)
         self._pool = ThreadPoolExecutor(at_once, thread_name_prefix=name)
 
     def __call__(self, work: Callable[[Item], Result], items: Iterable[Item], /) -> list[Result]:
         """See `InParallel`."""
         all_items = list(items)
-        futures = [self._pool.submit(copy_context().run, work, item) for item in all_items[1:]]
-        done = [_done(work, item) for item in all_items[:1]]
-        for item, future in zip(all_items[1:], futures, strict=True):
-            done.append(_done(work, item) if future.cancel() else future)
+        futures = [
+            self._pool.submit(copy_context().run, work, item) for item in all_items[self._own :]
+        ]
+        done = [_done(work, item) for item in all_items[: self._own]]
+        for item, future in zip(all_items[self._own :], futures, strict=True):
+            done.append(_done(work, item) if self._own and future.cancel() else future)
         wait(done)
         return [future.result() for future in done]
 

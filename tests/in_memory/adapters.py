@@ -70,7 +70,7 @@ def service_on(documents: Documents | None = None, **adapters: Any) -> Service:
         "secrets": InMemorySecrets(),
         "sender": _none,
         "mailer": _none,
-        "threads": lambda *_: one_by_one,
+        "threads": lambda *_, **__: one_by_one,
         "verified_addresses": lambda _: {},
         "new_id": lambda: uuid.uuid4().hex,
         "new_word": lambda: uuid.uuid4().hex,

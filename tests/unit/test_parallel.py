@@ -49,3 +49,23 @@ def test_the_calling_thread_does_items_that_no_thread_has_started() -> None:
     finally:
         go_on.set()
         other.join()
+
+
+def test_without_help_all_calls_together_work_on_so_many_items() -> None:
+    """Large requests take memory: every further call waits, and its own thread does no item."""
+    alone, started, go_on = Threads(1, "test", helped=False), threading.Event(), threading.Event()
+    worked_in = []
+
+    def hold(item: int) -> None:
+        started.set()
+        go_on.wait(PATIENCE_SECONDS)
+        worked_in.append((item, threading.current_thread().name))
+
+    calls = [threading.Thread(target=alone, args=(hold, [item])) for item in range(2)]
+    calls[0].start()
+    started.wait(PATIENCE_SECONDS)
+    calls[1].start()
+    go_on.set()
+    for call in calls:
+        call.join(PATIENCE_SECONDS)
+    assert worked_in == [(0, "test_0"), (1, "test_0")]

@@ -222,7 +222,7 @@ class RecapWorld:
             clock=Clock(instance.now, instance.monotonic, instance.sleep),
             mailer=lambda _: InMemoryMailer(self._answer, through),
             new_word=self._word,
-            threads=lambda *_: in_parallel,
+            threads=lambda *_, **__: in_parallel,
             parameters=PARAMETERS,
         )
         having(fresh, slots=Slots(seconds=0))

@@ -188,7 +188,7 @@ def test_what_cannot_be_recorded_is_asked_for_again(house: House, logged: Logged
 
     body = delivered(house)
     logged()
-    failing = service(house, public(KEY), threads=lambda *_: away)
+    failing = service(house, public(KEY), threads=lambda *_, **__: away)
     assert post(house, body, by=failing) == (503, "Send it again.\n")
     assert house.recap()["delivered"] == 0
     [line] = logged()

@@ -136,7 +136,7 @@ def test_calls_that_come_first_at_the_same_moment_share_the_places() -> None:
     """A cold instance makes one use case, whose places hold all calls."""
     both_made = threading.Barrier(2)
 
-    def threads(*_: object) -> None:
+    def threads(*_: object, **__: object) -> None:
         with suppress(threading.BrokenBarrierError):
             both_made.wait(0.2)
 
