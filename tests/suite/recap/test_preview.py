@@ -9,6 +9,7 @@ import pytest
 
 from emulator.mailbox import Mailbox, wrong_key
 from emulator.people import Person, sign_in
+from emulator.pictures import BUCKET
 from tests.suite.call import Answer, call
 from tests.suite.preferences.test_sdk import call as sdk_call
 from tests.suite.recap.wall import TENANT, Wall
@@ -49,6 +50,12 @@ def test_look_mail_it_to_oneself_send(
     (mine,) = mailbox.mails
     assert (mine.to, mine.subject) == (organizer.email, "[Preview] Your photos from Summer Party")
     assert (mine.text, mine.html) == (shown["text"], shown["html"])
+    for part in (
+        "Hi <bdi>Anna</bdi>,",
+        "https://example.com/gallery/summer",
+        f"{BUCKET}small-1.jpg",
+    ):
+        assert part in mine.html
     assert not any(name.lower().startswith("list-unsubscribe") for name in mine.headers)
     assert "token=" not in mine.text + mine.html
     reply_to = {"email": "hello@example.com", "name": "Photo Wall Team"}
