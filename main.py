@@ -25,6 +25,7 @@ from functions.gcp.request import of_request, read_no_more
 from functions.gcp.triggers import called_by, retried, trigger
 from functions.process import service
 from functions.recap.ledger.batch import TIMEOUT as RECAP_TIMEOUT
+from functions.recap.limits import SLOTS
 from functions.signed_in import signed_in
 from functions.webhooks.deliveries.fair_pace import SLOW_PLACES
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SWEEP_PERIOD
@@ -295,6 +296,44 @@ def previewEventRecap(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     from functions.recap import recap_calls
 
     return recap_calls.preview_event_recap(service(), request)
+
+
+@signed_in
+@https_fn.on_call(
+    service_account=_RECAP,
+    memory=options.MemoryOption.MB_512,
+    concurrency=40,  # organizers are few, and wait for Firestore
+    timeout_sec=60,  # before the earliest time that it takes: a task finds its record
+    max_instances=1,
+)
+def scheduleEventRecap(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
+    """An organizer plans the recap, in the place of the one that was planned."""
+    from functions.recap import recap_calls
+
+    return recap_calls.schedule_event_recap(service(), request)
+
+
+@called_by(_RECAP)
+@tasks_fn.on_task_dispatched(
+    service_account=_RECAP,
+    **_RECAP_PLACES | {"concurrency": SLOTS},
+    timeout_sec=RECAP_TIMEOUT.seconds,
+    max_instances=1,
+    # For two hours: a recap that waits ends by itself an hour after its time.
+    retry_config=options.RetryConfig(
+        max_attempts=100,
+        max_retry_seconds=7200,
+        min_backoff_seconds=60,
+        max_backoff_seconds=60,
+        max_doublings=0,
+    ),
+    rate_limits=options.RateLimits(max_concurrent_dispatches=SLOTS, max_dispatches_per_second=5),
+)
+def sendScheduledRecap(request: https_fn.CallableRequest[Any]) -> None:
+    """A planned recap is due."""
+    from functions.recap import recap_calls
+
+    recap_calls.send_scheduled_recap(service(), request)
 
 
 @anonymous

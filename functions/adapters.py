@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from functions.clock import Clock
 from functions.firestore.model import Documents
@@ -61,6 +61,7 @@ class Adapters:
         mailer: Makes the mail service's client from an API key.
         threads: Makes what works on items in parallel; see `Threads`.
         verified_addresses: Firebase Authentication: the verified addresses of users, by user id.
+        claims_of: Firebase Authentication: what a user's next ID token says; None without the user.
         new_id: Makes an id that was never there before.
         new_word: Makes 32 random hex digits.
         new_secret: Makes a secret of webhooks.
@@ -75,6 +76,7 @@ class Adapters:
     mailer: "Callable[[str], BulkMailer]"
     threads: Callable[..., InParallel]
     verified_addresses: "VerifiedAddresses"
+    claims_of: Callable[[str], dict[str, Any] | None]
     new_id: Callable[[], str]
     new_word: Callable[[], str]
     new_secret: Callable[[], str]

@@ -8,6 +8,7 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final, NoReturn, Self, TypeVar
 
 from functions.call_error import CallError, Code
@@ -21,6 +22,8 @@ _RESERVED: Final = re.compile(r"\.\.?|__.*__", re.DOTALL)
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 _MAX_ID_BYTES: Final = 1500
+
+_TIME_CHARACTERS: Final = 40
 
 _SHOWN_CHARACTERS: Final = 64
 """Of an unknown name in the message that refuses it."""
@@ -117,6 +120,17 @@ def choice_argument(name: str, given: object, choices: Iterable[C], default: D) 
     if not chosen:
         refuse(f"{name} must be one of {', '.join(map(str, choices))}.")
     return chosen[0]
+
+
+def time_argument(given: object) -> datetime | None:
+    """A time in ISO 8601 with its zone, in UTC; None where `given` is no such time."""
+    if not isinstance(given, str) or len(given) > _TIME_CHARACTERS:
+        return None
+    try:
+        moment = datetime.fromisoformat(given)
+        return moment.astimezone(UTC) if moment.tzinfo else None
+    except (ValueError, OverflowError):
+        return None
 
 
 def id_argument(name: str, given: object, whose: str) -> str:

@@ -7,7 +7,7 @@ from base64 import b64encode
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from functions import parameters
 from functions.adapters import Adapters, Parameters
@@ -46,6 +46,7 @@ def _adapters() -> Adapters:
         mailer=_mailer,
         threads=Threads,
         verified_addresses=_verified_addresses,
+        claims_of=_claims_of,
         new_id=lambda: str(uuid.uuid4()),
         new_word=partial(secrets.token_hex, _WORD_BYTES),
         new_secret=new_webhook_secret,
@@ -79,6 +80,12 @@ def _verified_addresses(uids: Collection[str]) -> Mapping[str, str]:
     from functions.gcp.auth_users import verified_addresses
 
     return verified_addresses(uids)
+
+
+def _claims_of(uid: str) -> dict[str, Any] | None:
+    from functions.gcp.auth_users import claims_of
+
+    return claims_of(uid)
 
 
 def _mailer(key: str) -> "BulkMailer":

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from functions.recap.limits import MailingStore, Slots
     from functions.recap.planner import Planner
     from functions.recap.preview import RecapPreview
+    from functions.recap.schedule import RecapSchedule
     from functions.recap.send_recap import RecapSender
     from functions.wall.retention import Forgetting, OrphanCleanup
     from functions.webhooks.attempts.sweeper import Sweeper
@@ -267,6 +268,24 @@ class Service:
             links=self.link_signer,
             limiter=self.limiter,
             clock=self.clock,
+        )
+
+    @made_once
+    def recap_schedule(self) -> "RecapSchedule":
+        """The use case of `scheduleEventRecap`, and of its tasks."""
+        from functions.recap.schedule import RecapSchedule
+
+        return RecapSchedule(
+            documents=self.documents,
+            sender=self.recap_sender,
+            recaps=self.recaps,
+            task_queue=self.adapters.task_queue,
+            claims_of=self.adapters.claims_of,
+            mailer=self.mailer,
+            mail_sender=self.mail_sender,
+            base_url=self.parameters.public_base_url,
+            clock=self.clock,
+            new_word=self.adapters.new_word,
         )
 
     # The wall

@@ -39,7 +39,7 @@ ROLES: Final[Mapping[str, Sequence[str]]] = {
         "firebaseauth.viewer",
     ),
     LOGS: ("datastore.user", "cloudtasks.enqueuer"),
-    RECAP: ("datastore.user", "firebaseauth.viewer"),
+    RECAP: ("datastore.user", "cloudtasks.enqueuer", "firebaseauth.viewer"),
     PREFERENCES: ("datastore.user", "firebaseauth.viewer"),
     MAIL_EVENTS: ("datastore.user",),
 }

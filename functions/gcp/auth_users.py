@@ -1,7 +1,7 @@
 """Users of Firebase Authentication."""
 
 from collections.abc import Collection, Mapping
-from typing import Final
+from typing import Any, Final
 
 import firebase_admin
 from firebase_admin import auth
@@ -28,7 +28,26 @@ def verified_addresses(uids: Collection[str]) -> Mapping[str, str]:
     Raises:
         FirebaseError: Firebase Authentication could not be asked.
     """
+    found = _users(uids)
+    return {user.uid: user.email for user in found if user.email and user.email_verified}
+
+
+def claims_of(uid: str) -> dict[str, Any] | None:
+    """What the user's next ID token says; None where the user is gone, or switched off.
+
+    The account of the function needs `firebaseauth.users.get`.
+
+    Raises:
+        FirebaseError: Firebase Authentication could not be asked.
+    """
+    for user in _users([uid]):
+        if not user.disabled:
+            address = {"email": user.email, "email_verified": user.email_verified}
+            return {**(user.custom_claims or {}), **address}
+    return None
+
+
+def _users(uids: Collection[str]) -> list[auth.UserRecord]:
     asked = [auth.UidIdentifier(uid) for uid in sorted(uids) if len(uid) <= _MAX_UID]
     pages = [asked[n : n + _USERS_PER_CALL] for n in range(0, len(asked), _USERS_PER_CALL)]
-    found = [user for page in pages for user in auth.get_users(page, app=_app()).users]
-    return {user.uid: user.email for user in found if user.email and user.email_verified}
+    return [user for page in pages for user in auth.get_users(page, app=_app()).users]

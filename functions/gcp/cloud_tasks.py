@@ -15,7 +15,7 @@ from google.cloud import tasks_v2
 from google.cloud.tasks_v2.services.cloud_tasks.transports import CloudTasksGrpcTransport
 from google.protobuf import duration_pb2
 
-from functions.gcp.task_queue import CALL_SECONDS, DISPATCH_SECONDS, LOCATION, Task
+from functions.gcp.task_queue import CALL_SECONDS, LOCATION, Task
 from functions.parameters import CHANNEL_OPTIONS, api_stand_ins, project_id
 
 _RETRY: Final = Retry(
@@ -73,7 +73,7 @@ class CloudTasks:
         request = tasks_v2.Task(
             name=f"{parent}/tasks/{task.name}",
             schedule_time=task.due,
-            dispatch_deadline=duration_pb2.Duration(seconds=DISPATCH_SECONDS),
+            dispatch_deadline=duration_pb2.Duration(seconds=task.seconds),
             http_request=tasks_v2.HttpRequest(
                 url=url,
                 http_method=tasks_v2.HttpMethod.POST,

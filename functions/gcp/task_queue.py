@@ -13,7 +13,7 @@ from typing import Final, Protocol, TypeAlias
 LOCATION: Final = "us-central1"
 
 DISPATCH_SECONDS: Final = 60
-"""How long Cloud Tasks waits for the function's answer: the function's own time-out."""
+"""How long Cloud Tasks waits for an answer of most functions: the function's own time-out."""
 
 CALL_SECONDS: Final = 15.0
 """Limit for queuing one task."""
@@ -21,7 +21,7 @@ CALL_SECONDS: Final = 15.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """A call of the function `queue` with `data`, not before `due`.
+    """A call of the function `queue` with `data`, not before `due`, answered within `seconds`.
 
     A `name` is queued once: a second task of the same name is dropped, even after the first ran.
     """
@@ -30,6 +30,7 @@ class Task:
     name: str
     data: Mapping[str, str | int]
     due: datetime
+    seconds: int = DISPATCH_SECONDS
 
     @property
     def body(self) -> bytes:

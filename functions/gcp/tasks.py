@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass
 
 from functions.cache import once
-from functions.gcp.task_queue import CALL_SECONDS, DISPATCH_SECONDS, LOCATION, Task, TaskQueue
+from functions.gcp.task_queue import CALL_SECONDS, LOCATION, Task, TaskQueue
 from functions.parameters import project_id
 
 
@@ -47,7 +47,7 @@ def _post(host: str, task: Task) -> None:
     request = {
         "task": {
             "name": f"{queue}/tasks/{task.name}",
-            "dispatchDeadline": f"{DISPATCH_SECONDS}s",
+            "dispatchDeadline": f"{task.seconds}s",
             "httpRequest": {"url": "", "body": base64.b64encode(task.body).decode()},
         }
     }

@@ -1,18 +1,32 @@
-"""Arguments of `sendEventRecap` and `previewEventRecap` (spec 4.1, 4.9)."""
+"""Arguments of the calls about a recap (spec 4.1, 4.9, 4.15)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final, Self
 
-from functions.arguments import EventArguments, flag_argument, is_id, read_event, refuse
+from functions.arguments import (
+    EventArguments,
+    flag_argument,
+    is_id,
+    read_event,
+    refuse,
+    time_argument,
+)
 from functions.mail.message import one_line, paragraph
+from functions.wall.address import deliverable
 
 SUBJECT_CHARACTERS: Final = 200
 MESSAGE_CHARACTERS: Final = 4000
 GUEST_CHARACTERS: Final = 320
 """No address is longer."""
 
+SOONEST: Final = timedelta(minutes=1)
+"""A call of `scheduleEventRecap` ends before that."""
+
+LATEST: Final = timedelta(days=30)
+"""Cloud Tasks keeps no task for longer."""
 
 _OF_THE_MAIL: Final = ("mode", "subject", "message")
 
@@ -31,7 +45,8 @@ class RecapArguments(EventArguments):
     `subject` is one line, `message` may have several; both are None where the field is missing or
     blank. With `only_new` guests who had a recap of the event get no second one. With
     `resend_unconfirmed` the last recap's unconfirmed mails are sent again, once `again` is the id
-    of that recap; `given` names the other fields of the mail that the request has.
+    of that recap; `given` names the other fields of the mail that the request has. `schedule` is
+    the version of the schedule by which the recap is sent.
     """
 
     mode: Mode = Mode.PERSONAL
@@ -41,6 +56,7 @@ class RecapArguments(EventArguments):
     resend_unconfirmed: bool = False
     given: frozenset[str] = frozenset()
     again: str | None = None
+    schedule: str | None = None
 
     @classmethod
     def read(cls, data: Any) -> Self:
@@ -105,6 +121,28 @@ class PreviewArguments(RecapArguments):
         return cls(**fields, guest=guest, recap_id=recap_id, send_to_me=send_to_me)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleArguments(RecapArguments):
+    """The valid arguments of `scheduleEventRecap` (spec 4.15); with `at` None it is taken back."""
+
+    at: datetime | None = None
+
+    @classmethod
+    def read_at(cls, now: datetime, data: Any) -> Self:
+        """See `RecapArguments.read`; `now` is the time of the call."""
+        fields = _recap(data, "at")
+        given = data.get("at")
+        at = time_argument(given)
+        if "at" not in data or (given is not None and at is None):
+            refuse(
+                "at must be a time in ISO 8601 with its zone, as in 2026-05-02T10:00:00+02:00, or "
+                "null to take the recap back."
+            )
+        if at is not None and not SOONEST <= at - now <= LATEST:
+            refuse("at must be from a minute to 30 days ahead.")
+        return cls(**fields, at=at)
+
+
 def _recap(data: Any, *others: str) -> dict[str, Any]:
     event = read_event(data, "mode", "subject", "message", "onlyNew", *others)
     mode = data.get("mode")
@@ -128,3 +166,11 @@ def _text(data: dict[Any, Any], name: str, at_most: int) -> str:
     if len(value) > at_most:
         refuse(f"{name} must have at most {at_most} characters; it has {len(value)}.")
     return value
+
+
+def verified_address(claims: Mapping[str, Any]) -> str | None:
+    """The verified e-mail address in the claims of a user, if any."""
+    email = claims.get("email")
+    if claims.get("email_verified") is not True or not isinstance(email, str):
+        return None
+    return deliverable(email)

@@ -1,15 +1,21 @@
 """The handlers of the recap's callables: the SDK's requests, in the words of this package."""
 
-from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from firebase_functions.https_fn import CallableRequest
+from firebase_functions.https_fn import CallableRequest, FunctionsErrorCode, HttpsError
 
 from functions.call_error import CallError
-from functions.recap.recap_arguments import PreviewArguments, RecapArguments
+from functions.clock import wire_time
+from functions.gcp.triggers import run_again
+from functions.recap.recap_arguments import (
+    PreviewArguments,
+    RecapArguments,
+    ScheduleArguments,
+    verified_address,
+)
 from functions.signed_in import staff_call
-from functions.wall.address import deliverable
 
 if TYPE_CHECKING:
     from functions.service import Service
@@ -39,7 +45,7 @@ def preview_event_recap(service: "Service", request: CallableRequest[Any]) -> di
         CallError: as in spec 7.4.
     """
     caller, arguments = staff_call(service, "previewEventRecap", request, PreviewArguments.read)
-    own_address = _verified_address(request.auth.token if request.auth else {})
+    own_address = verified_address(request.auth.token if request.auth else {})
     preview = service.recap_preview.show(caller, arguments, own_address)
     mail, blocked, unreached = preview.mail, preview.blocked, preview.unreached
     optional = {
@@ -62,13 +68,38 @@ def preview_event_recap(service: "Service", request: CallableRequest[Any]) -> di
     } | {name: value for name, value in optional.items() if value is not None}
 
 
+def schedule_event_recap(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
+    """Answer a call of `scheduleEventRecap` (spec 4.15), with the checks in the same order.
+
+    Raises:
+        CallError: as in spec 7.4.
+    """
+    read = partial(ScheduleArguments.read_at, service.clock.now())
+    caller, arguments = staff_call(service, "scheduleEventRecap", request, read)
+    at = service.recap_schedule.schedule(caller, arguments)
+    return {"scheduledFor": at and wire_time(at)}
+
+
+def send_scheduled_recap(service: "Service", task: CallableRequest[Any]) -> None:
+    """A task of the queue of planned recaps.
+
+    Raises:
+        HttpsError: `aborted`, so that the queue brings the task back after its backoff;
+            `invalid-argument` where the body is no task of ours.
+        InternalServerError: a fault; the queue brings the task back as well.
+    """
+    from functions.recap.schedule import NotYetError, task_of  # noqa: PLC0415 - a cold start
+
+    try:
+        event_id, version, at = task_of(task.data)
+    except ValueError as error:
+        raise HttpsError(FunctionsErrorCode.INVALID_ARGUMENT, str(error)) from error
+    with run_again("recap.schedule-not-run"):
+        try:
+            service.recap_schedule.send(event_id, version, at)
+        except NotYetError as waiting:
+            raise HttpsError(FunctionsErrorCode.ABORTED, "not yet") from waiting
+
+
 def _refusal(error: CallError) -> dict[str, object]:
     return {"code": error.code, "message": error.message, **(error.details or {})}
-
-
-def _verified_address(claims: Mapping[str, Any]) -> str | None:
-    """The caller's verified e-mail address, if any."""
-    email = claims.get("email")
-    if claims.get("email_verified") is not True or not isinstance(email, str):
-        return None
-    return deliverable(email)

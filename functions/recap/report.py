@@ -86,8 +86,8 @@ def answer(report: Report, state: RecapState | None) -> RecapResult:
     Raises:
         CallError: `internal`, where a mail was not sent or its result is unknown.
     """
-    call, unconfirmed = report.call, report.batches.unknown
-    details = {"unconfirmed": unconfirmed} if unconfirmed else None
+    call, unknown = report.call, report.batches.unknown
+    details = {"unconfirmed": unknown} if unknown else None
     if state is None or report.under_way:
         raise CallError(
             Code.INTERNAL,
@@ -103,7 +103,7 @@ def answer(report: Report, state: RecapState | None) -> RecapResult:
             else "The mail service took none of the mails; nothing was sent, try again.",
         )
     confirmed = call.sent - call.unknown
-    doubt = f"{_unconfirmed(call.unknown)} {_WAY_OUT}"
+    doubt = unconfirmed(call.unknown)
     if call.left:
         sentences = [
             f"{confirmed} mails were sent and {call.left} were not; call again to send those.",
@@ -122,17 +122,13 @@ def answer(report: Report, state: RecapState | None) -> RecapResult:
     return RecapResult(call.sent, call.skipped, None, notes, report.skipped_by)
 
 
-def _unconfirmed(mails: int) -> str:
+def unconfirmed(mails: int) -> str:
+    """What an organizer reads of mails that the mail service did not confirm."""
     return (
         f"The mail service did not confirm {mails} of the mails; "
-        "they count as sent, so that nobody gets two."
+        "they count as sent, so that nobody gets two. A call with resendUnconfirmed: true mails "
+        "those again of which the mail service has reported nothing by then."
     )
-
-
-_WAY_OUT: Final = (
-    "A call with resendUnconfirmed: true mails those again of which the mail service has reported "
-    "nothing by then."
-)
 
 
 def outlook(report: Report, recipients: int) -> Sequence[str]:
@@ -153,7 +149,7 @@ def _notes(report: Report, *, ahead: bool = False) -> list[str]:
         f"This {continues} an interrupted recap, which {has} {report.batches.sent} mails in all.": (
             report.before.sent and not report.again
         ),
-        f"{_unconfirmed(report.before.unknown)} {_WAY_OUT}": report.before.unknown,
+        unconfirmed(report.before.unknown): report.before.unknown,
         f"{report.waiting} mails of that recap were never sent; call without resendUnconfirmed to "
         "send those.": report.waiting,
         "The mail service takes none of the guests' addresses.": (

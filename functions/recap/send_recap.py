@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final
 
 from functions import log
@@ -89,6 +90,21 @@ class RecapSender:
         except CallError as refused:
             if refused.code not in (Code.ABORTED, Code.RESOURCE_EXHAUSTED):
                 raise
+            raise self._with_last_recap(refused, arguments.event_id) from None
+
+    def check(self, caller: Caller, arguments: RecapArguments, at: datetime | None) -> None:
+        """Check that a call at that time would not be refused, as things are now.
+
+        With None as the time, only the event and the caller are checked.
+
+        Raises:
+            CallError: as `send` would.
+        """
+        _, lock = self.planner.event(caller, arguments)
+        try:
+            if at is not None:
+                resumable(lock, at)
+        except CallError as refused:
             raise self._with_last_recap(refused, arguments.event_id) from None
 
     def _with_last_recap(self, refused: CallError, event_id: str) -> CallError:

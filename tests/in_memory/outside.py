@@ -37,6 +37,18 @@ def enqueue_to(tasks: InMemoryTasks, through: Through = at_once) -> Enqueue:
 
 
 @dataclass(frozen=True, slots=True)
+class Queue:
+    """See `TaskQueue`."""
+
+    tasks: InMemoryTasks
+    through: Through = at_once
+
+    def enqueue(self, task: Task) -> None:
+        """See `TaskQueue`."""
+        self.through("queue.enqueue", lambda: self.tasks.create(task))
+
+
+@dataclass(frozen=True, slots=True)
 class ScriptedMailer:
     """See `provider.Mailer`; `outcome` gives what becomes of a message."""
 

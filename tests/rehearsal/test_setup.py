@@ -40,13 +40,14 @@ def test_each_account_may_do_what_it_needs_and_no_more(ready: Operator) -> None:
         *(("firebaseauth.viewer", account) for account in (WEBHOOKS, RECAP, PREFERENCES)),
         ("datastore.user", LOGS),
         ("cloudtasks.enqueuer", LOGS),
+        ("cloudtasks.enqueuer", RECAP),
         ("datastore.user", RECAP),
         ("datastore.user", PREFERENCES),
         ("datastore.user", MAIL_EVENTS),
         ("cloudbuild.builds.builder", BUILDER),
         ("iam.serviceAccountTokenCreator", PUBSUB),  # an account of Google's: a deploy gives it
     }
-    for account in (WEBHOOKS, LOGS):
+    for account in (WEBHOOKS, LOGS, RECAP):
         itself = f"iam projects/{PROJECT}/serviceAccounts/{account.partition(':')[2]}"
         assert google.granted(itself) == {("iam.serviceAccountUser", account)}
     secrets = f"secretmanager projects/{PROJECT}/secrets"

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,6 +12,9 @@ import pytest
 import yaml
 
 from functions.gcp.request import BODY_SECONDS
+from functions.recap import schedule
+from functions.recap.limits import SLOTS
+from functions.recap.recap_arguments import SOONEST
 from functions.secret_readers import SECRET_READERS
 from functions.webhooks.attempts.receiver_speed import PLACES_TO_TRY
 from functions.webhooks.deliveries.fair_pace import slow_attempts_a_second
@@ -25,6 +29,7 @@ RETRY_SCHEDULE: Final = {
     "retryWebhookAfter5s": (5, 120),
     "retryWebhookAfter30s": (30, 120),
 }
+NOON: Final = datetime(2026, 5, 1, 12, tzinfo=UTC)
 NOTICES: Final = "sendWebhookNotice"
 REGION_CPUS: Final = 20
 """Of a new project: `CpuAllocPerProjectRegion`."""
@@ -210,6 +215,20 @@ def test_the_queue_of_notices(endpoints: dict[str, Any]) -> None:
     assert queue["retryConfig"]["maxAttempts"] == 5
     assert queue["rateLimits"]["maxConcurrentDispatches"] == 10
     assert endpoint["maxInstances"] * endpoint["concurrency"] == 10, "each task finds a place"
+
+
+def test_the_queue_of_planned_recaps(endpoints: dict[str, Any]) -> None:
+    """Spec 4.15: a task waits for a whole recap, finds a place, and outlasts the retries."""
+    endpoint = endpoints[schedule.QUEUE]
+    queue = endpoint["taskQueueTrigger"]
+    assert queue["invoker"] == [account("RECAP")]
+    assert queue["retryConfig"]["maxRetrySeconds"] > schedule.TRIED_FOR.total_seconds()
+    assert queue["rateLimits"]["maxConcurrentDispatches"] == SLOTS
+    assert endpoint["maxInstances"] * endpoint["concurrency"] == SLOTS
+    task = schedule.scheduled_task("e1", "v1", NOON)
+    assert (task.queue, task.seconds) == (schedule.QUEUE, endpoint["timeoutSeconds"])
+    # A call of less than a minute writes the record before the task is due.
+    assert endpoints["scheduleEventRecap"]["timeoutSeconds"] <= SOONEST.total_seconds()
 
 
 def test_the_sweeper_runs_every_five_minutes(endpoints: dict[str, Any]) -> None:

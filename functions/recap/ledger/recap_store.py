@@ -227,6 +227,7 @@ def _head(caller: Caller, arguments: RecapArguments, tenant_id: str) -> dict[str
         "subject": arguments.subject,
         "message": arguments.message,
         "state": RecapState.SENDING,
+        **({"schedule": arguments.schedule} if arguments.schedule else {}),
     }
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final, Self
 
 from functions.arguments import (
@@ -15,6 +15,7 @@ from functions.arguments import (
     read_event,
     refuse,
     refuse_unknown,
+    time_argument,
 )
 from functions.links.link import TO_A_LOG
 from functions.webhooks.calls.log_share import LONGEST_DAYS
@@ -29,8 +30,6 @@ from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.webhook_settings import Subscription, WebhookSettings
 
 URL_CHARACTERS: Final = 2048
-
-_TIME_CHARACTERS: Final = 40
 
 
 def url_argument(given: object) -> str:
@@ -50,17 +49,6 @@ def endpoint_at(url: str, settings: WebhookSettings) -> Subscription:
     if endpoint is None:
         refuse("url must be one of the event's webhook URLs; add it to them first.")
     return endpoint
-
-
-def time_argument(text: object) -> datetime | None:
-    """A time in ISO 8601 with its zone, in UTC; None where `text` is no such time."""
-    if not isinstance(text, str) or len(text) > _TIME_CHARACTERS:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-        return moment.astimezone(UTC) if moment.tzinfo else None
-    except (ValueError, OverflowError):
-        return None
 
 
 def place_text(place: Place) -> str:

@@ -13,6 +13,7 @@ from functions.adapters import Parameters
 from functions.call_error import CallError
 from functions.clock import Clock
 from functions.firestore.model import Document, Put, Query
+from functions.gcp.task_queue import Task
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import DeliveryStatus, Tally, TrackingEvent
 from functions.parallel import InParallel
@@ -32,19 +33,23 @@ from functions.recap.ledger.batch import (
 from functions.recap.ledger.recap_store import batch_of, lock_of
 from functions.recap.limits import Slots, tenant_key
 from functions.recap.preview import Preview
-from functions.recap.recap_arguments import PreviewArguments, RecapArguments
+from functions.recap.recap_arguments import PreviewArguments, RecapArguments, ScheduleArguments
 from functions.recap.report import RecapResult
+from functions.recap.schedule import NotYetError, task_of
 from functions.service import Service
 from functions.wall.address import address_hash
 from tests.in_memory.adapters import having, service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.mailer import InMemoryMailer
+from tests.in_memory.outside import InMemoryTasks, Queue
 from tests.in_memory.through import ServiceError, Through
+from tests.simulation.dispatch import CloudTasks
 from tests.simulation.faults import Fault, Weather
 from tests.simulation.simulation import (
     HOUR,
     MINUTE,
     SECOND,
+    START,
     End,
     Instance,
     OneAtATime,
@@ -84,6 +89,14 @@ _CALLS_AT: Final = (
     25 * HOUR,
 )
 _SECOND_EVENING_AT: Final = (28 * HOUR, 28 * HOUR + MINUTE, 28 * HOUR + 11 * MINUTE)
+_PLANS: Final = (
+    (0, 2 * MINUTE),
+    (30 * SECOND, 11 * MINUTE),
+    (5 * MINUTE, 30 * MINUTE),
+    (HOUR, 5 * HOUR),
+    (20 * HOUR, 25 * HOUR),
+)
+"""When a recap is planned, and for when."""
 _LAST_CALL: Final = 55 * HOUR
 _OPT_OUTS_AT: Final = (0, 3 * SECOND, 5 * MINUTE, 11 * MINUTE, 30 * MINUTE)
 
@@ -169,11 +182,20 @@ class RecapWorld:
         for number, address in enumerate(self._guests):
             self._upload(f"photo-{number}", address)
         self._pool = Pool(
-            simulation, "recap", self._process, expected=(CallError, ServiceError), at_most=3
+            simulation,
+            "recap",
+            self._process,
+            expected=(CallError, NotYetError, ServiceError),
+            at_most=3,
         )
         self._events_pool = Pool(
             simulation, "events", self._mail_events, expected=(ServiceError, StillBusyError)
         )
+        self._cloud_tasks = CloudTasks(simulation)
+        self._tasks = InMemoryTasks(lambda: simulation.now, self._queued)
+        self._due: dict[str, datetime] = {}
+        self._replaced: dict[str, datetime] = {}
+        self._dismissed: datetime | None = None
         self._schedule()
 
     def _schedule(self) -> None:
@@ -191,6 +213,11 @@ class RecapWorld:
             if self._choices.happens(f"opt-out {number}", 0.15, "opts out"):
                 at = self._choices.between(f"opt-out {number} at", 0, len(_OPT_OUTS_AT) - 1)
                 later(_OPT_OUTS_AT[at], partial(self._opt_out, address))
+        for number in range(self._choices.between("plans", 0, 2)):
+            asked, at = self._choices.pick(f"plan {number}", _PLANS)
+            later(asked, partial(self._plan, f"plan-{number}", START + timedelta(microseconds=at)))
+        if self._choices.happens("dismissed", 0.1, "the planner loses the role"):
+            later(self._choices.pick("dismissed at", _OPT_OUTS_AT), self._dismiss)
         if self._choices.happens("newcomer", 0.2):
             later(11 * MINUTE, lambda: self._upload("photo-9", "newcomer@example.com"))
         later(_LAST_CALL, self._last_call)
@@ -222,6 +249,8 @@ class RecapWorld:
             clock=Clock(instance.now, instance.monotonic, instance.sleep),
             mailer=lambda _: InMemoryMailer(self._answer, through),
             new_word=self._word,
+            task_queue=Queue(self._tasks, through),
+            claims_of=lambda _: {} if self._dismissed else {"role": "admin", "tenantId": TENANT},
             threads=lambda *_, **__: in_parallel,
             parameters=PARAMETERS,
         )
@@ -268,6 +297,53 @@ class RecapWorld:
             return process.recap_sender.send(caller, wanted)
 
         self._pool.run(name, send, lambda end: self._ended(name, end))
+
+    # Recaps that are planned, and brought by Cloud Tasks: early, late, twice.
+
+    def _plan(self, name: str, at: datetime) -> None:
+        back = self._choices.happens(f"{name} back", 0.2, "takes back what is planned")
+        arguments = ScheduleArguments(event_id=EVENT, at=None if back else at)
+        self._due[name] = at
+        caller = Caller(name, Role.ADMIN, TENANT)
+        self._pool.run(name, lambda process: process.recap_schedule.schedule(caller, arguments))
+
+    def _queued(self, task: Task) -> None:
+        def bring(run: str, done: Callable[[End], None]) -> None:
+            self._began[run] = self._simulation.now
+            self._pool.run(
+                run, lambda process: process.recap_schedule.send(*task_of(task.data)), done
+            )
+
+        due = (task.due - START) // timedelta(microseconds=1)
+        self._cloud_tasks.call(current().name, bring, due=due, backoff=lambda _: 60.0)
+
+    def _dismiss(self) -> None:
+        self._dismissed = self._simulation.now
+
+    def _check_planned(self, call: str, began: datetime) -> None:
+        """A mail of a recap that was planned, in a run that `began` then."""
+        if self._simulation.now < self._due[call] - _SLACK:
+            self._simulation.violation("a mail before the time that was planned")
+        if self._replaced.get(call, began) < began:
+            self._simulation.violation("a mail of a plan that was replaced or taken back")
+        if self._dismissed and self._dismissed < began:
+            self._simulation.violation("a mail of somebody who has lost the role")
+
+    def _wrong_plan(self) -> Iterator[str]:
+        found = self._firestore.get(f"events/{EVENT}/schedules/recap")
+        if found is None:
+            return
+        state, outcome = found.fields["state"], found.fields["outcome"] or {}
+        if (
+            state == "scheduled"
+            and not self._simulation.faults
+            and not self._cloud_tasks.unpunctual
+        ):
+            yield "a planned recap has no outcome"
+        version = found.fields["version"]
+        sent = [r["sent"] for r in self._recaps().values() if r.get("schedule") == version]
+        if state == "sent" and outcome["sent"] not in (sent or [0]):
+            yield f"a planned recap tells {outcome}, recorded are {sent}"
 
     def _ended(self, name: str, end: End) -> None:
         if not isinstance(end, Returned) or name not in self._recap_of:
@@ -338,7 +414,8 @@ class RecapWorld:
                 self._doubtful.add((copy.labels["wall_recap"], copy.labels["wall_batch"]))
         return answer
 
-    def _take(self, call: str, address: str, labels: Mapping[str, str]) -> None:
+    def _take(self, run: str, address: str, labels: Mapping[str, str]) -> None:
+        call = run.partition(" ")[0]
         recap_id = self._recap_of[call]
         batch = self._batch_of(recap_id, address)
         if batch is None or batch.started_at is None:
@@ -358,7 +435,9 @@ class RecapWorld:
             self._check_everybody_had_one(recap_id)
         if call in self._only_new and any(first.started_at < mail.started_at for first in earlier):
             self._simulation.violation("a second mail to a guest by a call for newcomers")
-        began = self._began[call]
+        began = self._began[run]
+        if call in self._due:
+            self._check_planned(call, began)
         if address in self._opted_out and self._opted_out[address] < began:
             self._simulation.violation(f"a mail of {call} to somebody who had opted out")
         self._mails.append(mail)
@@ -471,6 +550,11 @@ class RecapWorld:
                 lock = lock_of(after)
                 self._check_lock(lock_of(before) if before else None, lock)
                 self._holder = lock.holder
+            case ["events", _, "schedules", "recap"] if before and after:
+                if after.fields["version"] != before.fields["version"] or (
+                    after.fields["state"] == "cancelled"
+                ):
+                    self._replaced[before.fields["by"]["uid"]] = self._simulation.now
             case ["events", _, "recaps", recap_id, "batches", _] if before and after:
                 self._check_resent(recap_id, batch_of(before), batch_of(after))
             case ["events", _, "recaps", recap_id] if after:
@@ -508,6 +592,7 @@ class RecapWorld:
     def violations(self) -> Iterator[str]:
         """The violations at the end, when everything is at rest."""
         yield from self._wrong_cooldowns()
+        yield from self._wrong_plan()
         for recap_id, recap in self._recaps().items():
             for sentence in self._wrong(recap_id, recap):
                 yield f"recap {recap_id}: {sentence}"
@@ -592,5 +677,10 @@ class RecapWorld:
 
     def _batch_of(self, recap_id: str, address: str) -> Batch | None:
         guest = address_hash(address)
-        found = (batch for batch in self._batches(recap_id) if guest in batch.recipients)
-        return next(found, None)
+        # A request may be held up until its guests are to be mailed again, and in a later batch.
+        mailed = [batch for batch in self._batches(recap_id) if guest in batch.mailed]
+        return max(
+            (batch for batch in mailed if batch.started_at),
+            key=lambda batch: batch.started_at or START,
+            default=None,
+        )

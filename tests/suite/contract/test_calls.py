@@ -95,9 +95,13 @@ def refused(  # noqa: C901, PLR0915 - a table of refusals
         if of_a_log:
             data = bearers | ({} if function == "getWebhookLog" else {"deliveryId": "none"})
         how: dict[str, Any] = signed_in | {"headers": headers}
+        if function == "scheduleEventRecap":
+            data["at"] = (datetime.now(UTC) + timedelta(minutes=2)).isoformat()
         match function, code:
             case "sendEventRecap", "invalid-argument":
                 data["mode"] = "both"
+            case "scheduleEventRecap", "invalid-argument":
+                data["at"] = datetime.now(UTC).isoformat()
             case "previewEventRecap", "invalid-argument":
                 data["sendToMe"] = "yes"
             case "resendWebhook" | "resendSharedWebhook", "invalid-argument":
@@ -135,9 +139,9 @@ def refused(  # noqa: C901, PLR0915 - a table of refusals
                 data["sendToMe"] = True
                 for _ in range(10):
                     assert called(function, data, **how).result["mailed"] is False
-            case "sendEventRecap", "aborted":
+            case "sendEventRecap" | "scheduleEventRecap", "aborted":
                 lock.set(held | {"unfinished": True})
-            case "sendEventRecap", "resource-exhausted":
+            case "sendEventRecap" | "scheduleEventRecap", "resource-exhausted":
                 free = {"leasedUntil": None, "cooldownUntil": later, "unfinished": False}
                 lock.set(held | free)
             case "shareWebhookLog", "resource-exhausted":
@@ -194,6 +198,11 @@ def test_a_recap_answers_as_told(
         sent = called("sendEventRecap", data, id_token=admin.id_token)
     assert (shown.result["recipients"], shown.result["mailed"]) == (1, True)
     assert sent.result == {"sent": 1, "skipped": 0}
+    planned = of_event("scheduleEventRecap", event.id, message="Thanks")
+    in_two_days = {"at": (datetime.now(UTC) + timedelta(days=2)).isoformat()}
+    for at in (in_two_days, {"at": None}):
+        answer = called("scheduleEventRecap", planned | at, id_token=admin.id_token).result
+        assert bool(answer["scheduledFor"]) == bool(at["at"])
     after = called("previewEventRecap", look | {"sendToMe": False}, id_token=admin.id_token)
     assert after.result["blocked"]["code"] == "resource-exhausted"
 

@@ -29,6 +29,7 @@ STAFF: Final = frozenset(Role)
 CALLS: Final = {
     "sendEventRecap": Call({"eventId": "e"}, "mesage", "message", STAFF),
     "previewEventRecap": Call({"eventId": "e"}, "send_to_me", "sendToMe", STAFF),
+    "scheduleEventRecap": Call({"eventId": "e", "at": None}, "only_new", "onlyNew", STAFF),
     "sendTestWebhook": Call({"eventId": "e", "url": HOOK}, "events", "event", ADMINS),
     "resendWebhook": Call({"eventId": "e", "deliveryId": "none"}, "dryrun", "dryRun", ADMINS),
     "rotateWebhookSecret": Call(

@@ -23,7 +23,7 @@ from functions.firestore.model import Put, Query
 from functions.gcp import callables as protocol
 from functions.links.link import IN_A_MAIL
 from functions.preferences.preferences import read_choices
-from functions.recap.recap_arguments import PreviewArguments, RecapArguments
+from functions.recap.recap_arguments import PreviewArguments, RecapArguments, ScheduleArguments
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
 from functions.webhooks.calls.webhook_arguments import (
@@ -328,6 +328,7 @@ class _Asked(dict[str, Any]):
 READERS: Final[dict[str, Callable[[Any], object]]] = {
     "sendEventRecap": RecapArguments.read,
     "previewEventRecap": PreviewArguments.read,
+    "scheduleEventRecap": functools.partial(ScheduleArguments.read_at, NOW),
     "sendTestWebhook": TestArguments.read,
     "resendWebhook": ResendArguments.read,
     "rotateWebhookSecret": RotateArguments.read,
@@ -350,7 +351,7 @@ def test_the_arguments_that_are_told_are_those_that_are_read(function: str) -> N
 
 
 NO_ARGUMENTS: Final[list[Any]] = [None, [], "midsummer", {}]
-TIMES: Final = {"since", "until", "next", "after"}
+TIMES: Final = {"at", "since", "until", "next", "after"}
 """Arguments of which the file says less than the code wants: a time, or a place in a list."""
 
 

@@ -23,6 +23,7 @@ ROLE_OF: Final = {
     "grouped_documents": "datastore.user",
     "task_queue": "cloudtasks.enqueuer",
     "verified_addresses": "firebaseauth.viewer",
+    "claims_of": "firebaseauth.viewer",
 }
 TRIGGER: Final = "eventarc.eventReceiver"
 """The roles of a function that gets events of documents; no code calls that API."""

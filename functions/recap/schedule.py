@@ -1,0 +1,293 @@
+"""A recap at a time: `scheduleEventRecap`, and the task that sends it when it is due (spec 4.15).
+
+    call ▸ queue the task ▸ write the record         due ▸ record ▸ role ▸ `RecapSender` ▸ outcome
+
+The task is queued before the record is written: a record without its task would promise mails that
+never leave, and a task without its record does nothing. The call ends before the earliest time that
+it takes. The record's version tells the task of a replaced schedule from the present one.
+
+    state      next
+    scheduled  sent, failed, cancelled; or another version, with the next call
+"""
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+from functions import log
+from functions.access import Caller, staff
+from functions.call_error import CallError, Code
+from functions.clock import Clock
+from functions.firestore.fields import text
+from functions.firestore.model import Document, Documents, Put, Update, Write
+from functions.gcp.task_queue import Task, TaskQueue
+from functions.mail.message import EVENT_NAME_CHARACTERS, NOTICE_LABEL, Copy, EmailMessage, unlinked
+from functions.mail.outcome import Accepted, Mailer
+from functions.mail.sender import MailSender
+from functions.mail.texts import templates_in
+from functions.recap.ledger.batch import TIMEOUT
+from functions.recap.ledger.recap_store import RecapStore
+from functions.recap.recap_arguments import RecapArguments, ScheduleArguments, verified_address
+from functions.recap.report import unconfirmed
+from functions.recap.send_recap import RecapSender
+from functions.wall.address import address_hash, normalised
+
+QUEUE: Final = "sendScheduledRecap"
+
+TRIED_FOR: Final = timedelta(hours=1)
+"""How long after its time a recap is tried again: longer than a crashed call keeps the lock."""
+
+_NOT_ALLOWED: Final = "The account that planned the recap may not send it any more."
+
+_templates: Final = templates_in(Path(__file__).parent / "mail" / "templates")
+
+
+class ScheduleState(StrEnum):
+    """The states of the record."""
+
+    SCHEDULED = "scheduled"
+    SENT = "sent"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class NotYetError(Exception):
+    """The task is to be brought again later."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A user as Firebase Authentication has them now; see `access.Identity`."""
+
+    uid: str
+    token: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecapSchedule:
+    """Plans recaps and sends them; one instance serves all threads of the process.
+
+    Attributes:
+        claims_of: Gives a user's claims from Firebase Authentication; None for one who is gone.
+        mailer: Gives the mail service, with its current key.
+        mail_sender: Gives the sender of the mail about a failure.
+        base_url: Of the link to the console.
+        new_word: Gives an unguessable new word of letters and digits.
+    """
+
+    documents: Documents
+    sender: RecapSender
+    recaps: RecapStore
+    task_queue: TaskQueue
+    claims_of: Callable[[str], dict[str, Any] | None]
+    mailer: Callable[[], Mailer]
+    mail_sender: Callable[[], MailSender]
+    base_url: str
+    clock: Clock
+    new_word: Callable[[], str]
+
+    def schedule(self, caller: Caller, arguments: ScheduleArguments) -> datetime | None:
+        """Plan the event's recap in the place of the one that was planned, or take that back.
+
+        Returns:
+            When the recap is due; None where none is planned any more.
+
+        Raises:
+            CallError: as `sendEventRecap` would be refused at that time, as things are now.
+        """
+        path, at = _path(arguments.event_id), arguments.at
+        self.sender.check(caller, arguments, at)
+        if at is None:
+            self.documents.transact(path, _cancelled)
+            return None
+        version = self.new_word()
+        self.task_queue.enqueue(scheduled_task(arguments.event_id, version, at))
+        self.documents.commit(Put(path, _record(caller, arguments, version)))
+        return at
+
+    def send(self, event_id: str, version: str, at: datetime) -> None:
+        """Send the recap that is planned, if that is still this `version`, due at `at`.
+
+        Raises:
+            NotYetError: it is too early, or another call is at work, or a fault may pass.
+            Exception: a fault of ours that may pass.
+        """
+        if self.clock.now() < at:
+            raise NotYetError  # perhaps its record is not written yet either
+        found = self.documents.get(_path(event_id))
+        current = (version, ScheduleState.SCHEDULED)
+        if not found or (found.fields.get("version"), found.fields.get("state")) != current:
+            return
+        uid = found.fields["by"]["uid"]
+        account = Account(uid, self.claims_of(uid) or {})
+        try:
+            outcome = self._sent(event_id, version, found, account)
+            state = ScheduleState.SENT
+        except CallError as refused:
+            if self._may_pass(refused, at):
+                log.warning("recap.schedule-waits", eventId=event_id, code=refused.code)
+                raise NotYetError from refused
+            denied = refused.code is Code.PERMISSION_DENIED
+            outcome = {"code": refused.code, "message": _NOT_ALLOWED if denied else refused.message}
+            state = ScheduleState.FAILED
+            log.error("recap.schedule-failed", eventId=event_id, code=refused.code)
+            self._tell(event_id, verified_address(account.token), at, outcome["message"])
+        self.documents.transact(_path(event_id), _ended(version, state, outcome))
+
+    def _sent(
+        self, event_id: str, version: str, found: Document, account: Account
+    ) -> dict[str, Any]:
+        """The outcome of the recap, sent by this run of its task and those before.
+
+        Raises:
+            CallError: as `RecapSender.send` says, or this is not the recap in the cooldown.
+        """
+        message, cooldown = None, None
+        try:
+            arguments = replace(_arguments(event_id, found.fields), schedule=version)
+            message = self.sender.send(staff(account), arguments).message
+        except CallError as refused:
+            if not _is_cooldown(refused):
+                raise
+            cooldown = refused
+        _, recap = self.recaps.last_recap(event_id) or ("", {})
+        if cooldown and recap.get("schedule") != version:
+            raise cooldown
+        if unknown := recap.get("unknown"):
+            raise CallError(Code.INTERNAL, unconfirmed(unknown))
+        sent = {"sent": recap["sent"], "skipped": recap["skipped"]}
+        return sent | ({"message": message} if message else {})
+
+    def _may_pass(self, refused: CallError, at: datetime) -> bool:
+        """Whether the recap is tried again after this refusal."""
+        passing = refused.code in (Code.ABORTED, Code.INTERNAL, Code.RESOURCE_EXHAUSTED)
+        return passing and not _is_cooldown(refused) and self.clock.now() < at + TRIED_FOR
+
+    def _tell(self, event_id: str, address: str | None, at: datetime, reason: str) -> None:
+        """Mail the failure to whoever planned the recap; perhaps twice, after a crash."""
+        if address is None:
+            return
+        try:
+            event = self.documents.get(f"events/{event_id}", ["name"])
+            name = text(event.fields.get("name")) if event else None
+            message = self._failure(event_id, name or "", at, reason, address)
+            outcome = self.mailer().send(message)
+            if not isinstance(outcome, Accepted):
+                log.error("recap.failure-not-mailed", eventId=event_id)
+        except Exception as error:  # noqa: BLE001 - the record tells of the failure as well
+            log.fault("recap.failure-not-mailed", error, eventId=event_id)
+
+    def _failure(
+        self, event_id: str, event_name: str, at: datetime, reason: str, address: str
+    ) -> EmailMessage:
+        name = unlinked(event_name, EVENT_NAME_CHARACTERS)
+        sender, due = self.mail_sender(), at.astimezone(UTC)
+        headline = "The planned recap did not go out"
+        fields = {
+            "language": "en",
+            "direction": "ltr",
+            "subject": f"{headline}: {name}" if name else headline,
+            "preheader": reason,
+            "headline": headline,
+            "event_name": name,
+            "due": f"{due.day} {due:%B %Y, %H:%M} UTC",
+            "reason": reason,
+            "link": f"{self.base_url.rstrip('/')}/console#/events/{quote(event_id, safe='')}/recap",
+            "address_line": sender.address_line,
+        }
+        plain, html = (
+            _templates.get_template(f"not_sent.{form}").render(fields) for form in ("txt", "html")
+        )
+        copy = Copy(
+            address=address,
+            headers={"Auto-Submitted": "auto-generated"},  # RFC 3834: no "out of office" comes back
+            labels={NOTICE_LABEL: address_hash(normalised(address))},
+        )
+        return EmailMessage(
+            sender=sender.address,
+            reply_to=sender.reply_to,
+            subject=fields["subject"],
+            text=plain,
+            html=html,
+            copies=[copy],
+        )
+
+
+def scheduled_task(event_id: str, version: str, at: datetime) -> Task:
+    """The task of one version of an event's schedule."""
+    return Task(
+        queue=QUEUE,
+        name=str(uuid.uuid5(uuid.NAMESPACE_OID, f"{event_id}/{version}")),
+        data={"eventId": event_id, "version": version, "at": at.isoformat()},
+        due=at,
+        seconds=int(TIMEOUT.total_seconds()),
+    )
+
+
+def task_of(data: Any) -> tuple[str, str, datetime]:
+    """Event and version that a task is about, and when it is due.
+
+    Raises:
+        ValueError: `scheduled_task` made no such body.
+    """
+    match data:
+        case {"eventId": str(event_id), "version": str(version), "at": str(at)} if event_id:
+            return event_id, version, datetime.fromisoformat(at)
+    raise ValueError("not the task of a planned recap: eventId, version and at are needed")
+
+
+def _path(event_id: str) -> str:
+    return f"events/{event_id}/schedules/recap"
+
+
+def _is_cooldown(refused: CallError) -> bool:
+    return (refused.details or {}).get("reason") == "cooldown"
+
+
+def _record(caller: Caller, arguments: ScheduleArguments, version: str) -> dict[str, Any]:
+    return {
+        "at": arguments.at,
+        "mode": arguments.mode,
+        "subject": arguments.subject,
+        "message": arguments.message,
+        "onlyNew": arguments.only_new,
+        "tenantId": arguments.tenant_id,
+        "by": {"uid": caller.uid, "email": caller.email},
+        "version": version,
+        "state": ScheduleState.SCHEDULED,
+        "outcome": None,
+    }
+
+
+def _arguments(event_id: str, record: Mapping[str, Any]) -> RecapArguments:
+    """The arguments that the record holds, judged again.
+
+    Raises:
+        CallError: `invalid-argument`.
+    """
+    names = ("mode", "subject", "message", "onlyNew", "tenantId")
+    return RecapArguments.read({"eventId": event_id} | {name: record.get(name) for name in names})
+
+
+def _cancelled(found: Document | None) -> Sequence[Write]:
+    if found is None or found.fields.get("state") != ScheduleState.SCHEDULED:
+        return []
+    return [Update(found.path, {"state": ScheduleState.CANCELLED})]
+
+
+def _ended(
+    version: str, state: ScheduleState, outcome: Mapping[str, Any]
+) -> Callable[[Document | None], Sequence[Write]]:
+    """Records how this version ended; one that was taken back too late was sent all the same."""
+
+    def ended(found: Document | None) -> Sequence[Write]:
+        if found is None or found.fields.get("version") != version:
+            return []
+        return [Update(found.path, {"state": state, "outcome": outcome})]
+
+    return ended

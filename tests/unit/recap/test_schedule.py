@@ -1,0 +1,204 @@
+"""Spec 4.15: a recap that is planned, and its task; crashes and races are simulated."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from emulator.neighbours.sendgrid import refused
+from functions.access import Caller, Role
+from functions.call_error import CallError, Code
+from functions.gcp.task_queue import Task
+from functions.recap.recap_arguments import ScheduleArguments
+from functions.recap.schedule import NotYetError, task_of
+from functions.service import Service
+from tests.in_memory.through import Crash
+from tests.unit.recap.parts import EVENT, NOON, ORGANIZER, TENANT, At, House, guest
+
+MORNING = NOON + timedelta(hours=22)
+ADMIN = {"role": "admin", "tenantId": TENANT, "email": "ann@example.com", "email_verified": True}
+
+
+@dataclass
+class Planned:
+    """A house with two guests, whose recap is planned for the morning."""
+
+    house: House = field(default_factory=House)
+    tasks: list[Task] = field(default_factory=list)
+    claims: dict[str, Any] | None = field(default_factory=lambda: dict(ADMIN))
+
+    def __post_init__(self) -> None:
+        """The two guests."""
+        self.house.guests(2)
+
+    def enqueue(self, task: Task) -> None:
+        """See `TaskQueue`."""
+        self.tasks.append(task)
+
+    def process(self, **through: Any) -> Service:
+        """A fresh process."""
+        fresh = self.house.process(**through)
+        fresh.adapters = replace(fresh.adapters, task_queue=self, claims_of=lambda _: self.claims)
+        return fresh
+
+    def plan(self, at: str | None = MORNING.isoformat(), **arguments: Any) -> datetime | None:
+        """Plan it, as the organizer."""
+        data = {"eventId": EVENT, "at": at, **arguments}
+        read = ScheduleArguments.read_at(self.house.now, data)
+        return self.process().recap_schedule.schedule(ORGANIZER, read)
+
+    def run(self, number: int = -1, **through: Any) -> None:
+        """Run one of the tasks in the morning, or now where that is over."""
+        self.house.now = max(self.house.now, MORNING)
+        self.process(**through).recap_schedule.send(*task_of(self.tasks[number].data))
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        """The record of the event's schedule."""
+        return self.house.collection(f"events/{EVENT}/schedules")["recap"]
+
+
+@pytest.fixture
+def planned() -> Planned:
+    """Nothing is planned yet."""
+    return Planned()
+
+
+def test_a_planned_recap_goes_out_as_it_was_planned(planned: Planned) -> None:
+    """The mail has subject and message of the plan; the record tells what came of it."""
+    arguments: Any = {"subject": "Thanks", "message": "Thank you!", "onlyNew": True, "mode": "all"}
+    assert planned.plan(**arguments) == MORNING
+    assert planned.record["by"] == {"uid": ORGANIZER.uid, "email": ORGANIZER.email}
+    planned.run()
+    planned.run()  # a task may come twice
+    assert [mail.subject for _, mail in planned.house.mails] == ["Thanks"] * 2
+    assert (planned.record["state"], planned.record["outcome"]) == (
+        "sent",
+        {"sent": 2, "skipped": 0},
+    )
+    assert planned.house.recap()["startedBy"] == ORGANIZER.uid
+
+
+@pytest.mark.parametrize(
+    ("at", "is_taken"),
+    [
+        (MORNING.isoformat(), True),
+        ("2026-05-01T14:01:00+02:00", True),  # a minute ahead
+        ("2026-05-01T14:00:59+02:00", False),
+        ((NOON + timedelta(days=30)).isoformat(), True),
+        ((NOON + timedelta(days=30, seconds=1)).isoformat(), False),
+        ("2026-05-02T10:00:00", False),
+        (None, True),
+    ],
+)
+def test_a_time_is_from_a_minute_to_thirty_days_ahead(
+    planned: Planned, at: str | None, *, is_taken: bool
+) -> None:
+    """A time without its zone is none; null takes back what is planned."""
+    if is_taken:
+        assert (planned.plan(at) is None) == (at is None)
+        return
+    with pytest.raises(CallError) as error:
+        planned.plan(at)
+    assert error.value.code is Code.INVALID_ARGUMENT
+    assert not planned.tasks
+
+
+def test_a_second_plan_replaces_the_first(planned: Planned) -> None:
+    """The first one's task does nothing, and nor does one that was taken back."""
+    planned.plan(subject="First")
+    planned.plan(subject="Second")
+    planned.run(0)
+    assert not planned.house.mails
+    planned.plan(None)
+    assert planned.record["state"] == "cancelled"
+    planned.run()
+    assert not planned.house.mails
+
+
+def test_a_plan_is_refused_as_a_call_at_its_time(planned: Planned) -> None:
+    """Within the cooldown of a recap that was sent; a day later it is taken."""
+    planned.house.send()
+    with pytest.raises(CallError) as error:
+        planned.plan()
+    assert error.value.code is Code.RESOURCE_EXHAUSTED
+    assert (error.value.details or {})["lastRecap"]
+    assert planned.plan((NOON + timedelta(hours=25)).isoformat())
+
+
+@pytest.mark.parametrize("claims", [None, ADMIN | {"role": None}, ADMIN | {"tenantId": "other"}])
+def test_whoever_has_lost_the_role_sends_nothing(
+    planned: Planned, claims: dict[str, Any] | None
+) -> None:
+    """The role is looked up when the recap is due; the mail goes to a verified address alone."""
+    planned.plan()
+    planned.claims = claims
+    planned.run()
+    assert planned.record["state"] == "failed"
+    assert planned.record["outcome"]["code"] == "permission-denied"
+    assert planned.house.addresses == ([ADMIN["email"]] if claims else [])
+
+
+def test_a_recap_beside_it_ends_it_as_failed(
+    planned: Planned, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The cooldown of another recap: the reason is recorded, logged and mailed."""
+    planned.plan()
+    planned.house.later(hours=1)
+    planned.house.send()
+    planned.house.mails.clear()
+    planned.run()
+    [(address, mail)] = planned.house.mails
+    assert (address, mail.subject) == (
+        "ann@example.com",
+        "The planned recap did not go out: Summer Party",
+    )
+    assert "sent within the last 24 hours" in mail.text
+    assert planned.record["outcome"]["code"] == "resource-exhausted"
+    assert '"severity": "ERROR", "message": "recap.schedule-failed"' in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("minutes", "state"), [(5, "scheduled"), (59, "scheduled"), (60, "failed")]
+)
+def test_what_may_pass_is_tried_again_for_an_hour(
+    planned: Planned, minutes: int, state: str
+) -> None:
+    """The mail service refuses, until an hour after the time that was planned."""
+    planned.plan()
+    planned.house.now = MORNING + timedelta(minutes=minutes)
+    planned.house.answers = [refused(401)] * 5
+    if state == "scheduled":
+        with pytest.raises(NotYetError):
+            planned.run()
+    else:
+        planned.run()
+    assert planned.record["state"] == state
+
+
+def test_a_run_after_a_crash_tells_of_all_mails(planned: Planned) -> None:
+    """The recap was sent, and its outcome not recorded: the next run finds it by the version."""
+
+    def crash() -> None:
+        raise Crash
+
+    planned.plan()
+    with pytest.raises(Crash):
+        planned.run(through=At("recaps.release", crash))
+    planned.house.later(minutes=11)
+    planned.run()
+    assert sorted(planned.house.addresses) == [guest(0), guest(1)]
+    assert planned.record["outcome"] == {"sent": 2, "skipped": 0}
+
+
+def test_a_superadmin_plans_for_the_tenant_that_was_named(planned: Planned) -> None:
+    """The tenant of the call is the one that counts when the recap is due."""
+    superadmin = Caller("super", Role.SUPERADMIN, "other")
+    data = {"eventId": EVENT, "at": MORNING.isoformat(), "tenantId": TENANT}
+    read = ScheduleArguments.read_at(planned.house.now, data)
+    planned.process().recap_schedule.schedule(superadmin, read)
+    planned.claims = {"role": "superadmin", "tenantId": "other"}
+    planned.run()
+    assert planned.record["state"] == "sent"
