@@ -20,13 +20,12 @@ from firebase_functions import (
 )
 
 from functions import log, parameters
-from functions.gcp.callables import anonymous
+from functions.gcp.callables import anonymous, signed_in
 from functions.gcp.request import of_request, read_no_more
 from functions.gcp.triggers import called_by, retried, trigger
 from functions.process import service
 from functions.recap.ledger.batch import TIMEOUT as RECAP_TIMEOUT
 from functions.recap.limits import SLOTS
-from functions.signed_in import signed_in
 from functions.webhooks.deliveries.fair_pace import SLOW_PLACES
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SWEEP_PERIOD
 

@@ -4,13 +4,17 @@ import hashlib
 import hmac
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from functions import log
+from functions.clock import Clock
 from functions.firestore.model import Documents, Merge
+
+if TYPE_CHECKING:
+    from functions.adapters import SecretReader
 
 MAX_CALLS: Final = 20
 """Calls of a function in a period from one address (spec 8), where no other number is given."""
@@ -68,7 +72,7 @@ class _Calls:
 
 
 @dataclass(eq=False)
-class Limiter:
+class RateLimit:
     """Limits the calls of clients; one instance serves all threads.
 
     A process keeps its own counts in addition to the shared ones, because many simultaneous calls
@@ -76,16 +80,25 @@ class Limiter:
     """
 
     documents: Documents
-    now: Callable[[], datetime]
-    """The time, aware and in UTC."""
+    clock: Clock
+    secrets: "SecretReader"
+    key: str = ""
+    """The secret with which the ids of the records are made; none where clients are user ids."""
     _own: OrderedDict[str, _Calls] = field(default_factory=OrderedDict, init=False)
     _changed: threading.Condition = field(default_factory=threading.Condition, init=False)
 
-    def pass_or_raise(
+    def allows(self, function: str, client: str, at_most: int, period: timedelta = PERIOD) -> bool:
+        """Count as `require` does; False over the limit."""
+        try:
+            self.require(function, client, at_most, period)
+        except TooManyCallsError:
+            return False
+        return True
+
+    def require(
         self,
         function: str,
         client: str,
-        secret: str,
         at_most: int = MAX_CALLS,
         period: timedelta = PERIOD,
     ) -> None:
@@ -97,7 +110,8 @@ class Limiter:
             TooManyCallsError: this hour's calls are used up.
             Exception: the call could not be counted, and spec 8 does not let it pass.
         """
-        key, end = window_of(function, client, secret=secret, now=self.now(), period=period)
+        secret, now = self.secrets.versions(self.key)[0] if self.key else "", self.clock.now()
+        key, end = window_of(function, client, secret=secret, now=now, period=period)
         passes_uncounted = function in _LET_THROUGH
         with self._changed:
             calls = self._calls(key)

@@ -6,7 +6,6 @@ adapters. Each property imports what it makes, so that a cold instance loads wha
 
 import functools
 import threading
-from datetime import timedelta
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from functions.adapters import Adapters
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from functions.mail.sendgrid_events import SendGridWebhook
     from functions.preferences.preference_links import LinkSigner
     from functions.preferences.user_store import UserStore
-    from functions.rate_limit import Limiter
+    from functions.rate_limit import RateLimit
     from functions.recap.audience.guest_store import GuestStore
     from functions.recap.feedback.recorder import MailEvents
     from functions.recap.feedback.status_store import StatusStore
@@ -47,9 +46,6 @@ if TYPE_CHECKING:
 TASKS_AT_ONCE: Final = 20
 """Tasks queued, or deliveries sent again, at the same time: the URLs of one event."""
 
-RESENDS_AN_HOUR: Final = 100
-"""Resends through links, of the deliveries of an event to one URL."""
-
 _REPORTS_AT_ONCE: Final = 8
 """Writes of one request of the mail provider at the same time."""
 
@@ -73,6 +69,7 @@ class Service:
         self.clock = adapters.clock
         self.parameters = adapters.parameters
         self.lock = threading.RLock()
+        self._rate_limits: dict[str, RateLimit] = {}
 
     @made_once
     def documents(self) -> Documents:
@@ -81,31 +78,17 @@ class Service:
 
     # Limits, keys and links
 
-    @made_once
-    def limiter(self) -> "Limiter":
-        """The limit on calls."""
-        from functions.rate_limit import Limiter
+    def rate_limit(self, key: str = "") -> "RateLimit":
+        """The limit on calls whose records have ids made with the secret `key`; one for each."""
+        from functions.rate_limit import RateLimit
 
-        return Limiter(self.documents, now=self.clock.now)
-
-    def _allows(
-        self, function: str, client: str, secret: str, at_most: int, **given: timedelta
-    ) -> bool:
-        from functions.rate_limit import TooManyCallsError
-
-        try:
-            self.limiter.pass_or_raise(function, client, secret, at_most, **given)
-        except TooManyCallsError:
-            return False
-        return True
+        with self.lock:
+            new = RateLimit(self.documents, self.clock, self.adapters.secrets, key)
+            return self._rate_limits.setdefault(key, new)
 
     def mail_link_keys(self) -> tuple[str, ...]:
         """The keys of the links in mails, the newest first (design 3.57); see `SecretReader`."""
         return self.adapters.secrets.versions("EMAIL_PREFS_KEY")
-
-    def log_link_keys(self) -> tuple[str, ...]:
-        """The keys of links to delivery logs, the newest first; see `SecretReader`."""
-        return self.adapters.secrets.versions("LOG_LINKS_KEY")
 
     @made_once
     def link_signer(self) -> "LinkSigner":
@@ -266,7 +249,7 @@ class Service:
             slots=self.slots,
             mailer=self.mailer,
             links=self.link_signer,
-            limiter=self.limiter,
+            rate_limit=self.rate_limit(),
             clock=self.clock,
         )
 
@@ -445,9 +428,7 @@ class Service:
             wall=self._wall,
             people=People(
                 self.documents,
-                counts=lambda name, at_most: self._allows(
-                    "notices", name, self.mail_link_keys()[0], at_most, period=timedelta(days=1)
-                ),
+                rate_limit=self.rate_limit("EMAIL_PREFS_KEY"),
                 clock=self.clock,
             ),
             mailer=self.mailer,
@@ -488,7 +469,7 @@ class Service:
             wall=self._wall,
             settings=self._webhook_settings,
             shares=LogShareStore(self.documents),
-            keys=lambda: TokenKeys(self.log_link_keys()),
+            keys=lambda: TokenKeys(self.adapters.secrets.versions("LOG_LINKS_KEY")),
             base_url=self.parameters.public_base_url,
             clock=self.clock,
             new_id=self.adapters.new_id,
@@ -505,8 +486,6 @@ class Service:
             deliveries=self.deliveries,
             shares=LogShareStore(self.documents),
             redelivery=self._redelivery,
-            may_resend=lambda name: self._allows(
-                "resendSharedWebhook to", name, self.log_link_keys()[0], RESENDS_AN_HOUR
-            ),
+            rate_limit=self.rate_limit("LOG_LINKS_KEY"),
             clock=self.clock,
         )

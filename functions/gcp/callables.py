@@ -12,7 +12,7 @@ import inspect
 import json
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 import firebase_admin
 import flask
@@ -21,10 +21,17 @@ from firebase_functions.https_fn import AuthData, CallableRequest
 from flask_cors import cross_origin
 from werkzeug.exceptions import BadRequest
 
-from functions import log, parameters
+from functions import access, log, parameters
 from functions.cache import once
 from functions.call_error import CallError, Code
+from functions.clock import wire_time
 from functions.gcp.request import bounded_body
+from functions.rate_limit import TooManyCallsError
+
+if TYPE_CHECKING:
+    from functions.service import Service
+
+A = TypeVar("A")
 
 MAX_BODY_BYTES: Final = 100_000
 """Twice the longest valid body of any function. Parsed, a body takes up to twenty times as much
@@ -32,6 +39,9 @@ memory, and an instance serves 80 bodies at a time."""
 
 MAX_ANONYMOUS_BYTES: Final = 6_000
 """The longest token (spec 8) and some more: of an anonymous caller."""
+
+APP_CHECK: Final = "X-Firebase-AppCheck"
+"""The header in which the Firebase SDKs send the token after App Check is initialised."""
 
 CLOCK_SKEW_SECONDS: Final = 10
 """How far the clocks of Google's sign-in and of this instance may be apart."""
@@ -56,19 +66,54 @@ def anonymous(declared: Any) -> Any:
     return _served(declared, lambda _: None, MAX_ANONYMOUS_BYTES)
 
 
-def signed_in(declared: Any, admit: Callable[[AuthData], object] = lambda _: None) -> Any:
-    """Serve the callable `declared` to callers with a valid ID token whom `admit` lets pass.
+def signed_in(declared: Any) -> Any:
+    """Serve the callable `declared` to staff: callers with a valid ID token and a role.
 
-    Other callers get `unauthenticated`; with `ENFORCE_APP_CHECK`, so do calls from apps of other
-    projects. Anonymous callables are exempt from App Check.
+    Others are refused before the body is read; with `ENFORCE_APP_CHECK`, so are calls from apps of
+    other projects. Anonymous callables are exempt from App Check. The handler calls `staff_call`.
     """
 
     def identify(request: flask.Request) -> AuthData:
         caller = _verified(request)
-        admit(caller)
+        access.staff(caller)
         return caller
 
     return _served(declared, identify, MAX_BODY_BYTES)
+
+
+def staff_call(
+    service: "Service",
+    function: str,
+    request: CallableRequest[Any],
+    read: Callable[[Any], A],
+    *,
+    roles: frozenset[access.Role] = access.STAFF,
+    times: int = 1,
+) -> tuple[access.Caller, A]:
+    """The caller with one of `roles`, and what `read` makes of the arguments; counts the call.
+
+    The checks come in this order (design 3.3): ID token, role, arguments, count, and then those of
+    the use case. A call that is refused for its role or its arguments is not counted. A person has
+    `times` `STAFF_CALLS_AN_HOUR` calls of `function` in an hour (spec 8).
+
+    Raises:
+        CallError: `permission-denied` for another role, `invalid-argument` from `read`,
+            `resource-exhausted` over the limit.
+        Exception: the call could not be counted.
+    """
+    caller = access.staff(request.auth, roles)
+    arguments = read(request.data)
+    at_most = times * service.parameters.staff_calls_an_hour
+    try:
+        service.rate_limit().require(function, f"user {caller.uid}", at_most)
+    except TooManyCallsError as error:
+        raise CallError(
+            Code.RESOURCE_EXHAUSTED,
+            f"You have made your {at_most} calls of {function} this hour; call again from"
+            f" {error.until:%H:%M} UTC on.",
+            {"reason": "calls", "possibleFrom": wire_time(error.until)},
+        ) from None
+    return caller, arguments
 
 
 def _served(
@@ -160,9 +205,7 @@ def _verified(request: flask.Request) -> AuthData:
         Exception: the public keys for tokens could not be fetched.
     """
     if parameters.ENFORCE_APP_CHECK.value:
-        from functions.gcp import app_check  # noqa: PLC0415 - only where it is switched on
-
-        app_check.require(request, _app())
+        _require_app(request)
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if not scheme:
         _unauthenticated("Sign in and send the header Authorization: Bearer <ID token>.")
@@ -177,6 +220,34 @@ def _verified(request: flask.Request) -> AuthData:
     except (auth.InvalidIdTokenError, ValueError, RecursionError):
         _unauthenticated("The ID token is not valid (any more); sign in again.")
     return AuthData(uid=claims["uid"], token=claims)
+
+
+def _require_app(request: flask.Request) -> None:
+    """Refuse a call without a valid token of one of the project's apps.
+
+    https://firebase.google.com/docs/app-check/custom-resource-backend
+
+    Raises:
+        CallError: `unauthenticated`.
+        PyJWKClientConnectionError: the public keys for tokens could not be fetched.
+    """
+    import jwt  # noqa: PLC0415 - only where it is switched on
+    from firebase_admin import app_check  # noqa: PLC0415
+
+    token = request.headers.get(APP_CHECK)
+    if not token:
+        _unauthenticated(
+            f"Initialise App Check in your app: it sends its token in the header {APP_CHECK}."
+        )
+    try:
+        app_check.verify_token(token, app=_app())
+    except jwt.PyJWKClientConnectionError:
+        raise
+    except (ValueError, jwt.PyJWTError, RecursionError):
+        _unauthenticated(
+            "The App Check token is not valid (any more): register the app with App Check in this"
+            " project, and fetch a new token."
+        )
 
 
 def _unauthenticated(message: str) -> NoReturn:

@@ -94,7 +94,7 @@ def admitted(
     keys = service.adapters.secrets.versions(link.key)
     try:
         client = client_of(service, request)
-        service.limiter.pass_or_raise(function, client, keys[0], link.calls_an_hour)
+        service.rate_limit(link.key).require(function, client, link.calls_an_hour)
         return TokenKeys(keys).verify(token, service.clock.now(), link.scope)
     except TooManyCallsError as error:
         raise CallError(

@@ -108,7 +108,7 @@ def _one_click(service: "Service", request: flask.Request, token: str) -> flask.
         ids = TokenKeys(values).verify(token, service.clock.now(), Scope.UNSUBSCRIBE)
     except InvalidTokenError:
         try:
-            service.limiter.pass_or_raise("unsubscribe", client_of(service, request), values[0])
+            service.rate_limit(IN_A_MAIL.key).require("unsubscribe", client_of(service, request))
         except TooManyCallsError as error:
             return _text(HTTPStatus.TOO_MANY_REQUESTS, too_many_calls(error.until))
         return _text(HTTPStatus.FORBIDDEN, IN_A_MAIL.not_valid.message)

@@ -24,7 +24,7 @@ from functions.mail.outcome import (
     who_can_fix,
 )
 from functions.preferences.preference_links import LinkSigner
-from functions.rate_limit import Limiter, TooManyCallsError
+from functions.rate_limit import RateLimit
 from functions.recap.audience.guests import Audience, Guest
 from functions.recap.feedback.status_store import StatusStore
 from functions.recap.ledger.batch import Batch, BatchState, Lock, RecapKey, resumable
@@ -92,7 +92,7 @@ class RecapPreview:
     slots: Slots
     mailer: Callable[[], BulkMailer]
     links: LinkSigner
-    limiter: Limiter
+    rate_limit: RateLimit
     clock: Clock
     min_guests: int = MIN_GUESTS_TO_COUNT_SKIPPED
 
@@ -167,17 +167,15 @@ class RecapPreview:
                 "Only a verified address gets a preview: verify that of your account and sign in "
                 "again, or leave sendToMe out.",
             )
-        try:
-            self.limiter.pass_or_raise(
-                "previewEventRecap", f"mail to {caller.uid}", secret="", at_most=PREVIEWS_PER_HOUR
-            )
-        except TooManyCallsError:
+        if not self.rate_limit.allows(
+            "previewEventRecap", f"mail to {caller.uid}", PREVIEWS_PER_HOUR
+        ):
             raise CallError(
                 Code.RESOURCE_EXHAUSTED,
                 f"You have had {PREVIEWS_PER_HOUR} previews mailed within this hour; wait for the "
                 "next one, or leave sendToMe out.",
                 {"reason": "calls"},
-            ) from None
+            )
         return own_address
 
     def _plan(

@@ -8,6 +8,7 @@ from firebase_functions.https_fn import CallableRequest, FunctionsErrorCode, Htt
 
 from functions.call_error import CallError
 from functions.clock import wire_time
+from functions.gcp.callables import staff_call
 from functions.gcp.triggers import run_again
 from functions.recap.recap_arguments import (
     PreviewArguments,
@@ -15,7 +16,6 @@ from functions.recap.recap_arguments import (
     ScheduleArguments,
     verified_address,
 )
-from functions.signed_in import staff_call
 
 if TYPE_CHECKING:
     from functions.service import Service

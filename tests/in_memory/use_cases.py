@@ -11,6 +11,7 @@ from functions.links.token import TokenKeys
 from functions.mail.outcome import Accepted, Mailer
 from functions.mail.sender import MailSender
 from functions.parallel import InParallel
+from functions.rate_limit import RateLimit
 from functions.webhooks.attempts.receiver_speed import FastReceivers
 from functions.webhooks.attempts.sweeper import Sweeper
 from functions.webhooks.attempts.worker import Worker
@@ -38,7 +39,18 @@ from tests.in_memory.outside import (
 from tests.in_memory.through import Through
 
 KEYS: Final = TokenKeys(["a key of the tests, of 32 bytes or more"])
-RESENDS_AN_HOUR: Final = 100
+
+
+class _Limit(RateLimit):
+    """Asks a test whether it allows a call of a client."""
+
+    def __init__(self, asks: Callable[[str, int], bool]) -> None:
+        self._asks = asks
+
+    def allows(self, function: str, client: str, at_most: int, *_: object) -> bool:
+        """See `RateLimit`."""
+        del function
+        return self._asks(client, at_most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +174,7 @@ class WebhookUseCases:
             settings=self.settings(),
             deliveries=self.deliveries(),
             wall=self.wall(),
-            people=People(self.documents(), self.counts, self.machine.clock),
+            people=People(self.documents(), _Limit(self.counts), self.machine.clock),
             mailer=lambda: self.mailer,
             sender=lambda: MailSender(address="Photo wall <wall@example.com>"),
             base_url="https://wall.example.com",
@@ -188,7 +200,7 @@ class WebhookUseCases:
             deliveries=self.deliveries(),
             shares=self.shares(),
             redelivery=self.redelivery(),
-            may_resend=lambda name: self.counts(name, RESENDS_AN_HOUR),
+            rate_limit=_Limit(self.counts),
             clock=self.machine.clock,
         )
 

@@ -14,11 +14,10 @@ from firebase_functions.https_fn import AuthData, CallableRequest
 from flask import Request
 
 from bench.costs import Cost
-from functions import signed_in
 from functions.adapters import Parameters
 from functions.firestore.client import FirestoreDocuments
 from functions.firestore.model import Documents
-from functions.gcp import secret_manager
+from functions.gcp import callables, secret_manager
 from functions.gcp.task_queue import Task
 from functions.parallel import Threads
 from functions.process import CLOCK, new_webhook_secret
@@ -175,4 +174,4 @@ def admit_staff(function: str, service: Service) -> None:
     uid = uuid.uuid4().hex
     auth = AuthData(uid, {"uid": uid, "role": "admin", "tenantId": "acme"})
     request: CallableRequest[Any] = CallableRequest(data={}, raw_request=Request({}), auth=auth)
-    signed_in.staff_call(service, function, request, dict)
+    callables.staff_call(service, function, request, dict)

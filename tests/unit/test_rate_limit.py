@@ -1,21 +1,23 @@
 """Spec 8 and design 3.7: the record that counts one client's calls of one hour."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from functions.clock import Clock
 from functions.firestore.model import Write, Written
 from functions.rate_limit import (
     MAX_CALLS,
     PATIENTLY,
     SOON,
-    Limiter,
+    RateLimit,
     TooManyCallsError,
     window_of,
 )
+from tests.in_memory.adapters import InMemorySecrets
 from tests.in_memory.documents import InMemoryDocuments
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
@@ -66,10 +68,16 @@ class Contended(InMemoryDocuments):
         raise TimeoutError
 
 
-def outcome(limiter: Limiter, function: str) -> str:
+def limit(documents: InMemoryDocuments, now: Callable[[], datetime] = lambda: NOW) -> RateLimit:
+    """The limit of a process, with the key `k`."""
+    clock = Clock(now, lambda: 0.0, lambda _: None)
+    return RateLimit(documents, clock, InMemorySecrets({"K": ("k",)}), "K")
+
+
+def outcome(limiter: RateLimit, function: str) -> str:
     """What becomes of one call."""
     try:
-        limiter.pass_or_raise(function, "203.0.113.7", "k")
+        limiter.require(function, "203.0.113.7")
     except TooManyCallsError as refused:
         return f"until {refused.until:%H:%M}"
     except TimeoutError:
@@ -79,7 +87,7 @@ def outcome(limiter: Limiter, function: str) -> str:
 
 def test_every_look_up_passes_where_the_limiter_fails() -> None:
     """Spec 8: requests are let through, all of them, also many at once and one after the other."""
-    limiter = Limiter(Contended(), now=lambda: NOW)
+    limiter = limit(Contended())
     with ThreadPoolExecutor(80) as threads:
         outcomes = list(threads.map(lambda _: outcome(limiter, "getEmailPreferences"), range(800)))
     assert outcomes == ["passed"] * 800
@@ -98,7 +106,7 @@ def test_many_calls_at_once_ask_for_as_many_counts_as_a_client_has() -> None:
             return super().commit(*writes, **limits)
 
     counts = Slow()
-    limiter = Limiter(counts, now=lambda: NOW)
+    limiter = limit(counts)
     with ThreadPoolExecutor(80) as threads:
         outcomes = list(threads.map(lambda _: outcome(limiter, "getEmailPreferences"), range(800)))
     assert sorted(outcomes) == ["passed"] * MAX_CALLS + ["until 19:00"] * (800 - MAX_CALLS)
@@ -109,9 +117,9 @@ def test_many_calls_at_once_ask_for_as_many_counts_as_a_client_has() -> None:
 def test_only_the_look_up_passes_uncounted(function: str) -> None:
     """Spec 8 names getEmailPreferences; other functions fail with the limiter, which has longer."""
     counts = Contended()
-    assert outcome(Limiter(counts, now=lambda: NOW), function) == "failed"
+    assert outcome(limit(counts), function) == "failed"
     assert counts.seconds == PATIENTLY
-    assert outcome(Limiter(counts, now=lambda: NOW), "getEmailPreferences") == "passed"
+    assert outcome(limit(counts), "getEmailPreferences") == "passed"
     assert counts.seconds == SOON
 
 
@@ -124,7 +132,7 @@ def test_a_client_that_goes_on_is_not_counted_any_more() -> None:
             return [Written(0, [MAX_CALLS + 1])]
 
     counts = Full()
-    limiter = Limiter(counts, now=lambda: NOW)
+    limiter = limit(counts)
     assert {outcome(limiter, "f") for _ in range(5)} == {"until 19:00"}
     assert counts.asked == 1
 
@@ -133,7 +141,7 @@ def test_instances_count_together() -> None:
     """Spec 8: a client has 20 calls an hour, wherever they arrive; the next hour begins anew."""
     documents = InMemoryDocuments()
     hours = [NOW]
-    limiters = [Limiter(documents, now=lambda: hours[0]) for _ in range(2)]
+    limiters = [limit(documents, lambda: hours[0]) for _ in range(2)]
     outcomes = [outcome(limiters[call % 2], "f") for call in range(MAX_CALLS + 2)]
     assert outcomes == ["passed"] * MAX_CALLS + ["until 19:00"] * 2
     record = documents.get(f"rateLimits/{window()[0]}")

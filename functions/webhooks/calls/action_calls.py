@@ -7,7 +7,7 @@ from firebase_functions.https_fn import CallableRequest
 from functions import access
 from functions.access import Role
 from functions.clock import wire_time
-from functions.signed_in import staff_call
+from functions.gcp.callables import staff_call
 from functions.webhooks.calls.webhook_arguments import (
     Page,
     ResendArguments,

@@ -17,6 +17,7 @@ from functions.clock import Clock, wire_time
 from functions.firestore.model import ChangedMeanwhileError
 from functions.links.link import TO_A_LOG
 from functions.links.token import Scope, TokenKeys
+from functions.rate_limit import RateLimit
 from functions.webhooks.calls.log_share import LogShare, LogShareStore
 from functions.webhooks.calls.webhook_arguments import (
     LogArguments,
@@ -32,6 +33,9 @@ from functions.webhooks.deliveries.endpoint_url import host_of
 from functions.webhooks.deliveries.redelivery import Redelivery
 from functions.webhooks.wall_store import WallStore
 from functions.webhooks.webhook_settings import SettingsStore, Subscription
+
+RESENDS_AN_HOUR: Final = 100
+"""Resends through links, of the deliveries of an event to one URL."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,9 +141,7 @@ class SharedLog:
     deliveries: DeliveryStore
     shares: LogShareStore
     redelivery: Redelivery
-    may_resend: Callable[[str], bool]
-    """Counts a resend under that name; False beyond the limit."""
-
+    rate_limit: RateLimit
     clock: Clock
 
     def read_page(self, event_id: str, share_id: str, wanted: LogArguments) -> LogPage:
@@ -192,7 +194,8 @@ class SharedLog:
                 "The link shows deliveries and sends none again; ask for one that may.",
             )
         # By event and URL: further links, and further addresses, send no more of it.
-        if not self.may_resend(f"{event_id}\n{share.url}"):
+        name = f"{event_id}\n{share.url}"
+        if not self.rate_limit.allows("resendSharedWebhook to", name, RESENDS_AN_HOUR):
             raise CallError(
                 Code.RESOURCE_EXHAUSTED,
                 "There were too many resends through links to this URL; try again from the next"

@@ -6,8 +6,8 @@ from firebase_functions.https_fn import CallableRequest
 
 from functions import access
 from functions.clock import wire_time
+from functions.gcp.callables import staff_call
 from functions.links.link import TO_A_LOG, admitted
-from functions.signed_in import staff_call
 from functions.webhooks.calls.webhook_arguments import (
     LogArguments,
     ResendSharedArguments,

@@ -9,7 +9,7 @@ crash in between the mail may come twice. A mail that was not accepted comes wit
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
 from functions import log
@@ -27,6 +27,7 @@ from functions.mail.outcome import (
     Unknown,
 )
 from functions.mail.sender import MailSender
+from functions.rate_limit import RateLimit
 from functions.wall.address import address_hash, deliverable, guest_uid, normalised
 from functions.webhooks.deliveries.delivery import KEPT_FOR, EndedWithin, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
@@ -57,9 +58,7 @@ class People:
     """Chooses the addresses of `notify` that a mail goes to."""
 
     documents: Documents
-    counts: Callable[[str, int], bool]
-    """Counts a mail under a name, which may have so many a day; False beyond that."""
-
+    rate_limit: RateLimit
     clock: Clock
 
     def reachable(self, notify: Iterable[str]) -> Sequence[str]:
@@ -85,7 +84,7 @@ class People:
             ("tenant", tenant_id, MAILS_OF_A_TENANT),
             ("address", normalised(address), MAILS_TO_AN_ADDRESS),
         ):
-            if not self.counts(f"{of} {name}", at_most):
+            if not self.rate_limit.allows("notices", f"{of} {name}", at_most, timedelta(days=1)):
                 log.warning("notice.limited", of=of)
                 return False
         return True

@@ -20,8 +20,8 @@ from tests.suite.call import call, fetch
 from tests.suite.process import FunctionProcess
 
 PROTOCOL: Final = ("sendTestWebhook", "getEmailPreferences")
-"""One for people who are signed in and one for anybody; `tests/unit/test_signed_in.py` holds that
-every callable goes through the same two ways."""
+"""One for staff and one for anybody; `tests/unit/gcp/test_staff_call.py` holds that every callable
+goes through the same two ways."""
 
 JSON: Final = {"Content-Type": "application/json"}
 BODY: Final = b'{"data":{"eventId":"none","token":"t","url":"https://example.com"}}'

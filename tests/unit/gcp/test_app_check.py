@@ -156,7 +156,7 @@ def test_an_id_token_of_a_clock_that_is_ahead(
     monkeypatch.setenv("ENFORCE_APP_CHECK", "false")
     given = datetime.now(UTC) + timedelta(seconds=seconds)
     issuer = f"https://securetoken.google.com/{PROJECT}"
-    signed = token(iss=issuer, aud=PROJECT, sub="u1", iat=given)
+    signed = token(iss=issuer, aud=PROJECT, sub="u1", iat=given, role="admin")
     headers = {"Authorization": f"Bearer {signed}"}
     answer = serve(signed_in).post("/", json={"data": {}}, headers=headers)
     assert answer.status_code == status

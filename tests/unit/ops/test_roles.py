@@ -27,7 +27,7 @@ ROLE_OF: Final = {
 }
 TRIGGER: Final = "eventarc.eventReceiver"
 """The roles of a function that gets events of documents; no code calls that API."""
-SHARED: Final = ("functions.signed_in", "functions.links.link")
+SHARED: Final = ("functions.gcp.callables", "functions.links.link")
 """What handlers call with the service in their hands."""
 
 
@@ -80,7 +80,7 @@ def secrets_in(code: str) -> set[str]:
     links = {
         of.key for name, of in vars(link).items() if isinstance(of, link.Link) and name in code
     }
-    return set(re.findall(r"\bversions\('(\w+)'", code)) | links
+    return set(re.findall(r"\b(?:versions|rate_limit)\('(\w+)'", code)) | links
 
 
 def test_roles_follow_from_what_is_called() -> None:
