@@ -1,5 +1,6 @@
 """The adapters of a deployed process, and the service on them."""
 
+import os
 import secrets
 import time
 import uuid
@@ -15,7 +16,7 @@ from functions.cache import once
 from functions.clock import Clock
 from functions.firestore.client import documents, grouped_documents
 from functions.gcp import secret_manager
-from functions.gcp.tasks import TasksOfThisProcess
+from functions.gcp.task_queue import Task, TaskQueue
 from functions.parallel import Threads
 from functions.service import Service
 
@@ -40,7 +41,7 @@ def _adapters() -> Adapters:
         clock=CLOCK,
         documents=documents,
         grouped_documents=grouped_documents,
-        task_queue=TasksOfThisProcess(),
+        task_queue=_Tasks(),
         secrets=secret_manager.of_this_process(),
         sender=_sender,
         mailer=_mailer,
@@ -67,6 +68,23 @@ def _adapters() -> Adapters:
             trusted_proxy_hops=parameters.TRUSTED_PROXY_HOPS.value,
         ),
     )
+
+
+class _Tasks:
+    """See `TaskQueue`; the first task makes the client, which would slow a cold start down."""
+
+    def enqueue(self, task: Task) -> None:
+        """See `TaskQueue`."""
+        _queue().enqueue(task)
+
+
+@once
+def _queue() -> TaskQueue:
+    from functions.gcp.cloud_tasks import CloudTasks, EmulatedTasks
+
+    if emulator := os.environ.get("CLOUD_TASKS_EMULATOR_HOST"):
+        return EmulatedTasks(emulator)
+    return CloudTasks.of_environment()
 
 
 def new_webhook_secret() -> str:

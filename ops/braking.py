@@ -11,7 +11,7 @@ from typing import Final
 
 from functions.firestore.model import Delete, Put
 from functions.parameters import BUDGET_TOPIC
-from functions.wall.brake import BRAKE
+from functions.wall.public_wall import BRAKE
 from ops.applying import BUDGET
 from ops.cloud import Cloud, OpsError, Outside, say
 from ops.firebase import FAILURES

@@ -1,8 +1,11 @@
-"""The Cloud Tasks service, over gRPC.
+"""The Cloud Tasks service, over gRPC, and firebase-tools' emulator of it, which speaks plain HTTP.
 
 https://cloud.google.com/tasks/docs/reference/rpc/google.cloud.tasks.v2
 """
 
+import base64
+import http.client
+import json
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
@@ -86,3 +89,38 @@ class CloudTasks:
             self.client.create_task(parent=parent, task=request, retry=_RETRY, timeout=CALL_SECONDS)
         except exceptions.AlreadyExists:
             return
+
+
+@dataclass(frozen=True, slots=True)
+class EmulatedTasks:
+    """The queues of firebase-tools' emulator, in which an app's developer runs the functions.
+
+    `host` is `name:port` or a URL, as in `CLOUD_TASKS_EMULATOR_HOST`.
+    """
+
+    host: str
+
+    def enqueue(self, task: Task) -> None:
+        """See `TaskQueue`; the emulator ignores `due`."""
+        _post(self.host, task)
+
+
+def _post(host: str, task: Task) -> None:
+    queue = f"projects/{project_id() or ''}/locations/{LOCATION}/queues/{task.queue}"
+    request = {
+        "task": {
+            "name": f"{queue}/tasks/{task.name}",
+            "dispatchDeadline": f"{task.seconds}s",
+            "httpRequest": {"url": "", "body": base64.b64encode(task.body).decode()},
+        }
+    }
+    connection = http.client.HTTPConnection(host.removeprefix("http://"), timeout=CALL_SECONDS)
+    try:
+        headers = {"Content-Type": "application/json"}
+        connection.request("POST", f"/{queue}/tasks", json.dumps(request), headers)
+        answer = connection.getresponse()
+        answer.read()
+    finally:
+        connection.close()
+    if answer.status not in (http.client.OK, http.client.CONFLICT):
+        raise ConnectionError(f"the tasks emulator answered {answer.status}")

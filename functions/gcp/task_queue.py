@@ -1,7 +1,7 @@
 """Tasks: calls of this project's functions through Cloud Tasks.
 
 The client library cannot talk to Firebase's emulator of tasks, which speaks plain HTTP with other
-paths and answers; so `tasks` does there what `cloud_tasks` does in the cloud.
+paths and answers; so `EmulatedTasks` does there what `CloudTasks` does in the cloud.
 """
 
 import json

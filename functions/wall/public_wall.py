@@ -4,11 +4,15 @@
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from functions.firestore.fields import status, text, time
 from functions.firestore.model import Delete, Document, Documents, Put, Write
 from functions.wall.photo import PhotoStatus
+
+BRAKE: Final = "service/brake"
+"""The document that the rules of a project with a brake look at: while it is there, guests neither
+upload nor list photos."""
 
 
 def public_fields(photo: Document | None) -> Mapping[str, Any] | None:
@@ -43,3 +47,12 @@ def copy(documents: Documents, event_id: str, photo_id: str) -> None:
 def remove(documents: Documents, event_id: str, photo_id: str) -> None:
     """Delete the copy, if there is one."""
     documents.commit(Delete(f"events/{event_id}/wall/{photo_id}"))
+
+
+def budget_told(documents: Documents, spending: Mapping[str, float]) -> None:
+    """Close the brake where the budget is spent; most messages come before that.
+
+    https://cloud.google.com/billing/docs/how-to/budgets-programmatic-notifications
+    """
+    if spending["costAmount"] >= spending["budgetAmount"]:
+        documents.commit(Put(BRAKE, {"by": "the budget"}))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from functions import log
 from functions.gcp.triggers import DocumentWritten, run_again
-from functions.wall import brake, public_wall
+from functions.wall import public_wall
 from functions.wall.public_wall import public_fields
 from functions.wall.retention import TimeUpError, due_at
 
@@ -47,7 +47,7 @@ def event_written(service: "Service", event: DocumentWritten) -> None:
 
 def budget_told(service: "Service", spending: Mapping[str, float]) -> None:
     """A message of the month's budget, several a day."""
-    brake.budget_told(service.documents, spending)
+    public_wall.budget_told(service.documents, spending)
 
 
 def sweep(service: "Service") -> None:
