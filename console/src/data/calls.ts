@@ -148,6 +148,11 @@ export class Calls {
     return this.#call("sendEventRecap", text, "the recaps below", RECAP_MS);
   }
 
+  /** Plans the recap for that time, in the place of the one that was planned; null takes that back. */
+  plan(text: RecapText | null, at: Date | null): Promise<unknown> {
+    return this.#call("scheduleEventRecap", { ...text, at: at && at.toISOString() }, "what is planned", LOOK_MS);
+  }
+
   /** Sends the last recap's mail again to guests of whom the mail service has neither confirmed nor reported anything. */
   resendUnconfirmed(): Promise<Sent> {
     return this.#call("sendEventRecap", { resendUnconfirmed: true }, "the recaps below", RECAP_MS);

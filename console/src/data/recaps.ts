@@ -44,6 +44,26 @@ export function watchLock(db: Firestore, eventId: string): Watch<RecapLock | nul
   }));
 }
 
+/** The recap that is planned, or was last. */
+export interface Planned {
+  readonly at: Date;
+  readonly state: string;
+  /** Who has planned it. */
+  readonly by: string;
+  /** Why it did not go out. */
+  readonly reason: string;
+}
+
+/** What is planned; null where nothing ever was. */
+export function watchPlanned(db: Firestore, eventId: string): Watch<Planned | null> {
+  return watchOne(doc(db, "events", eventId, "schedules", "recap"), (found) => ({
+    at: date(found.get("at")) ?? new Date(0),
+    state: text(found.get("state")),
+    by: text(found.get("by.email")) || text(found.get("by.uid")),
+    reason: text(found.get("outcome.message")),
+  }));
+}
+
 const TOLD = ["delivered", "bounced", "dropped", "complained"] as const;
 
 function read(found: QueryDocumentSnapshot): Recap {

@@ -38,6 +38,16 @@ export function longTime(moment: Date): string {
   });
 }
 
+/** The reader's zone, such as `Europe/Berlin`. */
+export function zone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+/** Ten in the morning of the day after `now`, in the reader's zone. */
+export function nextMorning(now: Date): Date {
+  return new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1, 10);
+}
+
 /** The exact moment: `2026-05-01 18:30:00.123 UTC`. */
 export function utcTime(moment: Date): string {
   return `${moment.toISOString().slice(0, -1).replace("T", " ")} UTC`;

@@ -6,6 +6,7 @@ import { showPictures, signIn } from "./steps.mjs";
 export default async function recap({ site, admin, moderator, eventId, guest, visitor }) {
   let page = await visitor();
   await signIn(page, site, admin, `#/events/${eventId}`);
+  await page.getByText("3 guests have had no recap.").waitFor();
   await page.getByRole("button", { name: "Edit" }).click();
   await page.getByLabel("Language of mails").selectOption("Deutsch");
   await page.getByLabel("Answers of guests go to").selectOption(admin.email);
@@ -66,6 +67,18 @@ export default async function recap({ site, admin, moderator, eventId, guest, vi
     await compose.getByText("2 photos are not shown.").waitFor();
     found.to.push(await compose.innerText());
   }
+
+  // Planned in place of being sent, and taken back.
+  await compose.getByRole("button", { name: "Plan…" }).click();
+  await dialog.getByLabel("At a time of my own").check();
+  await dialog.getByLabel(/^Time \(/).fill(new Date(Date.now() + 2 * 86_400_000).toISOString().slice(0, 16));
+  found.planning = await dialog.innerText();
+  await dialog.getByRole("button", { name: "Plan the recap" }).click();
+  await compose.getByText("It is planned.").waitFor();
+  found.planned = await page.getByText(/^A recap is planned for/).innerText();
+  await page.getByRole("button", { name: "Take back…" }).click();
+  await dialog.getByRole("button", { name: "Take back" }).click();
+  await page.getByText(/^A recap is planned for/).waitFor({ state: "detached" });
   return found;
 }
 

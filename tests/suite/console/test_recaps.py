@@ -25,7 +25,7 @@ def test_a_moderator_looks_at_a_recap_before_sending_it(
 ) -> None:
     """Looking sends nothing, `to me` one mail, sending what was said before; a mail stays inert."""
     wall = Wall(db, event)
-    wall.publish(tenantId=TENANT, name="Sommerfest")
+    wall.publish(tenantId=TENANT, name="Sommerfest", status="archived")
     names = {f"{name}@{event.id}.example.com": name.title() for name in ("anna", "ben")}
     guests = set(names)
     gone = f"gone@{event.id}.example.com"
@@ -57,6 +57,10 @@ def test_a_moderator_looks_at_a_recap_before_sending_it(
     assert "2 of them had one before" in everybody
     assert "One guest gets a mail" in newcomers
     assert "had one before" not in newcomers
+    assert "Tomorrow at 10:00 (" in seen["planning"]
+    assert f"by {moderator['email']}." in seen["planned"]
+    schedule = event.collection("schedules").document("recap").get().to_dict() or {}
+    assert (schedule["state"], schedule["onlyNew"]) == ("cancelled", True)
     mails = mailbox.mails
     assert [mail.to for mail in mails[:1]] == [moderator["email"]]
     assert {mail.to for mail in mails[1:]} == guests

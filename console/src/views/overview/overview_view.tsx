@@ -22,6 +22,7 @@ import { Foreign } from "../../ui/text.tsx";
 import { When } from "../../ui/when.tsx";
 import { usePlace, useSettings } from "../place.ts";
 import { LockWords } from "../recap/recap_card.tsx";
+import { PlannedWords } from "../recap/planned.tsx";
 import { EventForm } from "./event_form.tsx";
 import { WayIn } from "./way_in.tsx";
 
@@ -36,7 +37,7 @@ export function OverviewView({ event }: { readonly event: WallEvent }) {
       <dl class="figures headline">
         <Photos />
         {isOpenTo(staff.role, "receivers") && <Receivers />}
-        <LastRecap />
+        <LastRecap event={event} />
       </dl>
       <section class="card" aria-label="The event">
         <p>
@@ -118,20 +119,25 @@ function Receivers() {
   );
 }
 
-function LastRecap() {
-  const { sdk, eventId } = usePlace();
+function LastRecap({ event: { status } }: { readonly event: WallEvent }) {
+  const { sdk, eventId, calls } = usePlace();
   const recaps = useLive(() => watchRecaps(sdk.db, eventId, first(1)), [sdk, eventId]);
   const lock = useLive(() => watchLock(sdk.db, eventId), [sdk, eventId]);
+  const isOwed = status === "archived" && recaps.value?.items.length === 0;
+  const owed = useAsked(async () => (isOwed ? (await calls.preview({ mode: "personal" }, false)).recipients : 0), [sdk, eventId, isOwed]);
   return (
     <Figure name="Last recap" link={linkTo("recap", eventId)}>
       <Shown live={recaps} isFigure>
-        {({ items: [latest] }) => !latest ? "none" : (
+        {({ items: [latest] }) => !latest ? (
+          owed.value ? <span class="small failing">{count(owed.value, "guest has", "guests have")} had no recap.</span> : "none"
+        ) : (
           <span class="small">
             {latest.startedAt && <><When at={latest.startedAt} />: </>}{recapWords(latest)}{" "}
             {lock.value && <LockWords lock={lock.value} />}
           </span>
         )}
       </Shown>
+      <span class="small"><PlannedWords /></span>
     </Figure>
   );
 }

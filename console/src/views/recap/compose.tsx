@@ -5,7 +5,7 @@ import { type Draft, EMPTY_DRAFT, keepDraft, readDraft } from "../../data/draft.
 import { guestsOf } from "../../data/photos.ts";
 import { sentWords } from "../../domain/recap.ts";
 import { count } from "../../domain/words.ts";
-import { LANGUAGE } from "../../domain/time.ts";
+import { LANGUAGE, fromInput, nextMorning, zone } from "../../domain/time.ts";
 import { Act } from "../../ui/busy.tsx";
 import { nextRecapWords } from "../../ui/errors.ts";
 import { Ask, Check, Field } from "../../ui/form.tsx";
@@ -17,6 +17,8 @@ import { usePlace } from "../place.ts";
 const SUBJECT_CHARACTERS = 200;
 const MESSAGE_CHARACTERS = 4000;
 
+type When = "now" | "morning" | "own";
+
 /** The next recap: looked at, mailed to oneself, and sent once one has seen what that does. The text stays with the event. */
 export function Compose({ hasRecap }: { readonly hasRecap: boolean }) {
   const { calls, staff, sdk, eventId } = usePlace();
@@ -25,6 +27,8 @@ export function Compose({ hasRecap }: { readonly hasRecap: boolean }) {
   const [guest, setGuest] = useState("");
   const [isAsking, setAsking] = useState(false);
   const [told, setTold] = useState("");
+  const [when, setWhen] = useState<When>("now");
+  const [own, setOwn] = useState("");
   useEffect(() => keepDraft(eventId, draft), [draft]);
 
   const { mode, subject, message, onlyNew } = draft;
@@ -34,6 +38,7 @@ export function Compose({ hasRecap }: { readonly hasRecap: boolean }) {
     setPreview(null);
     setTold("");
   };
+  const at = when === "now" ? null : when === "morning" ? nextMorning(new Date()) : fromInput(own);
   const guests = useAsked(() => guestsOf(sdk.db, eventId), [sdk, eventId]).value ?? [];
   const look = async (seenBy = guest) => setPreview(await calls.preview(text, false, seenBy));
   const mailMe = async () => {
@@ -87,25 +92,38 @@ export function Compose({ hasRecap }: { readonly hasRecap: boolean }) {
           {!staff.isVerified && <p class="quiet-text">Your e-mail address is not verified, so nothing can be mailed to you.</p>}
           {told && <Notice kind="success"><bdi>{told}</bdi></Notice>}
         </div>
-        {preview ? <Found preview={preview} onSend={() => setAsking(true)} /> : (
+        {preview ? <Found preview={preview} onSend={() => {
+          setWhen(preview.blocked ? "morning" : "now");
+          setAsking(true);
+        }} /> : (
           <p class="quiet-text">The mail of one of the guests shows here, with the numbers. Looking at it sends nothing.</p>
         )}
       </div>
       {isAsking && preview && (
         <Ask
-          title="Send the recap?"
-          action={preview.skipped === undefined ? "Send the recap" : `Send ${count(preview.recipients, "mail", "mails")}`}
+          title={at ? "Plan the recap?" : "Send the recap?"}
+          disabled={when === "own" && at === null}
+          action={when !== "now" ? "Plan the recap" : preview.skipped === undefined ? "Send the recap" : `Send ${count(preview.recipients, "mail", "mails")}`}
           run={async () => {
-            const answer = await calls.send(text);
+            const words = at ? (await calls.plan(text, at), "It is planned.") : sentWords(await calls.send(text));
             change(EMPTY_DRAFT);
-            setTold(sentWords(answer));
+            setTold(words);
           }}
           onClose={() => setAsking(false)}
           slow="Being sent; it goes on without this page."
         >
           <Numbers preview={preview} />
+          <fieldset class="stack-tight">
+            <legend class="label">When</legend>
+            {!preview.blocked && <Check name="when" isOn={when === "now"} onChange={() => setWhen("now")}>Send now</Check>}
+            <Check name="when" isOn={when === "morning"} onChange={() => setWhen("morning")}>Tomorrow at 10:00 ({zone()})</Check>
+            <Check name="when" isOn={when === "own"} onChange={() => setWhen("own")}>At a time of my own</Check>
+          </fieldset>
+          {when === "own" && <Field label={`Time (${zone()}), within 30 days`} type="datetime-local" value={own} onChange={setOwn} />}
           {preview.hidden > 0 && <p>Send it all the same?</p>}
-          <p class="quiet-text">It cannot be taken back, and the next one is possible after 24 hours.</p>
+          <p class="quiet-text">
+            {at ? "Until then it can be taken back. It goes to the guests of that time, in the place of what is planned now." : "It cannot be taken back, and the next one is possible after 24 hours."}
+          </p>
         </Ask>
       )}
     </section>
@@ -148,8 +166,8 @@ function Found({ preview, onSend }: { readonly preview: Preview; readonly onSend
         </Notice>
       )}
       {html && <Mail mail={preview} />}
-      {!blocked && recipients > 0 && (
-        <div class="actions"><button type="button" class="primary" onClick={onSend}>Send…</button></div>
+      {recipients > 0 && (
+        <div class="actions"><button type="button" class="primary" onClick={onSend}>{blocked ? "Plan…" : "Send…"}</button></div>
       )}
     </div>
   );

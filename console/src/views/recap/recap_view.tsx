@@ -4,6 +4,7 @@ import { ShownList, useList, useLive } from "../../ui/live.tsx";
 import { Empty, Notice } from "../../ui/notice.tsx";
 import { usePlace } from "../place.ts";
 import { Compose } from "./compose.tsx";
+import { PlannedNotice } from "./planned.tsx";
 import { LockWords, RecapCard } from "./recap_card.tsx";
 
 /** The next recap, the one under way, and those that were sent. */
@@ -22,6 +23,7 @@ export function RecapView() {
       {lock.value && hasRecap && (
         <Notice kind={lock.value.isUnfinished ? "warning" : "info"}><LockWords lock={lock.value} /></Notice>
       )}
+      <PlannedNotice />
       <Compose hasRecap={hasRecap} />
       <ShownList list={recaps} rows={3} label="Loading recaps…">
         {({ items }) => items.length
