@@ -19,6 +19,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import main
@@ -31,8 +32,10 @@ from bench.estimate import (
 from bench.figures import p50, p99
 from emulator.neighbours.cloud_tasks import Rate
 from functions import parameters
+from functions.clock import Clock as ProcessClock
 from functions.webhooks.attempts.receiver_speed import FastReceivers
 from functions.webhooks.deliveries.delivery import SLOW_AFTER
+from functions.webhooks.deliveries.delivery_store import Tenants
 from functions.webhooks.deliveries.fair_pace import Pace, slow_attempts_a_second
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SLOW_QUEUE
 from functions.webhooks.sender.http_sender import TIMEOUT_SECONDS
@@ -133,6 +136,11 @@ class Clock:
         """The time."""
         return self.now
 
+    @property
+    def process(self) -> ProcessClock:
+        """The clocks of a process that go with it."""
+        return ProcessClock(lambda: datetime.fromtimestamp(self.now, UTC), self, lambda _: None)
+
     def at(self, moment: float, do: Callable[[], None]) -> None:
         """Have something done."""
         heapq.heappush(self._later, (max(moment, self.now), next(self._order), do))
@@ -214,12 +222,26 @@ class Queue:
         self.go_on()
 
 
+class _Shared(Tenants):
+    """So many tenants that share the floods, or a tenant for each event."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+
+    def of(self, event_id: str) -> str:
+        """See `Tenants`."""
+        number = event_id.rpartition("-")[2]
+        is_shared = self._count and number.isdecimal()
+        return f"tenant-{int(number) % self._count}" if is_shared else event_id
+
+
 class Project:
     """The triggers, queues and workers of one project, with everything that comes at them."""
 
     def __init__(self, case: Beside) -> None:
         self._case = case
         self._clock = Clock()
+        self._tenants = _Shared(case.tenants)
         self._chance = random.Random(SEED)  # noqa: S311 - chance, not a secret
         self._queues = {
             name: self._queue(name)
@@ -227,8 +249,8 @@ class Project:
         }
         a_second = parameters.EVENT_DELIVERIES_A_SECOND.value if case.pace else NO_PACE
         triggers = _endpoint("onPhotoWritten").maxInstances
-        self._paces = [Pace(a_second, self._clock, self._tenant) for _ in range(triggers)]
-        self._resends = Pace(a_second, self._clock, self._tenant)
+        self._paces = [Pace(a_second, self._clock.process, self._tenants) for _ in range(triggers)]
+        self._resends = Pace(a_second, self._clock.process, self._tenants)
         self.late: dict[str, list[float]] = {GOOD: [], FLAKY: [], _SLOW: []}
 
     def run(self) -> None:
@@ -249,11 +271,6 @@ class Project:
         self._clock.run(until=SECONDS + 30)
         for found in self.late.values():  # an attempt that was not made is late for ever
             found.extend([math.inf] * (uploads - len(found)))
-
-    def _tenant(self, event: str) -> str:
-        number = event.rpartition("-")[2]
-        is_shared = self._case.tenants and number.isdecimal()
-        return f"tenant-{int(number) % self._case.tenants}" if is_shared else event
 
     def _flood(self, event: str, uploads: float) -> None:
         begins = self._chance.uniform(0, STARTING_SECONDS) if self._case.events > 1 else 0
@@ -324,7 +341,9 @@ class Project:
         return replace(attempt, slow=True, due=max(attempt.due, self._clock.now + wait))
 
     def _receivers(self) -> FastReceivers:
-        return (FastReceivers if self._case.places else _Unbounded)(self._clock, self._tenant)
+        return (FastReceivers if self._case.places else _Unbounded)(
+            self._clock.process, self._tenants
+        )
 
     def _queue(self, name: str) -> Queue:
         endpoint = _endpoint(name)
@@ -333,7 +352,7 @@ class Project:
         )
         slow_a_second = slow_a_second if self._case.slow_pace else NO_PACE
         instances = [
-            Instance(self._receivers(), Pace(slow_a_second, self._clock, self._tenant))
+            Instance(self._receivers(), Pace(slow_a_second, self._clock.process, self._tenants))
             for _ in range(endpoint.maxInstances)
         ]
         limits = endpoint.taskQueueTrigger["rateLimits"]

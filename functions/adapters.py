@@ -12,7 +12,7 @@ from functions.parallel import InParallel
 if TYPE_CHECKING:
     from functions.mail.outcome import BulkMailer
     from functions.preferences.preferences import VerifiedAddresses
-    from functions.webhooks.sender.ports import Sender
+    from functions.webhooks.sender.sender import Sender
 
 
 class SecretReader(Protocol):
@@ -46,6 +46,8 @@ class Parameters:
     delivery_instances: int = 2
     threads: int = 300
     trusted_proxy_hops: int = 0
+    deliveries_at_once: int = 300
+    """Deliveries that one call of an organizer, of a recovery or of the sweep reads."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,10 +2,11 @@
 
 import os
 import secrets
+import threading
 import time
 import uuid
 from base64 import b64encode
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -22,7 +23,8 @@ from functions.service import Service
 
 if TYPE_CHECKING:
     from functions.mail.outcome import BulkMailer
-    from functions.webhooks.sender.ports import Sender
+    from functions.webhooks.sender.http_sender import HttpSender
+    from functions.webhooks.sender.resolver import SystemResolver
 
 CLOCK: Final = Clock(lambda: datetime.now(UTC), time.monotonic, time.sleep)
 _WORD_BYTES: Final = 16
@@ -43,7 +45,7 @@ def _adapters() -> Adapters:
         grouped_documents=grouped_documents,
         task_queue=_Tasks(),
         secrets=secret_manager.of_this_process(),
-        sender=_sender,
+        sender=webhook_sender,
         mailer=_mailer,
         threads=Threads,
         verified_addresses=_verified_addresses,
@@ -112,7 +114,36 @@ def _mailer(key: str) -> "BulkMailer":
     return SendGridMailer(key, parameters.SENDGRID_HOST.value, CLOCK.now)
 
 
-def _sender() -> "Sender":
-    from functions.webhooks.sender.wiring import sender
+def webhook_sender() -> "HttpSender":
+    """Posts to receivers, with the authorities and addresses that are trusted here."""
+    from ssl import create_default_context
 
-    return sender().post
+    import certifi
+
+    from functions.webhooks.sender import http_sender
+    from functions.webhooks.sender.adapter import PinnedAdapter
+
+    # The resolver's library is loaded while the first record is being read.
+    threading.Thread(target=_resolver, daemon=True).start()
+    tls = create_default_context(cafile=certifi.where())
+    if further := parameters.webhook_ca_bundle():
+        tls.load_verify_locations(further)
+    local = parameters.webhook_allow_loopback()
+    return http_sender.HttpSender(
+        adapter=PinnedAdapter(tls, CLOCK),
+        resolver=_LateResolver(),
+        clock=CLOCK,
+        is_allowed=http_sender.is_public_or_loopback if local else http_sender.is_public,
+    )
+
+
+class _LateResolver:
+    def resolve(self, host: str, seconds: float) -> Sequence[str]:
+        return _resolver().resolve(host, seconds)
+
+
+@once
+def _resolver() -> "SystemResolver":
+    from functions.webhooks.sender.resolver import SystemResolver
+
+    return SystemResolver(CLOCK)

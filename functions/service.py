@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from functions.wall.retention import Forgetting, OrphanCleanup
     from functions.webhooks.attempts.sweeper import Sweeper
     from functions.webhooks.attempts.worker import Worker
-    from functions.webhooks.calls.actions import Actions
+    from functions.webhooks.calls.actions import Actions, UrlTest
     from functions.webhooks.calls.shared_log import LogLinks, SharedLog
     from functions.webhooks.deliveries.delivery_store import DeliveryStore, Tenants
     from functions.webhooks.deliveries.fair_pace import Pace
@@ -312,13 +312,14 @@ class Service:
         """The records of deliveries; attempts read and write theirs together."""
         from functions.webhooks.deliveries.delivery_store import DeliveryStore
 
-        return DeliveryStore(self.adapters.grouped_documents())
+        page = self.parameters.deliveries_at_once
+        return DeliveryStore(self.adapters.grouped_documents(), sweep_page=page)
 
     @made_once
     def _tenants(self) -> "Tenants":
         from functions.webhooks.deliveries.delivery_store import Tenants
 
-        return Tenants(self.documents, self.clock.monotonic)
+        return Tenants(self.documents, self.clock)
 
     @made_once
     def pace(self) -> "Pace":
@@ -326,14 +327,13 @@ class Service:
         from functions.webhooks.deliveries.fair_pace import Pace
 
         a_second = self.parameters.event_deliveries_a_second
-        return Pace(a_second, self.clock.monotonic, self._tenants.of)
+        return Pace(a_second, self.clock, self._tenants)
 
     @made_once
     def _redelivery(self) -> "Redelivery":
         from functions.webhooks.deliveries.redelivery import Redelivery
 
-        enqueue = self.adapters.task_queue.enqueue
-        return Redelivery(self.deliveries, enqueue, self.pace, self.clock)
+        return Redelivery(self.deliveries, self.adapters.task_queue, self.pace, self.clock)
 
     @made_once
     def webhook_secrets(self) -> "RememberedSecrets":
@@ -355,11 +355,11 @@ class Service:
             settings=self._webhook_settings,
             deliveries=self.deliveries,
             secrets=self.webhook_secrets,
-            enqueue=self.adapters.task_queue.enqueue,
+            task_queue=self.adapters.task_queue,
             pace=self.pace,
             in_parallel=self.adapters.threads(TASKS_AT_ONCE, "enqueue"),
             clock=self.clock,
-            milestones=Milestones(self._wall, self.clock.monotonic),
+            milestones=Milestones(self._wall, self.clock),
         )
 
     @made_once
@@ -370,18 +370,18 @@ class Service:
         from functions.webhooks.deliveries.fair_pace import Pace, slow_attempts_a_second
         from functions.webhooks.failing_endpoints.endpoint_store import Failures
 
-        given, monotonic = self.parameters, self.clock.monotonic
+        given = self.parameters
         slow = slow_attempts_a_second(given.delivery_instances, given.threads)
         return Worker(
             deliveries=self.deliveries,
             secrets=self.webhook_secrets,
             sender=self.adapters.sender(),
-            tenant_of=self._tenants.of,
-            enqueue=self.adapters.task_queue.enqueue,
-            slow_pace=Pace(slow, monotonic, self._tenants.of),
-            failures=Failures(self._endpoints, self._tenants.of, self.clock),
+            tenants=self._tenants,
+            task_queue=self.adapters.task_queue,
+            slow_pace=Pace(slow, self.clock, self._tenants),
+            failures=Failures(self._endpoints, self._tenants, self.clock),
             clock=self.clock,
-            fast_receivers=FastReceivers(monotonic, self._tenants.of),
+            fast_receivers=FastReceivers(self.clock, self._tenants),
         )
 
     @made_once
@@ -391,7 +391,7 @@ class Service:
 
         return Sweeper(
             deliveries=self.deliveries,
-            enqueue=self.adapters.task_queue.enqueue,
+            task_queue=self.adapters.task_queue,
             in_parallel=self.adapters.threads(TASKS_AT_ONCE, "sweep"),
             clock=self.clock,
         )
@@ -406,9 +406,10 @@ class Service:
             settings=self._webhook_settings,
             deliveries=self.deliveries,
             redelivery=self._redelivery,
-            enqueue=self.adapters.task_queue.enqueue,
+            task_queue=self.adapters.task_queue,
             in_parallel=self.adapters.threads(TASKS_AT_ONCE, "endpoints"),
             clock=self.clock,
+            page=self.parameters.deliveries_at_once,
         )
 
     @made_once
@@ -448,9 +449,21 @@ class Service:
             deliveries=self.deliveries,
             secrets=self.webhook_secrets,
             redelivery=self._redelivery,
-            # Only a test makes the worker: its sender loads the authorities that it trusts.
-            attempt=lambda request: self.worker.attempt(request),  # noqa: PLW0108 - made late
             in_parallel=self.adapters.threads(TASKS_AT_ONCE, "resend"),
+            clock=self.clock,
+            page=self.parameters.deliveries_at_once,
+        )
+
+    @made_once
+    def url_test(self) -> "UrlTest":
+        """What an organizer calls to try a URL; its worker loads the authorities that it trusts."""
+        from functions.webhooks.calls.actions import UrlTest
+
+        return UrlTest(
+            wall=self._wall,
+            settings=self._webhook_settings,
+            deliveries=self.deliveries,
+            worker=self.worker,
             clock=self.clock,
             new_id=self.adapters.new_id,
         )
@@ -461,7 +474,6 @@ class Service:
 
         It runs as the one account that reads the key of these links, which no worker does.
         """
-        from functions.links.token import TokenKeys
         from functions.webhooks.calls.log_share import LogShareStore
         from functions.webhooks.calls.shared_log import LogLinks
 
@@ -469,7 +481,7 @@ class Service:
             wall=self._wall,
             settings=self._webhook_settings,
             shares=LogShareStore(self.documents),
-            keys=lambda: TokenKeys(self.adapters.secrets.versions("LOG_LINKS_KEY")),
+            secrets=self.adapters.secrets,
             base_url=self.parameters.public_base_url,
             clock=self.clock,
             new_id=self.adapters.new_id,

@@ -5,10 +5,10 @@ paths and answers; so `EmulatedTasks` does there what `CloudTasks` does in the c
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Protocol
 
 LOCATION: Final = "us-central1"
 
@@ -46,10 +46,3 @@ class TaskQueue(Protocol):
 
         Raises an exception where the task could not be queued.
         """
-
-
-Enqueue: TypeAlias = Callable[[Task], None]
-"""Queues a task; a task of that name that was queued before, also long ago, is a success.
-
-Raises an exception where the task could not be queued.
-"""

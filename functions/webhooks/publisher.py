@@ -7,7 +7,7 @@ used once. A trigger that fails half-way is run again by Eventarc and ends where
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
@@ -16,7 +16,7 @@ from functions import log
 from functions.cache import Recent
 from functions.clock import Clock
 from functions.firestore.model import AlreadyRecordedError
-from functions.gcp.task_queue import Enqueue
+from functions.gcp.task_queue import TaskQueue
 from functions.parallel import InParallel
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
@@ -40,11 +40,10 @@ _REMEMBERED_SECONDS: Final = 60.0
 class Milestones:
     """Looks at how many photos an event has, and who was first past each milestone."""
 
-    def __init__(self, wall: WallStore, monotonic: Callable[[], float]) -> None:
-        """`monotonic` gives seconds that only grow."""
+    def __init__(self, wall: WallStore, clock: Clock) -> None:
         self._wall = wall
         self._claimed: Recent[tuple[str, int], bool] = Recent(
-            seconds=_REMEMBERED_SECONDS, monotonic=monotonic
+            seconds=_REMEMBERED_SECONDS, monotonic=clock.monotonic
         )
 
     def unclaimed(
@@ -81,8 +80,7 @@ class Milestones:
     def _passed(self, event_id: str, photo: Photo, at_most: int, urls_changed_at: datetime) -> int:
         """How many photos the event had shortly before its URLs last changed.
 
-        None where `photo` is dated earlier than its own write: a script dates photos back, and
-        they are counted by `createdAt`.
+        0 for a back-dated photo (an import), because photos are counted by `createdAt`.
         """
         if photo.updated_at - photo.created_at > PASSED_BEFORE:
             return 0
@@ -90,7 +88,7 @@ class Milestones:
         return self._wall.count_photos(event_id, at_most=at_most, until=until)
 
 
-_Wanted: TypeAlias = tuple[Milestone | None, Sequence[Delivery]]
+_Batch: TypeAlias = tuple[Milestone | None, Sequence[Delivery]]
 """The deliveries of a message, and the milestone that is recorded with them."""
 
 
@@ -102,7 +100,7 @@ class Publisher:
     settings: SettingsStore
     deliveries: DeliveryStore
     secrets: RememberedSecrets
-    enqueue: Enqueue
+    task_queue: TaskQueue
     pace: Pace
     in_parallel: InParallel
     clock: Clock
@@ -116,7 +114,7 @@ class Publisher:
         if not messages:
             return
         settings = self.settings.load(event_id)
-        if after is None and not self._is_told_of_deletions(event_id, settings):
+        if after is None and not self._takes_deletions(event_id, settings):
             return
         passed: Sequence[Milestone] = ()
         if before is None and after is not None:
@@ -124,11 +122,11 @@ class Publisher:
                 unclaimed = self.milestones.unclaimed(event_id, after, settings.urls_changed_at)
                 passed = [milestone for milestone in unclaimed if not milestone.photo_id]
                 reached = [milestone for milestone in unclaimed if milestone.photo_id]
-                told = [
-                    Message.of_milestone(event_id, milestone, after, place=place)
-                    for place, milestone in enumerate(reached)
+                milestone_messages = [
+                    Message.of_milestone(event_id, milestone, after, delay_seconds=index)
+                    for index, milestone in enumerate(reached)
                 ]
-                messages = [*messages, *told]
+                messages = [*messages, *milestone_messages]
             if settings.wants(EventType.GUEST_JOINED) and (after.guest or after.uploader_uid):
                 messages = [*messages, *self._joined(event_id, after)]
         self._publish(event_id, messages, settings.subscriptions, passed)
@@ -142,16 +140,11 @@ class Publisher:
         """
         if before is None and after is not None:
             self.secrets.make(event_id)
-        messages = messages_of_event(
-            write_id,
-            before,
-            after,
-            count_photos=lambda: self.wall.count_photos(event_id),
-        )
+        messages = messages_of_event(write_id, before, after)
         if messages:
             self._publish(event_id, messages, self.settings.load(event_id).subscriptions)
 
-    def _is_told_of_deletions(self, event_id: str, settings: WebhookSettings) -> bool:
+    def _takes_deletions(self, event_id: str, settings: WebhookSettings) -> bool:
         """Whether a URL takes `photo.deleted`; with the event itself its photos are deleted too."""
         is_wanted = settings.wants(EventType.PHOTO_DELETED)
         return is_wanted and self.wall.event(event_id) is not None
@@ -175,15 +168,15 @@ class Publisher:
     ) -> None:
         """Record the deliveries of the messages, and milestones, then queue what is untried."""
         now = self.clock.now()
-        wanted: list[_Wanted] = [
+        batches: list[_Batch] = [
             (message.milestone, self._fan_out(message, event_id, subscribed, now))
             for message in messages
         ]
-        wanted += [(milestone, []) for milestone in passed]
-        counted = [made.id for _, part in wanted for made in part if made.outcome.is_open]
+        batches += [(milestone, []) for milestone in passed]
+        counted = [made.id for _, part in batches for made in part if made.outcome.is_open]
         new: Sequence[Delivery] = ()
         try:
-            new, there = self._record(event_id, wanted)
+            new, there = self._record(event_id, batches)
         finally:  # the pace counts only what is recorded anew
             for _ in set(counted) - {delivery.id for delivery in new}:
                 self.pace.take_back(event_id)
@@ -199,7 +192,7 @@ class Publisher:
                 )
         recorded = {delivery.id: delivery for delivery in (*new, *there)}
         of_urls: dict[str, list[Delivery]] = defaultdict(list)
-        for _, part in wanted:
+        for _, part in batches:
             for made in part:
                 if made.id in recorded and recorded[made.id].is_untried:
                     of_urls[made.url].append(recorded[made.id])
@@ -208,7 +201,7 @@ class Publisher:
     def _enqueue_in_order(self, deliveries: Iterable[Delivery]) -> None:
         """Queue the deliveries to one URL, in the order of their messages."""
         for delivery in deliveries:
-            self.enqueue(attempt_task(delivery))
+            self.task_queue.enqueue(attempt_task(delivery))
 
     def _fan_out(
         self, message: Message, event_id: str, subscribed: Sequence[Subscription], now: datetime
@@ -217,7 +210,8 @@ class Publisher:
         takers = [entry for entry in subscribed if message.event_type in entry.event_types]
         if not takers:
             return []
-        data = message.payload()
+        counts_photos = message.event_type is EventType.EVENT_ARCHIVED
+        data = message.payload(self.wall.count_photos(event_id) if counts_photos else 0)
         made = [
             Delivery.create(
                 cause=message.cause,
@@ -240,15 +234,15 @@ class Publisher:
         ]
 
     def _record(
-        self, event_id: str, wanted: Sequence[_Wanted]
+        self, event_id: str, batches: Sequence[_Batch]
     ) -> tuple[Sequence[Delivery], Sequence[Delivery]]:
         """Record milestones with their deliveries; what is new, and what was recorded before.
 
         Where a record exists, this trigger ran before or another photo was first: what exists is
         read, and the rest is recorded.
         """
-        deliveries = [delivery for _, made in wanted for delivery in made]
-        milestones = [milestone for milestone, _ in wanted if milestone]
+        deliveries = [delivery for _, made in batches for delivery in made]
+        milestones = [milestone for milestone, _ in batches if milestone]
         if not deliveries and not milestones:
             return [], []
         try:
@@ -257,9 +251,9 @@ class Publisher:
             recorded = self.deliveries.find(event_id, [delivery.id for delivery in deliveries])
             numbers = [milestone.number for milestone in milestones]
             reached_by = self.wall.milestones(event_id, numbers)
-            rest: list[_Wanted] = []
+            rest: list[_Batch] = []
             there: list[Delivery] = []
-            for milestone, made in wanted:
+            for milestone, made in batches:
                 is_new = milestone is None or milestone.number not in reached_by
                 if milestone and not is_new and reached_by[milestone.number] != milestone.photo_id:
                     continue  # another photo, or none, was first

@@ -5,17 +5,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from emulator.neighbours.cloud_tasks import Names
-from functions.gcp.task_queue import Enqueue, Task
+from functions.gcp.task_queue import Task
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import SendOutcome
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
-from functions.webhooks.sender.ports import Response, Source
+from functions.webhooks.sender.sender import Response, Source
 from tests.in_memory.through import Through, at_once
 
 
 @dataclass(eq=False)
 class InMemoryTasks:
-    """The service behind `Enqueue`, for all instances: it keeps a task of each name."""
+    """The service behind `TaskQueue`, for all instances: it keeps a task of each name."""
 
     now: Callable[[], datetime]
     queued: Callable[[Task], object] = lambda _: None
@@ -31,9 +31,16 @@ class InMemoryTasks:
             self.queued(task)
 
 
-def enqueue_to(tasks: InMemoryTasks, through: Through = at_once) -> Enqueue:
-    """Queues a task among `tasks`."""
-    return lambda task: through("queue.enqueue", lambda: tasks.create(task))
+@dataclass(frozen=True, slots=True)
+class InMemoryTaskQueue:
+    """See `TaskQueue`."""
+
+    tasks: InMemoryTasks
+    through: Through = at_once
+
+    def enqueue(self, task: Task) -> None:
+        """See `TaskQueue`."""
+        self.through("queue.enqueue", lambda: self.tasks.create(task))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +69,7 @@ class ScriptedMailer:
 
 @dataclass(frozen=True, slots=True)
 class ScriptedSender:
-    """See `ports.Sender`; receivers answer as scripted."""
+    """See `Sender`; receivers answer as scripted."""
 
     answer: Callable[[EndpointUrl, Mapping[str, str], bytes], int]
     """Gives the HTTP status, or raises `SendError`."""
@@ -70,10 +77,8 @@ class ScriptedSender:
     excerpt: Callable[[], str | None] = lambda: None
     """Gives the beginning of the answer's body."""
 
-    def __call__(
-        self, to: EndpointUrl, headers: Mapping[str, str], body: bytes, _: Source
-    ) -> Response:
-        """See `ports.Sender`."""
+    def post(self, to: EndpointUrl, headers: Mapping[str, str], body: bytes, _: Source) -> Response:
+        """See `Sender`."""
         return Response(
             self.through("sender.post", lambda: self.answer(to, headers, body), retried=False),
             self.excerpt(),

@@ -16,7 +16,6 @@ import greenlet
 
 from functions.clock import Clock
 from tests.in_memory.through import Crash, ServiceError
-from tests.in_memory.use_cases import Machine
 from tests.simulation.choices import Choices
 from tests.simulation.faults import AT_MOST, ENDS_OR_WAITS, EVERY, Fault, Weather, pause
 
@@ -276,10 +275,9 @@ class Instance:
         self._monotonic = 0.0 if at_zero else float((bits >> 33) % 1_000_000)
 
     @property
-    def machine(self) -> Machine:
-        """Its clocks, its threads and the way to its services."""
-        clock = Clock(self.now, self.monotonic, self.sleep)
-        return Machine(clock, self.in_parallel, self.call)
+    def clock(self) -> Clock:
+        """Its clocks."""
+        return Clock(self.now, self.monotonic, self.sleep)
 
     def now(self) -> datetime:
         """The time, as far as this instance knows."""

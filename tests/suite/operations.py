@@ -22,7 +22,8 @@ from functions.gcp.task_queue import Task
 from functions.parallel import Threads
 from functions.process import CLOCK, new_webhook_secret
 from functions.service import Service
-from tests.in_memory.adapters import service_on
+from functions.webhooks.deliveries.delivery_store import Tenants
+from tests.in_memory.adapters import having, service_on
 
 ENTRIES_A_READ: Final = 1000
 """Index entries that an aggregation counts for the price of one read."""
@@ -157,7 +158,10 @@ def counting_documents(counted: Operations) -> Documents:
 
 
 def counting_service(counted: Operations, **given: Any) -> Service:
-    """A process whose calls of Firestore and tasks are counted; `given` replaces its adapters."""
+    """A process whose calls of Firestore and tasks are counted; `given` replaces its adapters.
+
+    It knows the tenant of each event already.
+    """
     adapters: dict[str, Any] = {
         "clock": CLOCK,
         "task_queue": counted,
@@ -166,7 +170,8 @@ def counting_service(counted: Operations, **given: Any) -> Service:
         "new_secret": new_webhook_secret,
         "parameters": Parameters(photo_hosts="*"),
     }
-    return service_on(counting_documents(counted), **(adapters | given))
+    service = service_on(counting_documents(counted), **(adapters | given))
+    return having(service, _tenants=Tenants(counting_documents(Operations()), CLOCK))
 
 
 def admit_staff(function: str, service: Service) -> None:

@@ -1,6 +1,10 @@
 """A clock that stands still until a test sets it."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from functions import clock
+from functions.webhooks.deliveries.delivery_store import Tenants
 
 
 @dataclass(slots=True)
@@ -12,3 +16,19 @@ class Clock:
     def __call__(self) -> float:
         """Seconds."""
         return self.now
+
+    @property
+    def process(self) -> clock.Clock:
+        """The clocks of a process that go with it."""
+        return clock.Clock(lambda: datetime.fromtimestamp(self.now, UTC), self, lambda _: None)
+
+
+class NamedTenants(Tenants):
+    """The tenant stands in the name of an event, as in `e1 of t1`; else an event is its own."""
+
+    def __init__(self) -> None:
+        """Nothing is read."""
+
+    def of(self, event_id: str) -> str:
+        """See `Tenants`."""
+        return event_id.rpartition(" of ")[2]

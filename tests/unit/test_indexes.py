@@ -14,7 +14,7 @@ from google.cloud.firestore_v1 import types
 from functions.firestore.client import FirestoreDocuments
 from functions.wall.photo import Photo
 from functions.webhooks.calls.log_share import LogShareStore
-from functions.webhooks.deliveries.delivery import EndedWithin, Outcome, Place
+from functions.webhooks.deliveries.delivery import Cursor, EndedWithin, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
 from functions.webhooks.messages.event_type import EventType
@@ -27,7 +27,7 @@ UPLOADED: Final = EventType.PHOTO_UPLOADED
 
 QUERIES: Final[dict[str, list[tuple[Any, ...]]]] = {
     "ended": [
-        ("e1", EndedWithin(since=NOW, until=NOW), Place(NOW, "d1"), 3),
+        ("e1", EndedWithin(since=NOW, until=NOW), Cursor(NOW, "d1"), 3),
         ("e1", EndedWithin(since=NOW, until=NOW, endpoints=("a",)), None, 3),
         ("e1", EndedWithin(since=NOW, until=NOW, event_type=UPLOADED), None, 3),
         ("e1", EndedWithin(since=NOW, until=NOW, endpoints=("a",), event_type=UPLOADED), None, 3),
@@ -46,7 +46,7 @@ QUERIES: Final[dict[str, list[tuple[Any, ...]]]] = {
         ),
     ],
     "newest": [
-        ("e1", ("a",), None, None, Place(NOW, "d1")),
+        ("e1", ("a",), None, None, Cursor(NOW, "d1")),
         ("e1", ("a",), Outcome.FAILED, None, None),
         ("e1", ("a",), None, UPLOADED, None),
         ("e1", ("a",), Outcome.FAILED, UPLOADED, None),

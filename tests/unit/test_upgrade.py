@@ -16,7 +16,12 @@ from itsdangerous.encoding import base64_decode
 from functions.access import Caller, Role
 from functions.firestore.model import Put, Query
 from functions.links.token import Scope, TokenKeys
-from functions.webhooks.calls.webhook_arguments import LogArguments, RotateArguments, ShareArguments
+from functions.webhooks.calls.webhook_arguments import (
+    LogArguments,
+    ResendArguments,
+    RotateArguments,
+    ShareArguments,
+)
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.deliveries.queues import AttemptRequest
 from tests.in_memory.documents import Firestore
@@ -39,20 +44,21 @@ def webhooks_written() -> Parts:
     """Deliveries in every state, and what stands beside them."""
     parts, superadmin = Parts(), Caller("u1", Role.SUPERADMIN, "t1")
     parts.subscribe({"url": URL, "id": "screen"}, OTHER, "http://example.com/", recover=["screen"])
-    parts.secrets().make(EVENT)
+    parts.process().webhook_secrets.make(EVENT)
     parts.crowd(99)
     photo = parts.photo(status="approved", email="ann@example.com")
-    parts.publisher().photo_written("w1", EVENT, None, photo)
+    parts.process().publisher.photo_written("w1", EVENT, None, photo)
     deliveries = {f"{record.event_type} {record.url}": record for record in parts.records}
     parts.attempts(deliveries[f"photo.uploaded {URL}"], 204)
     parts.failed(deliveries[f"photo.approved {URL}"])
     parts.failed(deliveries[f"photo.uploaded {OTHER}"])
     parts.attempts(deliveries[f"guest.joined {OTHER}"], 500, None)
     again = parts.record(deliveries[f"photo.uploaded {OTHER}"])
-    parts.redelivery().begin_one(EVENT, again.id, parts.settings().load(EVENT))
-    wanted = RotateArguments(event_id=EVENT, active_in=timedelta(hours=1))
-    parts.actions().rotate_secret(superadmin, wanted)
-    parts.log_links().give_out(superadmin, ShareArguments(event_id=EVENT, url=URL))
+    wanted = ResendArguments(event_id=EVENT, what=again.id)
+    parts.process().actions.resend(superadmin, wanted)
+    rotation = RotateArguments(event_id=EVENT, active_in=timedelta(hours=1))
+    parts.process().actions.rotate_secret(superadmin, rotation)
+    parts.process().log_links.give_out(superadmin, ShareArguments(event_id=EVENT, url=URL))
     return parts
 
 
@@ -123,9 +129,9 @@ def test_deliveries_of_the_last_release_go_on(last: Any) -> None:
     assert len(before) == sum("/deliveries/" in path for path in last["webhooks"])
     parts.now += timedelta(minutes=10)
     for data in last["tasks"].values():
-        parts.worker().attempt(AttemptRequest.read(data))
-    assert parts.sweeper().sweep() == 0, "every task was found"
-    parts.endpoint_sweep().sweep()
+        parts.process().worker.attempt(AttemptRequest.read(data))
+    assert parts.process().sweeper.sweep() == 0, "every task was found"
+    parts.process().endpoint_sweep.sweep()
     [recovered] = [record for record in parts.records if record.outcome.is_open]
     parts.attempts(recovered, 204)
 
@@ -133,8 +139,8 @@ def test_deliveries_of_the_last_release_go_on(last: Any) -> None:
     assert {record.outcome for record in parts.records} == outcomes
     assert all(record.body == before[record.id].body for record in parts.records)
     secret = last["webhooks"][f"events/{EVENT}/secrets/webhooks"]["secret"]
-    assert parts.secrets().of(EVENT) == secret
-    page = parts.shared_log().read_page(EVENT, "1", LogArguments.read({"token": "t"}))
+    assert parts.process().webhook_secrets.of(EVENT) == secret
+    page = parts.process().shared_log.read_page(EVENT, "1", LogArguments.read({"token": "t"}))
     shown = {delivery.id for delivery in page.deliveries}
     assert shown == {key for key in before if before[key].url == URL}
 

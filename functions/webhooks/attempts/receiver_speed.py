@@ -12,13 +12,15 @@ seconds. So an attempt goes to the slow queue where it could hold up attempts at
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from functions.cache import Recent
+from functions.clock import Clock
 from functions.webhooks.deliveries.delivery import SLOW_AFTER
+from functions.webhooks.deliveries.delivery_store import Tenants
 
 SLOW_ATTEMPTS: Final = 2
 """Slow attempts in a row after which a fast receiver counts as slow: one hiccup is none."""
@@ -62,19 +64,18 @@ class _AtWork:
 class FastReceivers:
     """Remembers how each URL of an event answered; one instance serves all threads."""
 
-    def __init__(self, monotonic: Callable[[], float], tenant_of: Callable[[str], str]) -> None:
-        """`monotonic` gives seconds that only grow, `tenant_of` the tenant of an event."""
-        self._monotonic = monotonic
-        self._tenant_of = tenant_of
+    def __init__(self, clock: Clock, tenants: Tenants) -> None:
+        self._clock = clock
+        self._tenants = tenants
         self._met: Recent[_Receiver, _Met] = Recent(
-            seconds=REMEMBERED_SECONDS, at_most=_REMEMBERED, monotonic=monotonic
+            seconds=REMEMBERED_SECONDS, at_most=_REMEMBERED, monotonic=clock.monotonic
         )
         self._at_work: set[_AtWork] = set()
         self._lock = threading.Lock()
 
     def has_to_wait(self, event_id: str, url: str) -> bool:
         """Whether an attempt belongs on the slow queue."""
-        receiver, now = (event_id, url), self._monotonic()
+        receiver, now = (event_id, url), self._clock.monotonic()
         met = self._met.get(receiver)
         late = now - SLOW_AFTER.total_seconds()
         with self._lock:
@@ -93,11 +94,11 @@ class FastReceivers:
 
     def _has_no_place(self, event_id: str, unproven: Sequence[_Receiver]) -> bool:
         events = [event_id, *(other for other, _ in unproven)]
-        tenants = Counter(map(self._tenant_of, events))
+        tenants = Counter(map(self._tenants.of, events))
         even_part = PLACES_TO_TRY // (len(tenants) + 1)  # one is left for the next tenant
         return (
             events.count(event_id) > PLACES_TO_TRY_AN_EVENT
-            or tenants[self._tenant_of(event_id)] > max(1, even_part)
+            or tenants[self._tenants.of(event_id)] > max(1, even_part)
             or len(events) > PLACES_TO_TRY
         )
 
@@ -107,7 +108,7 @@ class FastReceivers:
 
         An attempt that raises was not made, and is not remembered.
         """
-        receiver, since = (event_id, url), self._monotonic()
+        receiver, since = (event_id, url), self._clock.monotonic()
         before = self._met.get(receiver)
         attempt = _AtWork(receiver, since, is_proven=before is not None and not before.is_slow)
         with self._lock:
@@ -118,7 +119,7 @@ class FastReceivers:
             with self._lock:
                 self._at_work.discard(attempt)
         slow_attempts = 0
-        if self._monotonic() - since >= SLOW_AFTER.total_seconds():
+        if self._clock.monotonic() - since >= SLOW_AFTER.total_seconds():
             met = self._met.get(receiver)
             slow_attempts = met.slow_attempts + 1 if met else SLOW_ATTEMPTS
         self._met.put(receiver, value=_Met(slow_attempts, since))

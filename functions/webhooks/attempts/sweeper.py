@@ -7,7 +7,7 @@ from typing import Final
 
 from functions import log
 from functions.clock import Clock
-from functions.gcp.task_queue import Enqueue, Task
+from functions.gcp.task_queue import Task, TaskQueue
 from functions.parallel import InParallel
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
@@ -24,7 +24,7 @@ class Sweeper:
     """Queues overdue deliveries; a delivery whose task is alive after all is attempted once."""
 
     deliveries: DeliveryStore
-    enqueue: Enqueue
+    task_queue: TaskQueue
     in_parallel: InParallel
     clock: Clock
 
@@ -34,7 +34,9 @@ class Sweeper:
         overdue = self.deliveries.overdue(now - OVERDUE_AFTER)
         count = 0
         while page := list(islice(overdue, _AT_A_TIME)):
-            self.in_parallel(self.enqueue, [_swept_task(delivery, now) for delivery in page])
+            self.in_parallel(
+                self.task_queue.enqueue, [_swept_task(delivery, now) for delivery in page]
+            )
             count += len(page)
         if count:
             log.warning("deliveries.overdue", count=count)

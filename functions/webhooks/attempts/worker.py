@@ -4,7 +4,6 @@ A receiver's failure belongs to the delivery: the worker records it and queues t
 the task succeeds. Only the service's own faults make the task fail, and its queue brings it back.
 """
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -14,16 +13,15 @@ from urllib.parse import quote
 from functions import log
 from functions.clock import Clock
 from functions.firestore.model import ChangedMeanwhileError
-from functions.gcp.task_queue import Enqueue
+from functions.gcp.task_queue import TaskQueue
 from functions.webhooks.attempts.receiver_speed import FastReceivers
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
-from functions.webhooks.deliveries.delivery_store import DeliveryStore
+from functions.webhooks.deliveries.delivery_store import DeliveryStore, Tenants
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError, host_of
 from functions.webhooks.deliveries.fair_pace import Pace
 from functions.webhooks.deliveries.queues import AttemptRequest, TooEarlyError, attempt_task
 from functions.webhooks.failing_endpoints.endpoint_store import Failures
-from functions.webhooks.sender.host_limits import HostLimitError
-from functions.webhooks.sender.ports import Sender, SendError, Source
+from functions.webhooks.sender.sender import HostLimitError, Sender, SendError, Source
 from functions.webhooks.signing import signature
 from functions.webhooks.signing.webhook_secrets import RememberedSecrets
 
@@ -55,8 +53,8 @@ class Worker:
     deliveries: DeliveryStore
     secrets: RememberedSecrets
     sender: Sender
-    tenant_of: Callable[[str], str]
-    enqueue: Enqueue
+    tenants: Tenants
+    task_queue: TaskQueue
     slow_pace: Pace
     failures: Failures
     clock: Clock
@@ -86,7 +84,7 @@ class Worker:
         if delivery.outcome is Outcome.FAILED:  # perhaps in a process that ended here
             self.failures.note(delivery)
         if delivery.outcome.is_open:
-            self.enqueue(attempt_task(delivery))
+            self.task_queue.enqueue(attempt_task(delivery))
         return delivery
 
     def _belongs_on_slow_queue(self, request: AttemptRequest, delivery: Delivery) -> bool:
@@ -201,8 +199,8 @@ class Worker:
         status, error, excerpt = None, None, None
         try:
             to = EndpointUrl.parse(delivery.url)
-            source = Source(self.tenant_of(delivery.event_id), delivery.event_id)
-            response = self.sender(to, headers, body, source)
+            source = Source(self.tenants.of(delivery.event_id), delivery.event_id)
+            response = self.sender.post(to, headers, body, source)
             status, excerpt = response.status, response.excerpt
         except UnusableUrlError as unusable:  # by a rule that is younger than the delivery
             error = str(unusable)

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 def send_test(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
     """A call of `sendTestWebhook`, for admins: the result of the first attempt."""
-    caller, wanted = staff_call(
+    caller, arguments = staff_call(
         service, "sendTestWebhook", request, TestArguments.read, roles=access.ADMINS
     )
-    delivery = service.actions.send_test(caller, wanted)
+    delivery = service.url_test.send_test(caller, arguments)
     last = delivery.log[-1] if delivery.log else None
     return {
         "deliveryId": delivery.id,
@@ -42,7 +42,7 @@ def resend(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
 
     In a dry run: how many would be sent again, and how many would be left alone, by the reason.
     """
-    caller, wanted = staff_call(
+    caller, arguments = staff_call(
         service,
         "resendWebhook",
         request,
@@ -50,10 +50,10 @@ def resend(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
         roles=access.ADMINS,
         times=10,  # a page of deliveries each
     )
-    if isinstance(wanted.what, Page) and wanted.what.dry_run:
-        foreseen = service.actions.foresee(caller, wanted, wanted.what)
-        return {"matching": foreseen.matching, "leftAlone": foreseen.left_alone}
-    done = service.actions.resend(caller, wanted)
+    if isinstance(arguments.what, Page) and arguments.what.dry_run:
+        counted = service.actions.make_dry_run(caller, arguments, arguments.what)
+        return {"matching": counted.matching, "leftAlone": counted.left_alone}
+    done = service.actions.resend(caller, arguments)
     return {
         "resent": done.resent,
         "leftAlone": done.left_alone,
@@ -69,21 +69,21 @@ def rotate_secret(service: "Service", request: CallableRequest[Any]) -> dict[str
     Firestore.
     """
     superadmin = frozenset({Role.SUPERADMIN})
-    caller, wanted = staff_call(
+    caller, arguments = staff_call(
         service, "rotateWebhookSecret", request, RotateArguments.read, roles=superadmin
     )
-    if wanted.withdraw:
-        withdrawn = service.actions.withdraw_secret(caller, wanted)
+    if arguments.withdraw:
+        withdrawn = service.actions.withdraw_secret(caller, arguments)
         words = "never signs" if withdrawn else "was withdrawn before, or signs already"
         times = ("rotatedAt", "activeFrom", "oldSecretUsedUntil")
         return dict.fromkeys(times) | {"message": f"The announced secret {words}."}
-    signs_from = service.actions.rotate_secret(caller, wanted)
+    signs_from = service.actions.rotate_secret(caller, arguments)
     active_from, until = wire_time(signs_from), wire_time(signs_from + SECRET_KEPT)
     message = f"Deliveries may be signed with the old secret until {until}: accept both."
-    if wanted.active_in:
+    if arguments.active_in:
         message = f"The new secret signs from {active_from} on. {message}"
     return {
-        "rotatedAt": None if wanted.active_in else active_from,
+        "rotatedAt": None if arguments.active_in else active_from,
         "activeFrom": active_from,
         "oldSecretUsedUntil": until,
         "message": message,

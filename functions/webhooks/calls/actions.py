@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
 
 from functions import log
 from functions.access import Caller, check_event
@@ -16,6 +15,7 @@ from functions.arguments import EventArguments
 from functions.clock import Clock, wire_time
 from functions.firestore.model import AlreadyRecordedError
 from functions.parallel import InParallel
+from functions.webhooks.attempts.worker import Worker
 from functions.webhooks.calls.webhook_arguments import (
     Page,
     ResendArguments,
@@ -28,13 +28,10 @@ from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcom
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.queues import AttemptRequest
 from functions.webhooks.deliveries.redelivery import Obstacle, Redelivery, obstacle_at
-from functions.webhooks.messages.payloads import sample
+from functions.webhooks.messages.message import sample
 from functions.webhooks.signing.webhook_secrets import RememberedSecrets
 from functions.webhooks.wall_store import WallStore
 from functions.webhooks.webhook_settings import SettingsStore, Subscription, WebhookSettings
-
-PAGE: Final = 300
-"""Deliveries that one call reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +47,7 @@ class Resent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Foreseen:
+class DryRun:
     """What a dry run has counted: deliveries that would be sent again, and deliveries left alone.
 
     `left_alone` counts deliveries to URLs with an `Obstacle`, and `tests` at all other URLs.
@@ -61,25 +58,18 @@ class Foreseen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Actions:
-    """The actions, for one caller each."""
+class UrlTest:
+    """Sends a test to a URL of an event."""
 
     wall: WallStore
     settings: SettingsStore
     deliveries: DeliveryStore
-    secrets: RememberedSecrets
-    redelivery: Redelivery
-    attempt: Callable[[AttemptRequest], Delivery | None]
-    """Makes the first attempt of a test; see `Worker.attempt`."""
-
-    in_parallel: InParallel
+    worker: Worker
     clock: Clock
     new_id: Callable[[], str]
-    """A name that no test has had before."""
+    """Makes an id that no test has had before."""
 
-    page: int = PAGE
-
-    def send_test(self, caller: Caller, wanted: TestArguments) -> Delivery:
+    def send_test(self, caller: Caller, arguments: TestArguments) -> Delivery:
         """Deliver a made-up message to a URL of the event (spec 4.6); its first attempt.
 
         The URL need not take that type and may be disabled: the test shows whether its receiver
@@ -88,52 +78,68 @@ class Actions:
         Raises:
             CallError: `invalid-argument` where the event has no such URL.
         """
-        self._check(caller, wanted)
-        endpoint = endpoint_at(wanted.url, self.settings.load(wanted.event_id))
+        event_id, event_type = arguments.event_id, arguments.event_type
+        check_event(caller, self.wall.event(event_id), arguments.tenant_id)
+        endpoint = endpoint_at(arguments.url, self.settings.load(event_id))
         now = self.clock.now()
         delivery = Delivery.create(
             cause=f"test {self.new_id()}",
-            event_id=wanted.event_id,
-            event_type=wanted.event_type,
-            url=wanted.url,
+            event_id=event_id,
+            event_type=event_type,
+            url=arguments.url,
             endpoint=endpoint.id,
-            data=sample(wanted.event_type, now),
+            data=sample(event_type, now),
             now=now,
             test=True,
         )
         with suppress(AlreadyRecordedError):  # by this call, whose answer was lost
-            self.deliveries.create(wanted.event_id, [delivery])
+            self.deliveries.create(event_id, [delivery])
         if delivery.outcome is Outcome.SKIPPED:
             return delivery
-        request = AttemptRequest(wanted.event_id, delivery.id, delivery.due_attempt)
-        return self.attempt(request) or delivery
+        request = AttemptRequest(event_id, delivery.id, delivery.due_attempt)
+        return self.worker.attempt(request) or delivery
 
-    def resend(self, caller: Caller, wanted: ResendArguments) -> Resent:
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Actions:
+    """The other actions."""
+
+    wall: WallStore
+    settings: SettingsStore
+    deliveries: DeliveryStore
+    secrets: RememberedSecrets
+    redelivery: Redelivery
+    in_parallel: InParallel
+    clock: Clock
+    page: int
+    """Deliveries that one call reads."""
+
+    def resend(self, caller: Caller, arguments: ResendArguments) -> Resent:
         """Send a delivery again, or a page of deliveries, mostly failed and skipped ones.
 
         Raises:
             CallError: as `Redelivery.begin_one` says. A page leaves alone the deliveries that
                 cannot be sent again; `invalid-argument` for a URL that the event has not.
         """
-        self._check(caller, wanted)
-        settings = self.settings.load(wanted.event_id)
-        if isinstance(wanted.what, Page):
-            return self._resend_page(wanted.event_id, wanted.what, settings)
-        self.redelivery.begin_one(wanted.event_id, wanted.what, settings)
+        check_event(caller, self.wall.event(arguments.event_id), arguments.tenant_id)
+        settings = self.settings.load(arguments.event_id)
+        if isinstance(arguments.what, Page):
+            return self._resend_page(arguments.event_id, arguments.what, settings)
+        self.redelivery.begin_one(arguments.event_id, arguments.what, settings)
         return Resent(resent=1)
 
-    def foresee(self, caller: Caller, wanted: EventArguments, page: Page) -> Foreseen:
+    def make_dry_run(self, caller: Caller, arguments: EventArguments, page: Page) -> DryRun:
         """Count the deliveries that `resend` would send, with at most two aggregations a URL.
 
         Raises:
             CallError: `invalid-argument` where `page` is limited to a URL that the event has not.
         """
-        self._check(caller, wanted)
-        settings = self.settings.load(wanted.event_id)
+        check_event(caller, self.wall.event(arguments.event_id), arguments.tenant_id)
+        settings = self.settings.load(arguments.event_id)
         matching = self._matching(page, settings)
 
         def count(selected: EndedWithin) -> int:
-            return self.deliveries.count_ended(wanted.event_id, selected)
+            return self.deliveries.count_ended(arguments.event_id, selected)
 
         def counted(endpoint: Subscription) -> Mapping[str, int]:
             there = replace(matching, endpoints=endpoint.names)
@@ -153,43 +159,40 @@ class Actions:
             left_alone.update(at_url)
         if not matching.endpoints:
             left_alone[Obstacle.REMOVED] = max(0, count(matching) - left_alone.total())
-        return Foreseen(matching=left_alone.pop("", 0), left_alone=left_alone)
+        return DryRun(matching=left_alone.pop("", 0), left_alone=left_alone)
 
-    def rotate_secret(self, caller: Caller, wanted: RotateArguments) -> datetime:
+    def rotate_secret(self, caller: Caller, arguments: RotateArguments) -> datetime:
         """Give the event a new webhook secret, at once or announced; when it begins to sign.
 
         Each attempt is signed with one secret. A new secret replaces an announced one. A process
         may sign with the old secret for `SECRET_KEPT` longer.
         """
-        self._check(caller, wanted)
-        if not wanted.active_in:
-            self.secrets.rotate(wanted.event_id, caller.record)
-            log.warning("webhook.secret_rotated", eventId=wanted.event_id, uid=caller.uid)
+        check_event(caller, self.wall.event(arguments.event_id), arguments.tenant_id)
+        if not arguments.active_in:
+            self.secrets.rotate(arguments.event_id, caller.record)
+            log.warning("webhook.secret_rotated", eventId=arguments.event_id, uid=caller.uid)
             return self.clock.now()
-        active_from = self.clock.now() + wanted.active_in
-        self.secrets.announce(wanted.event_id, active_from, caller.record)
+        active_from = self.clock.now() + arguments.active_in
+        self.secrets.announce(arguments.event_id, active_from, caller.record)
         log.warning(
             "webhook.secret_announced",
-            eventId=wanted.event_id,
+            eventId=arguments.event_id,
             uid=caller.uid,
             activeFrom=wire_time(active_from),
         )
         return active_from
 
-    def withdraw_secret(self, caller: Caller, wanted: RotateArguments) -> bool:
+    def withdraw_secret(self, caller: Caller, arguments: RotateArguments) -> bool:
         """End the announced secret before it signs; returns whether there was one."""
-        self._check(caller, wanted)
-        withdrawn = self.secrets.withdraw(wanted.event_id)
+        check_event(caller, self.wall.event(arguments.event_id), arguments.tenant_id)
+        withdrawn = self.secrets.withdraw(arguments.event_id)
         log.warning(
             "webhook.secret_withdrawn",
-            eventId=wanted.event_id,
+            eventId=arguments.event_id,
             uid=caller.uid,
             announced=withdrawn,
         )
         return withdrawn
-
-    def _check(self, caller: Caller, wanted: EventArguments) -> None:
-        check_event(caller, self.wall.event(wanted.event_id), wanted.tenant_id)
 
     def _resend_page(self, event_id: str, page: Page, settings: WebhookSettings) -> Resent:
         matching = self._matching(page, settings)
@@ -201,8 +204,7 @@ class Actions:
                 return False
             return self.redelivery.begin(delivery, endpoint)
 
-        wanted = [delivery for delivery in found if not delivery.test]
-        resent = sum(self.in_parallel(begin, wanted))
+        resent = sum(self.in_parallel(begin, [entry for entry in found if not entry.test]))
         is_full = len(found) == self.page
         next_ = next_page(matching.until, found[-1].end) if is_full else None
         return Resent(resent=resent, left_alone=len(found) - resent, next=next_)

@@ -7,11 +7,10 @@ the URL. The share is read with every call, so that a revoked link ends at once.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from functions import log
 from functions.access import Caller, check_event
-from functions.arguments import EventArguments
 from functions.call_error import CallError, Code
 from functions.clock import Clock, wire_time
 from functions.firestore.model import ChangedMeanwhileError
@@ -24,8 +23,8 @@ from functions.webhooks.calls.webhook_arguments import (
     ResendSharedArguments,
     RevokeArguments,
     ShareArguments,
+    cursor_text,
     endpoint_at,
-    place_text,
 )
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.delivery_store import NEWEST_AT_MOST, DeliveryStore
@@ -33,6 +32,9 @@ from functions.webhooks.deliveries.endpoint_url import host_of
 from functions.webhooks.deliveries.redelivery import Redelivery
 from functions.webhooks.wall_store import WallStore
 from functions.webhooks.webhook_settings import SettingsStore, Subscription
+
+if TYPE_CHECKING:
+    from functions.adapters import SecretReader
 
 RESENDS_AN_HOUR: Final = 100
 """Resends through links, of the deliveries of an event to one URL."""
@@ -45,8 +47,7 @@ class LogLinks:
     wall: WallStore
     settings: SettingsStore
     shares: LogShareStore
-    keys: Callable[[], TokenKeys]
-    """What tokens are signed with now."""
+    secrets: "SecretReader"
 
     base_url: str
     """Of the site with the page that a link leads to."""
@@ -55,27 +56,29 @@ class LogLinks:
     new_id: Callable[[], str]
     """An id that no share has."""
 
-    def give_out(self, caller: Caller, wanted: ShareArguments) -> tuple[str, LogShare]:
+    def give_out(self, caller: Caller, arguments: ShareArguments) -> tuple[str, LogShare]:
         """A link whose bearer sees the deliveries to a URL for some days, and its share.
 
         Raises:
             CallError: `invalid-argument` where the event has no such URL.
         """
-        self._check(caller, wanted)
-        endpoint = endpoint_at(wanted.url, self.settings.load(wanted.event_id))
+        check_event(caller, self.wall.event(arguments.event_id), arguments.tenant_id)
+        endpoint = endpoint_at(arguments.url, self.settings.load(arguments.event_id))
         now = self.clock.now()
         share = LogShare(
             id=self.new_id(),
-            event_id=wanted.event_id,
-            url=wanted.url,
+            event_id=arguments.event_id,
+            url=arguments.url,
             endpoint=endpoint.id,
-            can_resend=wanted.can_resend,
+            can_resend=arguments.can_resend,
             created_by=caller.uid,
             created_at=now,
             # A token expires with a second: so both end at the same moment.
-            expire_at=now.replace(microsecond=0) + wanted.lasts,
+            expire_at=now.replace(microsecond=0) + arguments.lasts,
         )
-        token = self.keys().sign((share.event_id, share.id), share.expire_at, Scope.WEBHOOK_LOG)
+        token = TokenKeys(self.secrets.versions("LOG_LINKS_KEY")).sign(
+            (share.event_id, share.id), share.expire_at, Scope.WEBHOOK_LOG
+        )
         self.shares.create(share)
         log.info(
             "webhook.log_shared",
@@ -88,15 +91,15 @@ class LogLinks:
         )
         return f"{self.base_url.rstrip('/')}/deliveries#token={token}", share
 
-    def revoke(self, caller: Caller, wanted: RevokeArguments) -> datetime:
+    def revoke(self, caller: Caller, arguments: RevokeArguments) -> datetime:
         """End a share at once; the time at which it ended, also if it had ended before.
 
         Raises:
             CallError: `not-found` where the event has no such share (any more).
         """
-        self._check(caller, wanted)
+        check_event(caller, self.wall.event(arguments.event_id), arguments.tenant_id)
         while True:
-            found = self.shares.load(wanted.event_id, wanted.share_id)
+            found = self.shares.load(arguments.event_id, arguments.share_id)
             if found is None:
                 raise CallError(
                     Code.NOT_FOUND, "The event has no share with that shareId (any more)."
@@ -110,14 +113,11 @@ class LogLinks:
                 continue  # by another call, or by this call, whose answer was lost
             log.info(
                 "webhook.log_revoked",
-                eventId=wanted.event_id,
-                shareId=wanted.share_id,
+                eventId=arguments.event_id,
+                shareId=arguments.share_id,
                 uid=caller.uid,
             )
             return now
-
-    def _check(self, caller: Caller, wanted: EventArguments) -> None:
-        check_event(caller, self.wall.event(wanted.event_id), wanted.tenant_id)
 
 
 PAGE_BYTES: Final = 1_000_000
@@ -144,7 +144,7 @@ class SharedLog:
     rate_limit: RateLimit
     clock: Clock
 
-    def read_page(self, event_id: str, share_id: str, wanted: LogArguments) -> LogPage:
+    def read_page(self, event_id: str, share_id: str, arguments: LogArguments) -> LogPage:
         """A page of the deliveries that the share is about.
 
         Raises:
@@ -154,20 +154,20 @@ class SharedLog:
         deliveries = self.deliveries.newest(
             event_id,
             Subscription(share.url, given_id=share.endpoint).names,
-            wanted.outcome,
-            wanted.event_type,
-            wanted.after,
+            arguments.outcome,
+            arguments.event_type,
+            arguments.after,
         )
         page: list[Delivery] = []
         last, size, read = None, 0, 0
-        for place, delivery in deliveries:
+        for cursor, delivery in deliveries:
             if delivery:
                 answers = "".join(attempt.answer or "" for attempt in delivery.log)
                 size += len(delivery.body.encode("utf-8", "surrogatepass")) + len(answers.encode())
             if last and size > PAGE_BYTES:
                 has_next = True
                 break
-            last, read = place, read + 1
+            last, read = cursor, read + 1
             if delivery and delivery.url == share.url:  # another URL may be another receiver's
                 page.append(delivery)
         else:
@@ -176,10 +176,10 @@ class SharedLog:
         return LogPage(
             share=share,
             deliveries=page,
-            next=place_text(last) if last and has_next else None,
+            next=cursor_text(last) if last and has_next else None,
         )
 
-    def send_again(self, event_id: str, share_id: str, wanted: ResendSharedArguments) -> None:
+    def send_again(self, event_id: str, share_id: str, arguments: ResendSharedArguments) -> None:
         """Send a delivery to the URL again, where the share allows it.
 
         Raises:
@@ -203,7 +203,7 @@ class SharedLog:
             )
         self.redelivery.begin_one(
             event_id,
-            wanted.delivery_id,
+            arguments.delivery_id,
             self.settings.load(event_id),
             only_at=share.url,  # another URL of the endpoint may be another receiver's
         )
@@ -211,7 +211,7 @@ class SharedLog:
             "webhook.log_resent",
             eventId=event_id,
             shareId=share_id,
-            deliveryId=wanted.delivery_id,
+            deliveryId=arguments.delivery_id,
         )
 
     def _living(self, event_id: str, share_id: str) -> LogShare:

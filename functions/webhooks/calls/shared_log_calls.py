@@ -23,29 +23,29 @@ if TYPE_CHECKING:
 
 def share_log(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
     """A call of `shareWebhookLog`, for admins: the link, and when it ends."""
-    caller, wanted = staff_call(
+    caller, arguments = staff_call(
         service, "shareWebhookLog", request, ShareArguments.read, roles=access.ADMINS
     )
-    link, share = service.log_links.give_out(caller, wanted)
+    link, share = service.log_links.give_out(caller, arguments)
     return {"link": link, "shareId": share.id, "expiresAt": wire_time(share.expire_at)}
 
 
 def revoke_log(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
     """A call of `revokeWebhookLog`, for admins: when the link ended."""
-    caller, wanted = staff_call(
+    caller, arguments = staff_call(
         service, "revokeWebhookLog", request, RevokeArguments.read, roles=access.ADMINS
     )
-    revoked_at = service.log_links.revoke(caller, wanted)
-    return {"shareId": wanted.share_id, "revokedAt": wire_time(revoked_at)}
+    revoked_at = service.log_links.revoke(caller, arguments)
+    return {"shareId": arguments.share_id, "revokedAt": wire_time(revoked_at)}
 
 
 def get_log(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
     """A call of `getWebhookLog`, for the bearer of a link: a page of deliveries."""
-    wanted = LogArguments.read(request.data)
+    arguments = LogArguments.read(request.data)
     event_id, share_id = admitted(
-        service, "getWebhookLog", request.raw_request, wanted.token, TO_A_LOG
+        service, "getWebhookLog", request.raw_request, arguments.token, TO_A_LOG
     )
-    page = service.shared_log.read_page(event_id, share_id, wanted)
+    page = service.shared_log.read_page(event_id, share_id, arguments)
     return {
         "url": name_of(page.share.url),
         "canResend": page.share.can_resend,
@@ -57,11 +57,11 @@ def get_log(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]
 
 def resend_shared(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
     """A call of `resendSharedWebhook`, for the bearer of a link that may resend."""
-    wanted = ResendSharedArguments.read(request.data)
+    arguments = ResendSharedArguments.read(request.data)
     event_id, share_id = admitted(
-        service, "resendSharedWebhook", request.raw_request, wanted.token, TO_A_LOG
+        service, "resendSharedWebhook", request.raw_request, arguments.token, TO_A_LOG
     )
-    service.shared_log.send_again(event_id, share_id, wanted)
+    service.shared_log.send_again(event_id, share_id, arguments)
     return {"resent": 1}
 
 

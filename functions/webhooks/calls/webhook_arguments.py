@@ -22,9 +22,9 @@ from functions.webhooks.calls.log_share import LONGEST_DAYS
 from functions.webhooks.deliveries.delivery import (
     FOREVER,
     UNDELIVERED,
+    Cursor,
     EndedWithin,
     Outcome,
-    Place,
 )
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.webhook_settings import Subscription, WebhookSettings
@@ -51,16 +51,16 @@ def endpoint_at(url: str, settings: WebhookSettings) -> Subscription:
     return endpoint
 
 
-def place_text(place: Place) -> str:
+def cursor_text(cursor: Cursor) -> str:
     """Where a page stopped, for the call that goes on."""
-    return f"{place.at.isoformat()}~{place.delivery_id}"
+    return f"{cursor.at.isoformat()}~{cursor.delivery_id}"
 
 
-def place_argument(given: object) -> Place | None:
-    """The place in such a text; None where it is none."""
+def cursor_argument(given: object) -> Cursor | None:
+    """The cursor in such a text; None where the text holds none."""
     at, _, delivery_id = given.partition("~") if isinstance(given, str) else ("", "", "")
     moment = time_argument(at)
-    return Place(moment, delivery_id) if moment and is_id(delivery_id) else None
+    return Cursor(moment, delivery_id) if moment and is_id(delivery_id) else None
 
 
 ANNOUNCED_MINUTES: Final = 10_080
@@ -104,7 +104,7 @@ class Page(EndedWithin):
     """
 
     url: str | None = None
-    after: Place | None = None
+    after: Cursor | None = None
     dry_run: bool = False
 
 
@@ -154,9 +154,9 @@ class RotateArguments(EventArguments):
         return cls(**event, active_in=timedelta(minutes=minutes), withdraw=withdraw)
 
 
-def next_page(until: datetime, after: Place) -> str:
+def next_page(until: datetime, after: Cursor) -> str:
     """The value of `next` in the answer to a page, and in the request for the one that follows."""
-    return f"{until.isoformat()}~{place_text(after)}"
+    return f"{until.isoformat()}~{cursor_text(after)}"
 
 
 def _page(data: Mapping[str, Any], *, dry_run: bool) -> Page:
@@ -178,8 +178,8 @@ def _page(data: Mapping[str, Any], *, dry_run: bool) -> Page:
         return page
     if dry_run:
         refuse("dryRun counts everything from since on; leave next out.")
-    first_until, _, place = next_.partition("~") if isinstance(next_, str) else ("", "", "")
-    ended_by, after = time_argument(first_until), place_argument(place)
+    first_until, _, cursor = next_.partition("~") if isinstance(next_, str) else ("", "", "")
+    ended_by, after = time_argument(first_until), cursor_argument(cursor)
     if ended_by is None or after is None:
         refuse("next must be what the answer before had as next.")
     return replace(page, until=ended_by, after=after)
@@ -233,7 +233,7 @@ class LogArguments:
     token: str
     outcome: Outcome | None = None
     event_type: EventType | None = None
-    after: Place | None = None
+    after: Cursor | None = None
 
     @classmethod
     def read(cls, data: Any) -> Self:
@@ -241,7 +241,7 @@ class LogArguments:
         refuse_unknown(data, "token", "outcome", "event", "after")
         token = TO_A_LOG.token(data)
         given = data.get("after")
-        after = place_argument(given)
+        after = cursor_argument(given)
         if given is not None and after is None:
             refuse("after must be what the answer before had as next.")
         return cls(

@@ -98,7 +98,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Cursor:
     """Where a page of deliveries stopped: the last one, and the time by which they are sorted."""
 
     at: datetime
@@ -199,9 +199,9 @@ class Delivery:
         )
 
     @property
-    def end(self) -> Place:
-        """Where a page of ended deliveries stops behind the delivery."""
-        return Place(self.ended_at or self.created_at, self.id)
+    def end(self) -> Cursor:
+        """The cursor behind the delivery, in a page of ended deliveries."""
+        return Cursor(self.ended_at or self.created_at, self.id)
 
     @property
     def is_untried(self) -> bool:

@@ -1,21 +1,22 @@
 """Deliveries in Firestore: `events/{eventId}/deliveries/{deliveryId}` (design 4)."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 from typing import Any, Final
 
 from functions.cache import Recent
+from functions.clock import Clock
 from functions.firestore.fields import read_or_none, readable, text
 from functions.firestore.model import Condition, Create, Document, Documents, Query, Update
 from functions.webhooks.deliveries.delivery import (
     KEPT_FOR,
     Attempt,
+    Cursor,
     Delivery,
     EndedWithin,
     Outcome,
-    Place,
 )
 from functions.webhooks.deliveries.queues import step
 from functions.webhooks.messages.event_type import EventType, Milestone
@@ -86,16 +87,16 @@ class DeliveryStore:
         self.documents.commit(Update(path, present | also, delete=gone, version=delivery.version))
 
     def ended(
-        self, event_id: str, wanted: EndedWithin, after: Place | None, limit: int
+        self, event_id: str, selected: EndedWithin, after: Cursor | None, limit: int
     ) -> Sequence[Delivery]:
-        """One page of the `wanted` deliveries, earliest end first."""
-        place = (after.at, _path(event_id, after.delivery_id)) if after else ()
-        page = replace(_ended_within(event_id, wanted), after=place, limit=limit)
+        """One page of the `selected` deliveries, earliest end first."""
+        cursor = (after.at, _path(event_id, after.delivery_id)) if after else ()
+        page = replace(_ended_within(event_id, selected), after=cursor, limit=limit)
         return list(islice(readable(self.documents.find_all(page), read_delivery), limit))
 
-    def count_ended(self, event_id: str, wanted: EndedWithin) -> int:
-        """How many deliveries are `wanted`; no delivery is read."""
-        return self.documents.count(_ended_within(event_id, wanted))
+    def count_ended(self, event_id: str, selected: EndedWithin) -> int:
+        """How many deliveries are `selected`; no delivery is read."""
+        return self.documents.count(_ended_within(event_id, selected))
 
     def newest(
         self,
@@ -103,11 +104,11 @@ class DeliveryStore:
         endpoints: Sequence[str],
         outcome: Outcome | None,
         event_type: EventType | None,
-        after: Place | None,
-    ) -> Iterator[tuple[Place, Delivery | None]]:
+        after: Cursor | None,
+    ) -> Iterator[tuple[Cursor, Delivery | None]]:
         """Deliveries to an endpoint with these names, newest first, `NEWEST_AT_MOST`.
 
-        Each with the place behind it; None where the record cannot be read.
+        Each with the cursor behind it; None where the record cannot be read.
         `outcome` and `event_type` narrow the selection. A caller that stops reads no more.
         """
         page = Query(
@@ -121,8 +122,8 @@ class DeliveryStore:
             limit=NEWEST_AT_MOST,
         )
         for found in self.documents.stream(page):
-            place = Place(found.fields["createdAt"], found.id)
-            yield place, read_or_none(found, read_delivery)
+            cursor = Cursor(found.fields["createdAt"], found.id)
+            yield cursor, read_or_none(found, read_delivery)
 
     def last(self, event_id: str, endpoint: str, outcome: Outcome) -> Delivery | None:
         """The delivery to the endpoint that ended last with that `outcome`, or None."""
@@ -150,15 +151,15 @@ class DeliveryStore:
         yield from readable(self.documents.find_all(overdue), read_delivery)
 
 
-def _ended_within(event_id: str, wanted: EndedWithin) -> Query:
+def _ended_within(event_id: str, selected: EndedWithin) -> Query:
     return Query(
         collection=_deliveries(event_id),
         where=[
-            ("outcome", "in", wanted.outcomes),
-            *([("endpoint", "in", wanted.endpoints)] if wanted.endpoints else ()),
-            *_equal(event=wanted.event_type, test=wanted.tests_only or None),
-            ("endedAt", ">=", wanted.since),
-            ("endedAt", "<=", wanted.until),
+            ("outcome", "in", selected.outcomes),
+            *([("endpoint", "in", selected.endpoints)] if selected.endpoints else ()),
+            *_equal(event=selected.event_type, test=selected.tests_only or None),
+            ("endedAt", ">=", selected.since),
+            ("endedAt", "<=", selected.until),
         ],
         order=["endedAt"],
     )
@@ -263,12 +264,11 @@ _SECONDS: Final = 3600.0
 
 
 class Tenants:
-    """Looks a tenant up once; one instance serves all threads of the process."""
+    """The tenant of each event, which never changes, looked up once for all threads."""
 
-    def __init__(self, documents: Documents, monotonic: Callable[[], float]) -> None:
-        """`monotonic` gives seconds that only grow."""
+    def __init__(self, documents: Documents, clock: Clock) -> None:
         self._documents = documents
-        self._kept: Recent[str, str] = Recent(seconds=_SECONDS, monotonic=monotonic)
+        self._kept: Recent[str, str] = Recent(seconds=_SECONDS, monotonic=clock.monotonic)
 
     def of(self, event_id: str) -> str:
         """The tenant of the event; empty where there is no event (any more)."""

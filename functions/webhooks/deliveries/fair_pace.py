@@ -12,10 +12,14 @@ before an earlier one, as other tenants have nothing waiting any more.
 
 import heapq
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+from functions.clock import Clock
+
+if TYPE_CHECKING:
+    from functions.webhooks.deliveries.delivery_store import Tenants
 
 BURST_SECONDS: Final = 0.25
 """Seconds of the pace that a tenant may have due at once: of 80 a second, one photo at 20 URLs."""
@@ -126,22 +130,14 @@ class _Tenant:
 class Pace:
     """Gives each delivery its wait; one instance serves all threads of a process."""
 
-    def __init__(
-        self, a_second: float, monotonic: Callable[[], float], tenant_of: Callable[[str], str]
-    ) -> None:
-        """Make the pace of a process.
-
-        Args:
-            a_second: Deliveries that become due in a second while some are waiting.
-            monotonic: Seconds that only grow.
-            tenant_of: The tenant of an event.
-        """
+    def __init__(self, a_second: float, clock: Clock, tenants: "Tenants") -> None:
+        """Make `a_second` deliveries due in a second while some are waiting."""
         self._a_second = a_second
         self._burst = max(1, int(a_second * BURST_SECONDS))
         self._burst_left = float(BURSTS_AT_ONCE * self._burst)
-        self._monotonic = monotonic
-        self._tenant_of = tenant_of
-        self._served_until = monotonic()
+        self._clock = clock
+        self._tenants_of_events = tenants
+        self._served_until = clock.monotonic()
         self._queue = _FairQueue()
         self._tenants: dict[str, _Tenant] = {}
         # When the last delivery of each event is due, on the clock.
@@ -151,7 +147,7 @@ class Pace:
 
     def wait(self, event_id: str, at_least: timedelta = timedelta(0)) -> timedelta:
         """How long the next delivery of the event waits for those before it, or `at_least`."""
-        tenant_id = self._tenant_of(event_id)
+        tenant_id = self._tenants_of_events.of(event_id)
         with self._lock:
             self._serve()
             now = self._served_until
@@ -174,7 +170,7 @@ class Pace:
 
     def take_back(self, event_id: str) -> None:
         """Count the last delivery of the event no more: it was recorded before."""
-        tenant_id = self._tenant_of(event_id)
+        tenant_id = self._tenants_of_events.of(event_id)
         with self._lock:
             if event_id in self._last_due:
                 self._last_due[event_id] -= self._turn
@@ -189,7 +185,7 @@ class Pace:
 
     def _serve(self) -> None:
         """Serve what waits for the time since the last call."""
-        now = self._monotonic()
+        now = self._clock.monotonic()
         seconds, self._served_until = now - self._served_until, now
         self._burst_left += seconds * self._a_second
         self._burst_left = min(self._burst_left, BURSTS_AT_ONCE * self._burst)

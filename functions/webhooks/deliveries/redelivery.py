@@ -7,7 +7,7 @@ from typing import Final
 from functions.call_error import CallError, Code
 from functions.clock import Clock
 from functions.firestore.model import ChangedMeanwhileError
-from functions.gcp.task_queue import Enqueue
+from functions.gcp.task_queue import TaskQueue
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError
@@ -41,7 +41,7 @@ class Redelivery:
     """Sends deliveries again that have ended."""
 
     deliveries: DeliveryStore
-    enqueue: Enqueue
+    task_queue: TaskQueue
     pace: Pace
     clock: Clock
 
@@ -97,7 +97,7 @@ class Redelivery:
             if not found or not (found.is_untried and found.round):
                 return False
             delivery = found
-        self.enqueue(attempt_task(delivery))
+        self.task_queue.enqueue(attempt_task(delivery))
         return True
 
 

@@ -1,6 +1,6 @@
 """What is recorded of endpoints that fail: `events/{eventId}/endpoints/{id}`, and deliveries."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -20,7 +20,7 @@ from functions.firestore.model import (
     Update,
 )
 from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcome
-from functions.webhooks.deliveries.delivery_store import DeliveryStore
+from functions.webhooks.deliveries.delivery_store import DeliveryStore, Tenants
 from functions.webhooks.failing_endpoints.failing_endpoint import (
     FAILING_FOR,
     FAILURES_TO_GIVE_UP,
@@ -89,7 +89,7 @@ class EndpointStore:
 
     def note_notice(self, record: FailingEndpoint) -> None:
         """Write what people were told."""
-        fields = {"told": record.told, "toldAt": record.told_at}
+        fields = {"told": record.reported, "toldAt": record.reported_at}
         self.documents.commit(Update(_path_of(record), fields))
 
     def forget(self, record: FailingEndpoint) -> None:
@@ -110,8 +110,8 @@ def _fields(record: FailingEndpoint) -> dict[str, Any]:
         "url": record.url,
         "since": record.since,
         "dueAt": record.due_at,
-        "told": record.told,
-        "toldAt": record.told_at,
+        "told": record.reported,
+        "toldAt": record.reported_at,
         "resentUntil": record.resent_until,
     }
 
@@ -127,8 +127,8 @@ def _read(document: Document) -> FailingEndpoint:
         since=fields["since"],
         failed_at=fields["failedAt"],
         due_at=fields["dueAt"],
-        told=fields["told"] and Standing(fields["told"]),
-        told_at=fields["toldAt"],
+        reported=fields["told"] and Standing(fields["told"]),
+        reported_at=fields["toldAt"],
         resent_until=fields["resentUntil"],
         version=document.version,
     )
@@ -143,7 +143,7 @@ class Failures:
     """Notes failures; one instance serves all threads of the process."""
 
     endpoints: EndpointStore
-    tenant_of: Callable[[str], str]
+    tenants: Tenants
     clock: Clock
     _noted: Recent[tuple[str, str], bool] = field(init=False)
 
@@ -174,7 +174,7 @@ class Failures:
                 FailingEndpoint(
                     event_id=delivery.event_id,
                     id=delivery.endpoint,
-                    tenant_id=self.tenant_of(delivery.event_id),
+                    tenant_id=self.tenants.of(delivery.event_id),
                     url=delivery.url,
                     # Other instances may note earlier failures later.
                     since=(delivery.ended_at or now) - _NOTED_AGAIN,

@@ -18,7 +18,7 @@ from typing import Final
 from functions import log
 from functions.clock import Clock
 from functions.firestore.model import ChangedMeanwhileError
-from functions.gcp.task_queue import Enqueue
+from functions.gcp.task_queue import TaskQueue
 from functions.parallel import InParallel
 from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
@@ -32,8 +32,8 @@ from functions.webhooks.failing_endpoints.failing_endpoint import (
     FailingEndpoint,
     Latest,
     Step,
+    next_step,
     notice_task,
-    what_follows,
 )
 from functions.webhooks.webhook_settings import SettingsStore, Subscription, WebhookSettings
 
@@ -45,9 +45,8 @@ REASON: Final = (
 SWEEP_SECONDS: Final = 150.0
 """After that time no further check begins; the next sweep goes on."""
 
-PAGE: Final = 300
 PAGES_OF_A_CHECK: Final = 10
-"""Of deliveries that are read at a time, and for one endpoint before all others had their turn."""
+"""Pages of deliveries that are read for one endpoint before all others had their turn."""
 
 _AT_A_TIME: Final = 100
 """Checks whose settings are read with one call."""
@@ -61,10 +60,11 @@ class EndpointSweep:
     settings: SettingsStore
     deliveries: DeliveryStore
     redelivery: Redelivery
-    enqueue: Enqueue
+    task_queue: TaskQueue
     in_parallel: InParallel
     clock: Clock
-    page: int = PAGE
+    page: int
+    """Deliveries that are read at a time."""
 
     def sweep(self) -> int:
         """Check the endpoints that are due, as far as the time goes; the number of checks.
@@ -76,7 +76,7 @@ class EndpointSweep:
 
         def check(record: FailingEndpoint) -> FailingEndpoint | None:
             try:
-                return self._carry_out(record, known[record.event_id])
+                return self._apply(record, known[record.event_id])
             except Exception as error:  # noqa: BLE001 - the next sweep tries again
                 host = host_of(record.url)
                 log.fault("endpoint.not-swept", error, eventId=record.event_id, host=host)
@@ -97,9 +97,7 @@ class EndpointSweep:
             checked += len(records)
         return checked
 
-    def _carry_out(
-        self, record: FailingEndpoint, settings: WebhookSettings
-    ) -> FailingEndpoint | None:
+    def _apply(self, record: FailingEndpoint, settings: WebhookSettings) -> FailingEndpoint | None:
         """Carry out what follows; the record where more is to be sent again, else None."""
         endpoint, now = settings.by_id.get(record.id), self.clock.now()
         latest, has_people = Latest(), bool(settings.notify)
@@ -108,10 +106,10 @@ class EndpointSweep:
             latest = latest_deliveries(
                 self.deliveries, record, endpoint, has_people=has_people, now=now
             )
-        step = what_follows(record, endpoint, latest, has_people=has_people, now=now)
+        step = next_step(record, endpoint, latest, has_people=has_people, now=now)
         if endpoint and step is Step.SEND_AGAIN:
             record = self._resent(record, endpoint, latest, now)
-            step = what_follows(record, endpoint, latest, has_people=has_people, now=now)
+            step = next_step(record, endpoint, latest, has_people=has_people, now=now)
         with suppress(ChangedMeanwhileError):  # the next sweep checks again
             if endpoint is None or step is Step.FORGET:
                 self.endpoints.forget(record)
@@ -123,7 +121,7 @@ class EndpointSweep:
             saved = self.endpoints.save(record.waiting(endpoint, now))
             record = replace(record, version=saved.version)  # which looks at nothing twice
         if step in (Step.NOTIFY, Step.NOTIFY_OF_RECOVERY):
-            self.enqueue(notice_task(record.event_id, now))
+            self.task_queue.enqueue(notice_task(record.event_id, now))
         return record if step is Step.SEND_AGAIN else None
 
     def _resent(

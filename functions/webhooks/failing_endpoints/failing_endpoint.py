@@ -1,6 +1,6 @@
 """What is known of an endpoint that fails, and what follows from it (spec 6.4, 6.5 and 7.3).
 
-A failed delivery makes the record; while the record is there, the sweep asks `what_follows`, until
+A failed delivery makes the record; while the record is there, the sweep asks `next_step`, until
 the answer is to wait, or to forget the endpoint. The first row that holds decides:
 
     the settings have no such endpoint                              forget
@@ -31,25 +31,25 @@ from functions.webhooks.deliveries.queues import SWEEP_PERIOD
 from functions.webhooks.deliveries.redelivery import obstacle_at
 from functions.webhooks.webhook_settings import SWITCHED_OFF, Subscription
 
-FAILURES_TO_TELL: Final = 5
+FAILURES_TO_NOTIFY: Final = 5
 """Failures in a row after which people are notified."""
 
 FAILURES_TO_GIVE_UP: Final = 100
 FAILING_FOR: Final = timedelta(days=5)
-"""So many failures in a row, the first so long ago, and the endpoint is disabled."""
+"""An endpoint is disabled after 100 consecutive failures, the first at least 5 days ago."""
 
 RECOVERED_BACK: Final = timedelta(hours=24)
 """What failed longer ago is not sent again by itself."""
 
-BETWEEN_NEWS: Final = timedelta(hours=1)
-"""Of one endpoint."""
+MIN_BETWEEN_NOTICES: Final = timedelta(hours=1)
+"""Least time between two notices about one endpoint."""
 
 SETTLED: Final = timedelta(minutes=10)
 """A worker notes the failures of an endpoint once a minute, and a record may be late by minutes:
 what ended within that time may not be known yet."""
 
-SOONEST: Final = timedelta(minutes=4)
-"""The next sweep, which comes every five minutes."""
+MIN_RECHECK: Final = timedelta(minutes=4)
+"""Shortest wait until the next check; less than SWEEP_PERIOD, so that the next sweep takes it."""
 
 _LATEST: Final = timedelta(hours=1)
 
@@ -99,8 +99,8 @@ class FailingEndpoint:
         since: Failures count from then on: a minute before the end of the one that was noted first.
         failed_at: When a failure was last noted, at most a minute before the last failure.
         due_at: When the sweep checks next.
-        told: What people were told and still believe: that it fails, or is disabled.
-        told_at: When people were last told anything.
+        reported: What people were told and still believe: that it fails, or is disabled.
+        reported_at: When people were last told anything.
         resent_until: What failed by then was sent again.
         version: Of the record as it was read.
     """
@@ -112,8 +112,8 @@ class FailingEndpoint:
     since: datetime
     failed_at: datetime
     due_at: datetime
-    told: Standing | None = None
-    told_at: datetime | None = None
+    reported: Standing | None = None
+    reported_at: datetime | None = None
     resent_until: datetime | None = None
     version: Version | None = field(default=None, compare=False)
 
@@ -124,18 +124,18 @@ class FailingEndpoint:
         told that it is disabled know when an admin has enabled it; they do not know that it works.
         """
         anew = self.url != endpoint.url or endpoint.disabled
-        enabled = self.told is Standing.DISABLED and not endpoint.disabled
+        enabled = self.reported is Standing.DISABLED and not endpoint.disabled
         return replace(
             self,
             url=endpoint.url,
             since=now if anew else self.since,
-            told=Standing.FAILING if enabled else self.told,
+            reported=Standing.FAILING if enabled else self.reported,
         )
 
     def notified(self, standing: Standing, now: datetime) -> Self:
         """The record once people were told."""
         told = None if standing is Standing.RECOVERED else standing
-        return replace(self, told=told, told_at=now)
+        return replace(self, reported=told, reported_at=now)
 
     def resent(self, until: datetime) -> Self:
         """The record once everything that failed by then was sent again."""
@@ -152,12 +152,12 @@ class FailingEndpoint:
         recovers = endpoint.recover and not endpoint.disabled and age < RECOVERED_BACK
         return replace(
             self,
-            due_at=now + (SOONEST if recovers else min(max(age / 10, SOONEST), _LATEST)),
+            due_at=now + (MIN_RECHECK if recovers else min(max(age / 10, MIN_RECHECK), _LATEST)),
             resent_until=self.resent_until and min(self.resent_until, now - SETTLED),
         )
 
 
-def what_follows(  # noqa: PLR0911 - a table
+def next_step(  # noqa: PLR0911 - a table
     record: FailingEndpoint,
     endpoint: Subscription | None,
     latest: Latest,
@@ -176,21 +176,23 @@ def what_follows(  # noqa: PLR0911 - a table
     """
     if endpoint is None:
         return Step.FORGET
-    may_notify = has_people and (record.told_at is None or now - record.told_at >= BETWEEN_NEWS)
+    may_notify = has_people and (
+        record.reported_at is None or now - record.reported_at >= MIN_BETWEEN_NOTICES
+    )
     if endpoint.disabled == SWITCHED_OFF:
         return _rest(record, now)
     if endpoint.disabled:
-        is_known = record.told is Standing.DISABLED
+        is_known = record.reported is Standing.DISABLED
         return Step.NOTIFY if may_notify and not is_known else _rest(record, now)
     if endpoint.recover and not obstacle_at(endpoint) and _has_answered(record, latest, now):
         return Step.SEND_AGAIN
     if latest.failures >= FAILURES_TO_GIVE_UP and latest.has_failed_for_long:
         return Step.DISABLE
-    if may_notify and not record.told and latest.failures >= FAILURES_TO_TELL:
+    if may_notify and not record.reported and latest.failures >= FAILURES_TO_NOTIFY:
         return Step.NOTIFY
     answered = latest.acknowledged_at
     works = answered is not None and answered >= record.since and not latest.failures
-    if may_notify and record.told and works:
+    if may_notify and record.reported and works:
         return Step.NOTIFY_OF_RECOVERY
     is_told = may_notify or not has_people
     if works and is_told and _is_settled(record, latest, now):
@@ -216,7 +218,7 @@ def _is_settled(record: FailingEndpoint, latest: Latest, now: datetime) -> bool:
 
 def _rest(record: FailingEndpoint, now: datetime) -> Step:
     """Wait, or forget a record that nothing has happened to for a long time."""
-    kept = KEPT_FOR if record.told else FAILING_FOR
+    kept = KEPT_FOR if record.reported else FAILING_FOR
     return Step.FORGET if now - record.failed_at >= kept else Step.WAIT
 
 

@@ -37,7 +37,7 @@ from functions.webhooks.failing_endpoints.failing_endpoint import (
     Latest,
     Standing,
     Step,
-    what_follows,
+    next_step,
 )
 from functions.webhooks.failing_endpoints.notice_composer import Change, compose
 from functions.webhooks.wall_store import WallStore
@@ -152,7 +152,7 @@ class Notifier:
             record = found.of(endpoint, now)
             latest = latest_deliveries(self.deliveries, record, endpoint, has_people=True, now=now)
             # The sweep sends again, and not this function.
-            step = what_follows(record.resent(now), endpoint, latest, has_people=True, now=now)
+            step = next_step(record.resent(now), endpoint, latest, has_people=True, now=now)
             standing = Standing.DISABLED if endpoint.disabled else Standing.FAILING
             if step is Step.NOTIFY_OF_RECOVERY:
                 yield record, self._change(record, endpoint, Standing.RECOVERED, latest)

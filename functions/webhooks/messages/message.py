@@ -3,15 +3,15 @@
 A write of a document makes messages (spec 3.1 and 3.2).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Self
+from typing import Any, Final, Self
 
 from functions.wall.photo import Photo, PhotoStatus
 from functions.wall.wall_event import EventStatus, WallEvent
 from functions.webhooks.messages import payloads
-from functions.webhooks.messages.event_type import EventType, Milestone
+from functions.webhooks.messages.event_type import MILESTONES, EventType, Milestone
 from functions.webhooks.messages.payloads import Payload
 
 
@@ -22,37 +22,37 @@ class Message:
     Attributes:
         cause: Names the write, the milestone or the guest; the same name at every run.
         event_type: Its type.
-        payload: Gives the `data` of the body; called only if a URL takes the type, because one type
-            counts photos for it.
+        about: What the payload describes.
         written_at: When Firestore took the write that tells of it.
         milestone: The milestone to record together with the deliveries.
         wait: How much later than they are recorded its deliveries are due.
+        is_moderated: Whether a moderator approved the photo, and not auto-approve.
     """
 
     cause: str
     event_type: EventType
-    payload: Callable[[], Payload]
+    about: Photo | WallEvent
     written_at: datetime
     milestone: Milestone | None = None
     wait: timedelta = timedelta(0)
+    is_moderated: bool = True
 
     @classmethod
     def of_milestone(
-        cls, event_id: str, milestone: Milestone, photo: Photo, *, place: int = 0
+        cls, event_id: str, milestone: Milestone, photo: Photo, *, delay_seconds: int = 0
     ) -> Self:
         """The message that `photo` brought the event to the milestone; once (design 3.11).
 
-        Of several milestones of one photo each has its `place`, and is due that many seconds later,
-        so that receivers get them in order.
+        Of several milestones of one photo each is due a second after the one before, so that
+        receivers get them in order.
         """
-        number, reached_at = milestone.number, photo.updated_at
         return cls(
-            f"{event_id}\nmilestone\n{number}",
+            f"{event_id}\nmilestone\n{milestone.number}",
             EventType.MILESTONE_REACHED,
-            lambda: payloads.milestone_reached(number, reached_at=reached_at, latest=photo),
-            reached_at,
+            photo,
+            photo.updated_at,
             milestone,
-            wait=timedelta(seconds=place),
+            wait=timedelta(seconds=delay_seconds),
         )
 
     @classmethod
@@ -68,12 +68,30 @@ class Message:
             if first_photo.guest
             else f"guest without an address\n{first_photo.uploader_uid}"
         )
-        return cls(
-            f"{event_id}\n{known_by}",
-            EventType.GUEST_JOINED,
-            lambda: payloads.guest_joined(first_photo),
-            first_photo.updated_at,
-        )
+        cause, written_at = f"{event_id}\n{known_by}", first_photo.updated_at
+        return cls(cause, EventType.GUEST_JOINED, first_photo, written_at)
+
+    def payload(self, photo_count: int) -> Payload:  # noqa: PLR0911 - a table
+        """The `data` of the body; `photo_count` counts in `event.archived` alone."""
+        match self.event_type, self.about:
+            case EventType.PHOTO_UPLOADED, Photo() as photo:
+                return payloads.photo_uploaded(photo)
+            case EventType.PHOTO_APPROVED, Photo() as photo:
+                return payloads.photo_approved(photo, by_moderator=self.is_moderated)
+            case EventType.PHOTO_REJECTED, Photo() as photo:
+                return payloads.photo_rejected(photo)
+            case EventType.PHOTO_DELETED, Photo() as photo:
+                return payloads.photo_deleted(photo)
+            case EventType.GUEST_JOINED, Photo() as photo:
+                return payloads.guest_joined(photo)
+            case EventType.MILESTONE_REACHED, Photo() as photo if self.milestone:
+                number = self.milestone.number
+                return payloads.milestone_reached(number, reached_at=self.written_at, latest=photo)
+            case EventType.EVENT_PUBLISHED, WallEvent() as event:
+                return payloads.event_published(event)
+            case EventType.EVENT_ARCHIVED, WallEvent() as event:
+                return payloads.event_archived(event, photo_count=photo_count)
+        raise ValueError(self.event_type)
 
 
 def messages_of_photo(
@@ -87,53 +105,67 @@ def messages_of_photo(
     photo = after or before
     if photo is None:
         return []
-
-    def told(event_type: EventType, payload: Callable[[Photo], Payload]) -> Message:
-        return Message(write_id, event_type, lambda: payload(photo), photo.updated_at)
-
-    def approved(photo: Photo) -> Payload:
-        return payloads.photo_approved(photo, by_moderator=before is not None)
-
     earlier, later = before and before.status, after and after.status
-    messages = []
+    types = []
     if earlier is None:
-        messages.append(told(EventType.PHOTO_UPLOADED, payloads.photo_uploaded))
+        types.append(EventType.PHOTO_UPLOADED)
     if later is PhotoStatus.APPROVED and earlier is not PhotoStatus.APPROVED:
-        messages.append(told(EventType.PHOTO_APPROVED, approved))
+        types.append(EventType.PHOTO_APPROVED)
     if later is PhotoStatus.REJECTED and earlier in (PhotoStatus.PENDING, PhotoStatus.APPROVED):
-        messages.append(told(EventType.PHOTO_REJECTED, payloads.photo_rejected))
+        types.append(EventType.PHOTO_REJECTED)
     if later is None and earlier is PhotoStatus.APPROVED:  # receivers know of no other photo
-        messages.append(told(EventType.PHOTO_DELETED, payloads.photo_deleted))
-    return messages
+        types.append(EventType.PHOTO_DELETED)
+    return [
+        Message(write_id, kind, photo, photo.updated_at, is_moderated=before is not None)
+        for kind in types
+    ]
 
 
 def messages_of_event(
-    write_id: str,
-    before: WallEvent | None,
-    after: WallEvent | None,
-    *,
-    count_photos: Callable[[], int],
+    write_id: str, before: WallEvent | None, after: WallEvent | None
 ) -> Sequence[Message]:
     """The messages of one write of an event (spec 3.2); none for most writes.
 
-    An archived event is not live: publishing it again is going live again. `count_photos` is
-    asked only for a payload that tells the number.
+    An archived event is not live: publishing it again is going live again.
     """
-    if after is None:
-        return []
-
-    def published() -> Payload:
-        return payloads.event_published(after)
-
-    def archived() -> Payload:
-        return payloads.event_archived(after, photo_count=count_photos())
-
     was_live = before is not None and before.status is EventStatus.PUBLISHED
-    match (was_live, after.status):
-        case (False, EventStatus.PUBLISHED):
-            told, payload = EventType.EVENT_PUBLISHED, published
-        case (True, EventStatus.ARCHIVED):
-            told, payload = EventType.EVENT_ARCHIVED, archived
+    match was_live, after and after.status:
+        case False, EventStatus.PUBLISHED:
+            event_type = EventType.EVENT_PUBLISHED
+        case True, EventStatus.ARCHIVED:
+            event_type = EventType.EVENT_ARCHIVED
         case _:
             return []
-    return [Message(write_id, told, payload, after.updated_at)]
+    return [Message(write_id, event_type, after, after.updated_at)] if after else []
+
+
+_MODERATOR: Final = "test-moderator@example.com"
+_PHOTO: Final = {
+    "url": "https://example.com/test.jpg",
+    "uploaderName": "Test Guest",
+    "uploaderEmail": "test-guest@example.com",
+    "approvedBy": _MODERATOR,
+    "rejectedBy": _MODERATOR,
+    "reason": "Test",
+}
+_EVENT: Final = {
+    "name": "Test Event",
+    "template": "test",
+    "galleryUrl": "https://example.com/test",
+}
+_STATUS: Final = {EventType.PHOTO_APPROVED: "approved", EventType.PHOTO_REJECTED: "rejected"}
+
+
+def sample(event_type: EventType, now: datetime) -> Payload:
+    """The `data` of a made-up message of that type, to show a receiver what one looks like.
+
+    Something has happened `now`; names say "Test", and the event has no photos (spec 4.6).
+    """
+    about: Photo | WallEvent
+    if event_type in (EventType.EVENT_PUBLISHED, EventType.EVENT_ARCHIVED):
+        about = WallEvent.read(_EVENT, updated=now)
+    else:
+        fields: dict[str, Any] = {**_PHOTO, "status": _STATUS.get(event_type, "pending")}
+        about = Photo.read("test", fields, created=now, updated=now)
+    milestone = Milestone(number=MILESTONES[0])
+    return Message("sample", event_type, about, now, milestone).payload(0)

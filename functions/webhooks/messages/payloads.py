@@ -5,12 +5,11 @@ Every field of the table is always there; one that is not known is null.
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final, TypeAlias
+from typing import TypeAlias
 
 from functions.clock import wire_time
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
-from functions.webhooks.messages.event_type import MILESTONES, EventType
 
 Payload: TypeAlias = Mapping[str, object]
 
@@ -98,42 +97,3 @@ def guest_joined(first_photo: Photo) -> Payload:
         "firstPhotoId": first_photo.id,
         "joinedAt": wire_time(first_photo.created_at),
     }
-
-
-_MODERATOR: Final = "test-moderator@example.com"
-_PHOTO: Final = {
-    "url": "https://example.com/test.jpg",
-    "uploaderName": "Test Guest",
-    "uploaderEmail": "test-guest@example.com",
-    "approvedBy": _MODERATOR,
-    "rejectedBy": _MODERATOR,
-    "reason": "Test",
-}
-_EVENT: Final = {
-    "name": "Test Event",
-    "template": "test",
-    "galleryUrl": "https://example.com/test",
-}
-
-
-def sample(event_type: EventType, now: datetime) -> Payload:
-    """The `data` of a made-up message of that type, of something that happened `now`."""
-
-    def photo(status: str) -> Photo:
-        fields: dict[str, Any] = {**_PHOTO, "status": status}
-        return Photo.read("test", fields, created=now, updated=now)
-
-    event = WallEvent.read(_EVENT, updated=now)
-    pending = photo("pending")
-    return {
-        EventType.PHOTO_UPLOADED: photo_uploaded(pending),
-        EventType.PHOTO_APPROVED: photo_approved(photo("approved"), by_moderator=True),
-        EventType.PHOTO_REJECTED: photo_rejected(photo("rejected")),
-        EventType.EVENT_PUBLISHED: event_published(event),
-        EventType.EVENT_ARCHIVED: event_archived(event, photo_count=0),
-        EventType.MILESTONE_REACHED: milestone_reached(
-            MILESTONES[0], reached_at=now, latest=pending
-        ),
-        EventType.GUEST_JOINED: guest_joined(pending),
-        EventType.PHOTO_DELETED: photo_deleted(pending),
-    }[event_type]

@@ -11,7 +11,7 @@ import socket
 import ssl
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache, partial
 from typing import Any, Final
@@ -23,6 +23,7 @@ from urllib3.connection import HTTPSConnection
 from urllib3.util.connection import create_connection
 from urllib3.util.ssltransport import SSLTransport
 
+from functions.clock import Clock
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 
 OPEN_AT_MOST: Final = 512
@@ -73,8 +74,8 @@ class NotConnectedError(NoAnswerError):
 class _Watch:
     """Ends each connection at its deadline: one thread for all connections of a process."""
 
-    def __init__(self, monotonic: Callable[[], float]) -> None:
-        self.monotonic = monotonic
+    def __init__(self, clock: Clock) -> None:
+        self.monotonic = clock.monotonic
         self.watched: set[PinnedConnection] = set()
         self._closed = threading.Event()
         threading.Thread(target=self._run, name="watch", daemon=True).start()
@@ -96,12 +97,12 @@ class _Watch:
 class PinnedAdapter(HTTPAdapter):
     """Pools connections by tenant, name, port and addresses; serves all threads of a process."""
 
-    def __init__(self, tls: ssl.SSLContext, monotonic: Callable[[], float]) -> None:
-        """Trust what `tls` trusts; `monotonic` gives seconds that only grow."""
+    def __init__(self, tls: ssl.SSLContext, clock: Clock) -> None:
+        """Trust what `tls` trusts."""
         super().__init__()
         tls.options |= ssl.OP_NO_RENEGOTIATION  # work that only the other side decides on
         tls.set_ciphers(SUITES)
-        self.watch = _Watch(monotonic)
+        self.watch = _Watch(clock)
         shared: dict[str, Any] = {"ssl_context": tls, "watch": self.watch, "idle": OrderedDict()}
         self._pool_of = lru_cache(OPEN_AT_MOST)(partial(_pool, maxsize=_PLACES, **shared))
         self._finding_pool = threading.Lock()  # the first POSTs to a receiver share its pool
@@ -158,7 +159,9 @@ class PinnedConnection(HTTPSConnection):
         # The order of a set is a process's own, so that instances spread over the addresses.
         self._addresses = list(addresses)[:_ADDRESSES_TRIED]
         self._watch: _Watch = watch
-        self._idle: OrderedDict[PinnedConnection, bool] = idle  # whoever takes one out has it alone
+        self._idle: OrderedDict[PinnedConnection, bool] = (
+            idle  # popping a connection claims it for one thread
+        )
 
     @property
     def is_connected(self) -> bool:
@@ -208,8 +211,8 @@ class PinnedConnection(HTTPSConnection):
             raise NoAnswerError from error
         return answer
 
-    def rest(self) -> None:
-        """Wait for the next request, in place of the longest idle connection if too many do."""
+    def release(self) -> None:
+        """Return to the pool; beyond OPEN_AT_MOST close the longest idle connection."""
         self._tcp.left = TLS_BYTES
         self.end_after(IDLE_SECONDS)
         self._idle[self] = True
@@ -300,7 +303,7 @@ class Answer(http.client.HTTPResponse):
         is_last = self.will_close or self.status == http.client.SWITCHING_PROTOCOLS
         tls = connection.sock
         if is_whole and not (is_last or tls.sslobj.pending() or tls.incoming.pending):
-            connection.rest()
+            connection.release()
             self._pool._put_conn(connection)  # noqa: SLF001 - as urllib3's own answers do
         else:
             connection.close()

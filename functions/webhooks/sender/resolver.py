@@ -6,7 +6,7 @@ A silent name server holds up the deliveries to its own names and no others. The
 
 import functools
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from ipaddress import ip_address
 from itertools import islice
@@ -20,6 +20,7 @@ import dns.rdatatype
 import dns.resolver
 
 from functions.cache import Recent
+from functions.clock import Clock
 
 KEPT_SECONDS: Final = 60.0
 """How long an answer is used again at most; its time to live may be shorter."""
@@ -41,22 +42,20 @@ class SystemResolver:
     is attached. One instance serves all threads.
     """
 
-    def __init__(
-        self, monotonic: Callable[[], float], name_servers: dns.resolver.Resolver | None = None
-    ) -> None:
-        """Ask `name_servers`, by default those of this machine; `monotonic` gives seconds."""
+    def __init__(self, clock: Clock, name_servers: dns.resolver.Resolver | None = None) -> None:
+        """Ask `name_servers`, by default those of this machine."""
         self._name_servers = name_servers or dns.resolver.Resolver()
         self._name_servers.use_edns(0, payload=UDP_BYTES)
         self._name_servers.nameservers = [
             _NameServer(str(address), self._name_servers.port)
             for address in self._name_servers.nameservers
         ]
-        self._monotonic = monotonic
+        self._clock = clock
         self._kept: Recent[str, Sequence[str]] = Recent(
-            seconds=KEPT_SECONDS, at_most=_KEPT, monotonic=monotonic
+            seconds=KEPT_SECONDS, at_most=_KEPT, monotonic=clock.monotonic
         )
 
-    def __call__(self, host: str, seconds: float) -> Sequence[str]:
+    def resolve(self, host: str, seconds: float) -> Sequence[str]:
         """The IP addresses of `host`.
 
         Raises TimeoutError where `seconds` are too short, and gaierror where there are none.
@@ -64,13 +63,13 @@ class SystemResolver:
         return _literal(host) or self._kept.get(host) or self._look_up(host, seconds)
 
     def _look_up(self, host: str, seconds: float) -> Sequence[str]:
-        ends = self._monotonic() + seconds
+        ends = self._clock.monotonic() + seconds
         ask = functools.partial(self._name_servers.resolve, search=False, raise_on_no_answer=False)
         try:
             name = dns.name.from_text(host)
             answer = ask(name, dns.rdatatype.A, lifetime=seconds)
             if answer.rrset is None:
-                answer = ask(name, dns.rdatatype.AAAA, lifetime=ends - self._monotonic())
+                answer = ask(name, dns.rdatatype.AAAA, lifetime=ends - self._clock.monotonic())
         except dns.exception.Timeout:
             raise TimeoutError from None
         except dns.exception.DNSException as error:
@@ -79,7 +78,7 @@ class SystemResolver:
         if not found:
             raise socket.gaierror(socket.EAI_NODATA, "no address")
         lives = min(answer.chaining_result.minimum_ttl, KEPT_SECONDS)
-        self._kept.put(host, value=found, since=self._monotonic() - (KEPT_SECONDS - lives))
+        self._kept.put(host, value=found, since=self._clock.monotonic() - (KEPT_SECONDS - lives))
         return found
 
 

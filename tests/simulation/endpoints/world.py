@@ -10,6 +10,7 @@ from functions.firestore.model import Create, Delete, Document, Query, Update
 from functions.gcp.task_queue import Task
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendOutcome, Unknown
+from functions.service import Service
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore, read_delivery
 from functions.webhooks.deliveries.queues import SWEEP_PERIOD
@@ -19,10 +20,10 @@ from functions.webhooks.failing_endpoints.failing_endpoint import (
     FailingEndpoint,
     event_of_notice,
 )
+from tests.in_memory.adapters import service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
-from tests.in_memory.outside import InMemoryTasks
+from tests.in_memory.outside import InMemoryTaskQueue, InMemoryTasks
 from tests.in_memory.through import ServiceError
-from tests.in_memory.use_cases import WebhookUseCases
 from tests.simulation.dispatch import CloudTasks
 from tests.simulation.endpoints.invariants import Seen
 from tests.simulation.endpoints.scenario import ANN, BOB, EVENT, End, Scenario, ended
@@ -90,9 +91,9 @@ class EndpointWorld:
         self._attempts = CloudTasks(simulation)
         self._notices = CloudTasks(simulation)
         self._tasks = InMemoryTasks(lambda: simulation.now, self._queued)
-        self._workers = self._pool("worker", WebhookUseCases.failures)
-        self._notifiers = self._pool("notifier", WebhookUseCases.notifier)
-        self._sweepers = self._pool("sweeper", WebhookUseCases.endpoint_sweep)
+        self._workers = Pool(simulation, "worker", self._process)
+        self._notifiers = Pool(simulation, "notifier", self._process)
+        self._sweepers = Pool(simulation, "sweeper", self._process)
         for number, one in enumerate(self._scenario.ends):
             simulation.after(one.at, partial(self._end, f"delivery-{number}", one))
         for what, at in self._scenario.admin:
@@ -123,7 +124,7 @@ class EndpointWorld:
 
     def _failed(self, delivery: Delivery, name: str, done: Callable[[Ended], None]) -> None:
         """The task of its last attempt, which is recorded as failed: however often it comes."""
-        self._workers.run(name, lambda failures: failures.note(delivery), done)
+        self._workers.run(name, lambda process: process.worker.failures.note(delivery), done)
 
     def _admin(self, what: str) -> None:
         changes: Mapping[str, Mapping[str, Any]] = {
@@ -160,33 +161,26 @@ class EndpointWorld:
 
         def notify(name: str, done: Callable[[Ended], None]) -> None:
             event_id = event_of_notice(task.data)
-            self._notifiers.run(name, lambda notifier: notifier.notify(event_id), done)
+            self._notifiers.run(name, lambda process: process.notifier.notify(event_id), done)
 
         due = (task.due - START) // timedelta(microseconds=1)
         self._notices.call(task.name, notify, due=due, backoff=_NOTICES.backoff)
 
     def _sweep(self) -> None:
         self._names += 1
-        self._sweepers.run(f"sweep-{self._names}", lambda sweeper: sweeper.sweep())
+        self._sweepers.run(f"sweep-{self._names}", lambda process: process.endpoint_sweep.sweep())
 
     # The instances of each function.
 
-    def _pool(self, name: str, make: Callable[[WebhookUseCases], T]) -> Pool[T]:
-        return Pool(self._simulation, name, lambda instance: make(self._use_cases(instance)))
-
-    def _use_cases(self, instance: Instance) -> WebhookUseCases:
-        return WebhookUseCases(
-            instance.machine,
-            self._firestore,
-            self._tasks,
-            new_id=self._name,
-            new_secret=self._name,
-            mailer=_MailService(self._seen, self._mails, instance),
+    def _process(self, instance: Instance) -> Service:
+        return service_on(
+            InMemoryDocuments(self._firestore, instance.call),
+            clock=instance.clock,
+            task_queue=InMemoryTaskQueue(self._tasks, instance.call),
+            sender=lambda: None,
+            mailer=lambda _: _MailService(self._seen, self._mails, instance),
+            threads=lambda *_: instance.in_parallel,
         )
-
-    def _name(self) -> str:
-        self._names += 1
-        return f"mail-{self._names}"
 
 
 class _MailService:

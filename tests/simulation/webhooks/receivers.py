@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
-from functions.webhooks.sender.host_limits import HostLimitError
-from functions.webhooks.sender.ports import Response, SendError, Source
+from functions.webhooks.sender.sender import HostLimitError, Response, SendError, Source
 from tests.in_memory.through import ServiceError
 from tests.simulation.faults import NEVER_RETRIED
 from tests.simulation.simulation import MINUTE, SECOND, Instance, current
@@ -42,9 +41,7 @@ class Receivers:
         self._behaviours = behaviours
         self._instance = instance
 
-    def __call__(
-        self, to: EndpointUrl, headers: Mapping[str, str], body: bytes, _: Source
-    ) -> Response:
+    def post(self, to: EndpointUrl, headers: Mapping[str, str], body: bytes, _: Source) -> Response:
         """See `ports.Sender`."""
         actor = current()
         choices = self._seen.simulation.choices

@@ -8,14 +8,13 @@ from typing import Final, TypeVar
 
 from emulator.neighbours.cloud_tasks import Retries
 from functions.access import Caller, Role
+from functions.adapters import Parameters
 from functions.call_error import CallError
 from functions.firestore.model import ChangedMeanwhileError, Create, Delete, Document, Update
 from functions.gcp.task_queue import Task
+from functions.service import Service
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
-from functions.webhooks.attempts.sweeper import Sweeper
-from functions.webhooks.attempts.worker import Worker
-from functions.webhooks.calls.actions import Actions
 from functions.webhooks.calls.webhook_arguments import (
     Page,
     ResendArguments,
@@ -31,11 +30,10 @@ from functions.webhooks.deliveries.queues import (
     AttemptRequest,
     TooEarlyError,
 )
-from functions.webhooks.publisher import Publisher
-from tests.in_memory.documents import Firestore
-from tests.in_memory.outside import InMemoryTasks
+from tests.in_memory.adapters import service_on
+from tests.in_memory.documents import Firestore, InMemoryDocuments
+from tests.in_memory.outside import InMemoryTaskQueue, InMemoryTasks
 from tests.in_memory.through import ServiceError
-from tests.in_memory.use_cases import WebhookUseCases
 from tests.simulation.dispatch import CloudTasks, Eventarc
 from tests.simulation.faults import Fault
 from tests.simulation.simulation import (
@@ -86,14 +84,10 @@ class WebhookWorld:
         self._eventarc = Eventarc(simulation)
         self._cloud_tasks = CloudTasks(simulation)
         self._tasks = InMemoryTasks(lambda: simulation.now, self._queued)
-        self._triggers = self._pool("trigger", WebhookUseCases.publisher)
-        self._workers = {
-            queue: self._pool(queue, WebhookUseCases.worker, *_WORKERS_RAISE) for queue in _BACKOFF
-        }
-        self._sweepers = self._pool("sweeper", WebhookUseCases.sweeper)
-        self._actions = self._pool(
-            "actions", lambda use_cases: replace(use_cases, page=5).actions(), CallError
-        )
+        self._triggers = self._pool("trigger")
+        self._workers = {queue: self._pool(queue, *_WORKERS_RAISE) for queue in _BACKOFF}
+        self._sweepers = self._pool("sweeper")
+        self._actions = self._pool("actions", CallError, deliveries_at_once=5)
         self._firestore.watches.append(self._written)
         self._begin()
 
@@ -152,25 +146,25 @@ class WebhookWorld:
             case "rotate" | "announce":
                 active_in = timedelta(minutes=1 if what == "announce" else 0)
                 wanted = RotateArguments(event_id=EVENT, active_in=active_in)
-                self._act(what, lambda actions: actions.rotate_secret(_CALLER, wanted))
+                self._act(what, lambda process: process.actions.rotate_secret(_CALLER, wanted))
             case "withdraw":
                 self._act(what, self._withdraw)
             case "test":
                 url = self._scenario.settings["urls"][0]["url"]
                 self._seen.tests += 1
                 test = TestArguments(event_id=EVENT, url=url)
-                self._act(what, lambda actions: actions.send_test(_CALLER, test))
+                self._act(what, lambda process: process.url_test.send_test(_CALLER, test))
             case _:
                 page = ResendArguments(event_id=EVENT, what=Page(since=START - timedelta(days=6)))
-                self._act(what, lambda actions: actions.resend(_CALLER, page))
+                self._act(what, lambda process: process.actions.resend(_CALLER, page))
 
-    def _withdraw(self, actions: Actions) -> None:
+    def _withdraw(self, process: Service) -> None:
         """The call that withdraws the secret says so."""
         wanted = RotateArguments(event_id=EVENT, withdraw=True)
-        if not actions.withdraw_secret(_CALLER, wanted) and current().notes.get("withdrew"):
+        if not process.actions.withdraw_secret(_CALLER, wanted) and current().notes.get("withdrew"):
             self._simulation.violation("the secret was withdrawn, and the call says it was not")
 
-    def _act(self, what: str, act: Callable[[Actions], object]) -> None:
+    def _act(self, what: str, act: Callable[[Service], object]) -> None:
         def ended(_: End) -> None:
             self._people -= 1
 
@@ -187,7 +181,11 @@ class WebhookWorld:
             wanted = ResendArguments(event_id=EVENT, what=delivery.id)
             at = choices.between(f"{name} when", 0, 5 * SECOND)
             for click in range(1 + choices.happens(f"{name} twice", 0.5, "two clicks")):
-                act = partial(self._act, f"{name} {click}", lambda one: one.resend(_CALLER, wanted))
+                act = partial(
+                    self._act,
+                    f"{name} {click}",
+                    lambda process: process.actions.resend(_CALLER, wanted),
+                )
                 self._later(at + click * SECOND // 10, act)
 
     # The services that call functions.
@@ -211,8 +209,8 @@ class WebhookWorld:
         write_id = self._name("write")
         self._seen.owed += invariants.owed_for_photo(before, after)
 
-        def publish(publisher: Publisher) -> None:
-            publisher.photo_written(write_id, EVENT, before, after)
+        def publish(process: Service) -> None:
+            process.publisher.photo_written(write_id, EVENT, before, after)
 
         self._eventarc.call(write_id, partial(self._trigger, publish))
 
@@ -220,13 +218,13 @@ class WebhookWorld:
         write_id = self._name("write")
         self._seen.owed += invariants.owed_for_event(before, after)
 
-        def publish(publisher: Publisher) -> None:
-            publisher.event_written(write_id, EVENT, before, after)
+        def publish(process: Service) -> None:
+            process.publisher.event_written(write_id, EVENT, before, after)
 
         self._eventarc.call(write_id, partial(self._trigger, publish))
 
     def _trigger(
-        self, publish: Callable[[Publisher], None], name: str, done: Callable[[End], None]
+        self, publish: Callable[[Service], None], name: str, done: Callable[[End], None]
     ) -> None:
         self._triggers.run(name, publish, done)
 
@@ -235,10 +233,10 @@ class WebhookWorld:
             before = int(name.rpartition("/")[2]) - 1
             request = AttemptRequest.read(task.data, dispatched_before=before)
 
-            def work(worker: Worker) -> None:
+            def work(process: Service) -> None:
                 current().notes["round"] = request.round
                 current().notes["attempt"] = request.attempt
-                worker.attempt(request)
+                process.worker.attempt(request)
 
             def ended(end: End) -> None:
                 done(end)
@@ -283,10 +281,10 @@ class WebhookWorld:
             # The scheduled function keeps its faults to itself, and the next sweep goes on.
             self._sweepers.run(self._name("sweep"), self._swept)
 
-    def _swept(self, sweeper: Sweeper) -> None:
+    def _swept(self, process: Service) -> None:
         unpunctual = self._eventarc.unpunctual or self._cloud_tasks.unpunctual
         calm = not (unpunctual or self._scenario.outage)
-        if sweeper.sweep() and calm and self._simulation.faults <= _CALM:
+        if process.sweeper.sweep() and calm and self._simulation.faults <= _CALM:
             self._simulation.violation("a task got lost although nothing has failed")
 
     def _name(self, what: str) -> str:
@@ -296,27 +294,29 @@ class WebhookWorld:
     # The instances of each function.
 
     def _pool(
-        self, name: str, make: Callable[[WebhookUseCases], T], *raised: type[Exception]
-    ) -> Pool[T]:
-        def made(instance: Instance) -> T:
-            return make(self._use_cases(instance))
-
-        return Pool(self._simulation, name, made, expected=(ServiceError, *raised))
-
-    def _use_cases(self, instance: Instance) -> WebhookUseCases:
-        return WebhookUseCases(
-            replace(instance.machine, call=partial(self._through, instance)),
-            self._firestore,
-            self._tasks,
-            new_id=lambda: self._name("test"),
-            new_secret=lambda: self._name("secret"),
-            sender=Receivers(
-                self._seen, self._scenario.receivers, instance, self._scenario.crowded
-            ),
-            a_second=A_SECOND,
-            page=2,
-            sweep_page=2,
+        self, name: str, *raised: type[Exception], deliveries_at_once: int = 2
+    ) -> Pool[Service]:
+        parameters = Parameters(
+            event_deliveries_a_second=A_SECOND, deliveries_at_once=deliveries_at_once
         )
+
+        def process(instance: Instance) -> Service:
+            through = partial(self._through, instance)
+            receivers = Receivers(
+                self._seen, self._scenario.receivers, instance, self._scenario.crowded
+            )
+            return service_on(
+                InMemoryDocuments(self._firestore, through),
+                clock=instance.clock,
+                task_queue=InMemoryTaskQueue(self._tasks, through),
+                sender=lambda: receivers,
+                threads=lambda *_: instance.in_parallel,
+                new_id=lambda: self._name("test"),
+                new_secret=lambda: self._name("secret"),
+                parameters=parameters,
+            )
+
+        return Pool(self._simulation, name, process, expected=(ServiceError, *raised))
 
     def _through(
         self, instance: Instance, what: str, effect: Callable[[], T], *, retried: bool = True

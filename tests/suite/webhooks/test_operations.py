@@ -16,17 +16,16 @@ from emulator.mailbox import Mailbox
 from emulator.receiver import always
 from functions.firestore.client import documents
 from functions.mail.sendgrid import SendGridMailer
-from functions.process import CLOCK
+from functions.process import CLOCK, webhook_sender
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
 from functions.webhooks.attempts.worker import Worker
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.queues import AttemptRequest
-from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore, Failures
 from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.sender import wiring
 from functions.webhooks.webhook_settings import key
+from tests.in_memory.adapters import service_on
 from tests.suite.operations import Operations, counting_service
 from tests.suite.process import local_parameters
 
@@ -103,8 +102,8 @@ def worker(counted: Operations, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wor
     """The workers' part."""
     for name, value in local_parameters().items():
         monkeypatch.setenv(name, value)
-    sender = wiring.sender()
-    yield counting_service(counted, sender=lambda: sender.post).worker
+    sender = webhook_sender()
+    yield counting_service(counted, sender=lambda: sender).worker
     sender.adapter.watch.close()
 
 
@@ -148,7 +147,9 @@ def test_a_delivery(
 
 def _failed(event_id: str, at: datetime, count: int, *urls: str) -> None:
     """So many deliveries to each URL have failed, and the first failure is noted."""
-    failures = Failures(EndpointStore(documents()), str, replace(CLOCK, now=lambda: at))
+    failures = service_on(
+        documents(), clock=replace(CLOCK, now=lambda: at), sender=lambda: None
+    ).worker.failures
     for url in urls:
         failed = [
             Delivery(

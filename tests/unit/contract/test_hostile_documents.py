@@ -85,9 +85,9 @@ def fail(parts: Parts) -> None:
     for task in parts.queued:  # an attempt queues the next one
         parts.now = max(parts.now, task.due)
         if task.queue != "sendWebhookNotice":
-            parts.worker().attempt(AttemptRequest.read(task.data))
-    parts.sweeper().sweep()
-    sweep: EndpointSweep = parts.endpoint_sweep()
+            parts.process().worker.attempt(AttemptRequest.read(task.data))
+    parts.process().sweeper.sweep()
+    sweep: EndpointSweep = parts.process().endpoint_sweep
     sweep.sweep()
 
 
@@ -104,7 +104,7 @@ def test_no_photo_stops_a_trigger(field: str) -> None:
         )
         for before, after in itertools.pairwise([None, hostile, decent, hostile, None]):
             write = f"{number} {before} {after}"
-            parts.publisher().photo_written(write, EVENT, before, after)
+            parts.process().publisher.photo_written(write, EVENT, before, after)
         public_fields(Document("events/e1/photos/p1", PHOTO | {field: value}, 1, created=NOW))
     check_bodies(parts)
 
@@ -118,7 +118,7 @@ def test_no_event_stops_a_trigger(field: str) -> None:
         states = [{"status": status} | {field: value} for status in ("published", "archived")]
         events = [WallEvent.read(WALL_EVENT | state, updated=NOW) for state in states]
         for before, after in itertools.pairwise([None, *events]):
-            parts.publisher().event_written(f"{before} {after}", EVENT, before, after)
+            parts.process().publisher.event_written(f"{before} {after}", EVENT, before, after)
         due_at(WALL_EVENT | {field: value})
     check_bodies(parts)
 
@@ -129,7 +129,7 @@ def test_no_settings_stop_a_trigger_an_attempt_or_a_sweep(place: str) -> None:
     for value in VALUES_OF_DOCUMENTS:
         parts = Parts()
         parts.put(f"events/{EVENT}/settings/webhooks", SETTINGS[place](value))
-        parts.publisher().photo_written("w1", EVENT, None, parts.photo())
+        parts.process().publisher.photo_written("w1", EVENT, None, parts.photo())
         fail(parts)
 
 

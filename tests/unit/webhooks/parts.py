@@ -4,12 +4,13 @@ What a test has happen at a call of a port (`at`): another instance in between, 
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeVar
 
 import pytest
 
+from functions.adapters import Parameters
 from functions.call_error import CallError, Code
 from functions.clock import Clock
 from functions.firestore.fields import readable
@@ -17,17 +18,19 @@ from functions.firestore.model import Create, Delete, Put, Query
 from functions.gcp.task_queue import Task
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import Accepted, SendOutcome
+from functions.parallel import InParallel
+from functions.service import Service
 from functions.wall.photo import Photo
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.delivery_store import DeliveryStore, read_delivery
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, AttemptRequest, attempt_task
 from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.sender.ports import SendError
+from functions.webhooks.sender.sender import SendError
+from tests.in_memory.adapters import one_by_one, service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
-from tests.in_memory.outside import InMemoryTasks, ScriptedMailer, ScriptedSender
+from tests.in_memory.outside import InMemoryTaskQueue, InMemoryTasks, ScriptedMailer, ScriptedSender
 from tests.in_memory.through import Crash, ServiceError
-from tests.in_memory.use_cases import Machine, WebhookUseCases
 
 NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 EVENT: Final = "e1"
@@ -37,13 +40,11 @@ OTHER: Final = "https://example.com/other"
 FAILURES: Final = [500] * len(RETRY_SCHEDULE)
 """What a receiver answers to a delivery that fails."""
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 T = TypeVar("T")
 
 
-class Parts(WebhookUseCases):
-    """One project; every use case that is taken from it is a fresh instance.
+class Parts:
+    """One project; `process` is a fresh instance of its service.
 
     Attributes:
         now: The time.
@@ -55,7 +56,6 @@ class Parts(WebhookUseCases):
         posts: Headers and body of every POST.
         answers: What receivers answer next: a status, or None for no answer; then 204.
         excerpt: How their answers' bodies begin, as the sender tells it.
-        resends: What was counted of resends through links, by name; so many may be.
         mails: Every request to the mail service.
         taken: What becomes of the next ones; then they are accepted.
     """
@@ -71,30 +71,33 @@ class Parts(WebhookUseCases):
         self.excerpt: str | None = None
         self.mails: list[EmailMessage] = []
         self.taken: list[SendOutcome] = []
-        self.resends: list[str] = []
-        self.resends_at_most = 100
+        self.parameters = Parameters()
+        self.in_parallel: InParallel = one_by_one
         self._ids = 0
         self._secrets_made = 0
         self._repeated: set[str] = set()
         self._at: dict[str, list[Callable[[], None] | None]] = {}
         self._after: dict[str, list[Callable[[], None] | None]] = {}
-        super().__init__(
-            machine=Machine(
-                Clock(lambda: self.now, lambda: self.monotonic, self._sleep),
-                in_parallel=one_by_one,
-                call=self._through,
-            ),
-            firestore=Firestore(lambda: self.now),
-            tasks=InMemoryTasks(lambda: self.now),
-            sender=ScriptedSender(self._answer, self._through, lambda: self.excerpt),
-            mailer=ScriptedMailer(self._send, self._through),
-            new_id=self._new_id,
-            new_secret=self._new_secret,
-        )
-        self.counts = self._may_resend
+        self.firestore = Firestore(lambda: self.now)
+        self.tasks = InMemoryTasks(lambda: self.now)
         self.stored = DeliveryStore(InMemoryDocuments(self.firestore))
         self.put(f"events/{EVENT}", {"tenantId": "t1"})
         self.subscribe(URL)
+
+    def process(self) -> Service:
+        """A process that has just begun."""
+        sender = ScriptedSender(self._answer, self._through, lambda: self.excerpt)
+        return service_on(
+            InMemoryDocuments(self.firestore, self._through),
+            clock=Clock(lambda: self.now, lambda: self.monotonic, self._sleep),
+            task_queue=InMemoryTaskQueue(self.tasks, self._through),
+            sender=lambda: sender,
+            mailer=lambda _: ScriptedMailer(self._send, self._through),
+            threads=lambda *_: self.in_parallel,
+            new_id=self._new_id,
+            new_secret=self._new_secret,
+            parameters=self.parameters,
+        )
 
     # What a test arranges.
 
@@ -189,7 +192,7 @@ class Parts(WebhookUseCases):
         request = AttemptRequest(
             EVENT, delivery.id, number, in_round, dispatched_before=dispatched_before
         )
-        return self.worker().attempt(request)
+        return self.process().worker.attempt(request)
 
     def attempts(self, delivery: Delivery, *answers: int | None) -> Delivery:
         """Attempts that are answered so, each when it is due; the record then."""
@@ -198,7 +201,7 @@ class Parts(WebhookUseCases):
             record = self.record(delivery)
             assert record.next_attempt_at is not None
             self.now = max(self.now, record.next_attempt_at)
-            self.worker().attempt(AttemptRequest.read(attempt_task(record).data))
+            self.process().worker.attempt(AttemptRequest.read(attempt_task(record).data))
         return self.record(delivery)
 
     def failed(self, delivery: Delivery | None = None) -> Delivery:
@@ -224,11 +227,6 @@ class Parts(WebhookUseCases):
         self._ids += 1
         return str(self._ids)
 
-    def _may_resend(self, name: str, at_most: int) -> bool:
-        del at_most
-        self.resends.append(name)
-        return len(self.resends) <= self.resends_at_most
-
     def _new_secret(self) -> str:
         self._secrets_made += 1
         return "whsec_made" if self._secrets_made == 1 else f"whsec_made{self._secrets_made}"
@@ -250,11 +248,6 @@ class Parts(WebhookUseCases):
             do = waiting.pop(0)
             if do:
                 do()
-
-
-def one_by_one(work: Callable[[Item], Result], items: Iterable[Item], /) -> list[Result]:
-    """See `functions.parallel.InParallel`: it may as well be one after the other."""
-    return [work(item) for item in items]
 
 
 def refused(code: Code, act: Callable[[], object]) -> str:

@@ -44,19 +44,19 @@ def parts() -> Parts:
 
 def send_test(parts: Parts, url: str = URL) -> Delivery:
     """Try a URL."""
-    return parts.actions().send_test(ADMIN, TestArguments(event_id=EVENT, url=url))
+    return parts.process().url_test.send_test(ADMIN, TestArguments(event_id=EVENT, url=url))
 
 
 def resend(parts: Parts, delivery: Delivery) -> Resent:
     """Send one delivery again."""
     wanted = ResendArguments(event_id=EVENT, what=delivery.id)
-    return parts.actions().resend(ADMIN, wanted)
+    return parts.process().actions.resend(ADMIN, wanted)
 
 
 def resend_page(parts: Parts, **page: Any) -> Resent:
     """Send a page of them again."""
     what = Page(since=NOW - timedelta(days=1), **page)
-    return parts.actions().resend(ADMIN, ResendArguments(event_id=EVENT, what=what))
+    return parts.process().actions.resend(ADMIN, ResendArguments(event_id=EVENT, what=what))
 
 
 def disable(parts: Parts, url: str) -> None:
@@ -68,19 +68,19 @@ def disable(parts: Parts, url: str) -> None:
 def test_an_event_must_be_there_and_the_callers_business(parts: Parts, act: str) -> None:
     """Spec 5, design 3.3: before anything else is looked at."""
     acts: dict[str, Callable[[Caller, str], object]] = {
-        "test": lambda who, event: parts.actions().send_test(
+        "test": lambda who, event: parts.process().url_test.send_test(
             who, TestArguments(event_id=event, url=URL)
         ),
-        "resend": lambda who, event: parts.actions().resend(
+        "resend": lambda who, event: parts.process().actions.resend(
             who, ResendArguments(event_id=event, what="d1")
         ),
-        "rotate": lambda who, event: parts.actions().rotate_secret(
+        "rotate": lambda who, event: parts.process().actions.rotate_secret(
             who, RotateArguments(event_id=event)
         ),
-        "share": lambda who, event: parts.log_links().give_out(
+        "share": lambda who, event: parts.process().log_links.give_out(
             who, ShareArguments(event_id=event, url=URL)
         ),
-        "revoke": lambda who, event: parts.log_links().revoke(
+        "revoke": lambda who, event: parts.process().log_links.revoke(
             who, RevokeArguments(event_id=event, share_id="s1")
         ),
     }
@@ -229,7 +229,7 @@ def test_a_round_that_is_begun_is_attempted(parts: Parts, call: str, stop: Any, 
     begun = parts.record(ended).round == 1
     assert begun == ((call, when) != ("update deliveries", "at"))
     parts.now += timedelta(minutes=10)
-    parts.sweeper().sweep()
+    parts.process().sweeper.sweep()
     assert any(task.data.get("round") == 1 for task in parts.queued) == begun
 
 

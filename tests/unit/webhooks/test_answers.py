@@ -11,7 +11,7 @@ import pytest
 from emulator import certificates
 from functions.webhooks.deliveries.delivery import EXCERPT_BYTES, excerpt
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
-from functions.webhooks.sender.ports import SendError, Source
+from functions.webhooks.sender.sender import SendError, Source
 from tests.unit.webhooks.tls_receivers import (
     BODY,
     DEADLINE,

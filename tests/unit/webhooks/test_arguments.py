@@ -17,13 +17,13 @@ from functions.webhooks.calls.webhook_arguments import (
     TestArguments,
     next_page,
 )
-from functions.webhooks.deliveries.delivery import Place
+from functions.webhooks.deliveries.delivery import Cursor
 from functions.webhooks.messages.event_type import EventType
 
 SINCE = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 URL = "https://example.com/hook"
 NEXT = "2026-05-01T18:30:00+00:00~2026-05-01T18:30:00+00:00~d-1"
-PLACE = Place(datetime(2026, 5, 2, 1, 2, 3, 456789, tzinfo=UTC), "d-1")
+PLACE = Cursor(datetime(2026, 5, 2, 1, 2, 3, 456789, tzinfo=UTC), "d-1")
 
 
 @pytest.mark.parametrize(

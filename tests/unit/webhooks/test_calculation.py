@@ -21,6 +21,7 @@ import trustme
 
 from emulator import certificates
 from functions.webhooks.sender.adapter import PinnedAdapter
+from tests.unit.clock import Clock
 from tests.unit.webhooks.tls_receivers import OK, answers, serving
 from tools import env_file
 from tools.places import ROOT
@@ -100,7 +101,7 @@ RECEIVERS: Final[Mapping[str, _Receiver]] = {
 
 _POST: Final = """
 import json, sys, time
-from functions.webhooks.sender.ports import SendError
+from functions.webhooks.sender.sender import SendError
 from tests.unit.webhooks.tls_receivers import post, sending
 
 def cpu_of_a_post(port):
@@ -163,7 +164,7 @@ def test_the_suites_are_pythons_without_finite_fields() -> None:
     """No honest server is lost by a list of ours."""
     tls = ssl.create_default_context()
     default = {suite["name"] for suite in tls.get_ciphers()}
-    PinnedAdapter(tls, lambda: 0.0).watch.close()
+    PinnedAdapter(tls, Clock().process).watch.close()
     assert {suite["name"] for suite in tls.get_ciphers()} == {
         name for name in default if not name.startswith("DHE-")
     }

@@ -49,10 +49,10 @@ class House(Evening):
         for _ in range(minutes // 5):
             self.now += 5 * MINUTE
             tasks = len(self.queued)
-            self.endpoint_sweep().sweep()
+            self.process().endpoint_sweep.sweep()
             for task in self.queued[tasks:]:
                 if task.queue == NOTICE_QUEUE:
-                    self.notifier().notify(EVENT)
+                    self.process().notifier.notify(EVENT)
         return [mail.subject for mail in self.mails[before:]]
 
     @property
@@ -167,20 +167,18 @@ def test_an_address_that_sent_a_mail_back_gets_none(
     assert [copy.address for mail in house.mails for copy in mail.copies] == [BOB] * len(told)
 
 
-def test_a_mail_beyond_the_limits_is_left_for_later(house: House) -> None:
-    """Of an address and of a tenant in a day."""
-    counted: list[tuple[str, int]] = []
-
-    def counts(name: str, at_most: int) -> bool:
-        counted.append((name, at_most))
-        return len(counted) > 2
-
-    house.counts = counts
+@pytest.mark.parametrize(("name", "at_most"), [("tenant t1", 200), (f"address {ANN}", 24)])
+def test_a_mail_beyond_a_limit_of_the_day_is_sent_the_next_day(
+    house: House, name: str, at_most: int
+) -> None:
+    """A tenant's mails and an address's mails are counted by the day."""
+    limit = house.process().rate_limit("EMAIL_PREFS_KEY")
+    for _ in range(at_most):
+        assert limit.allows("notices", name, at_most, timedelta(days=1))
     house.fails(5)
-    assert house.mailed(5) == []
-    assert house.mailed(5) == []
+    assert house.mailed(60) == []
+    house.now += timedelta(hours=6)
     assert house.mailed(5) == [FAILING]
-    assert set(counted) == {("tenant t1", 200), (f"address {ANN}", 24)}
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import Any, Final, TypeVar
 
 import pytest
 
+from functions.adapters import Parameters
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.failing_endpoints import endpoint_sweep
 from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
@@ -53,7 +54,7 @@ class Evening(Parts):
         )
         self.stored.create(EVENT, [delivery])
         if outcome is Outcome.FAILED and is_noted:
-            self.failures().note(delivery)
+            self.process().worker.failures.note(delivery)
         return delivery
 
     def failed_again(self, name: str) -> None:
@@ -65,7 +66,7 @@ class Evening(Parts):
         """The schedule, every five minutes."""
         while self.now < moment:
             self.now += 5 * MINUTE
-            self.endpoint_sweep().sweep()
+            self.process().endpoint_sweep.sweep()
 
     @property
     def sent_again(self) -> set[str]:
@@ -109,7 +110,7 @@ def test_each_failure_is_sent_again_once_in_order(evening: Evening) -> None:
     evening.ends("test", Outcome.FAILED, test=True)
     evening.now += MINUTE
     evening.ends("arrived", Outcome.SUCCESS)
-    evening.page = 2
+    evening.parameters = Parameters(deliveries_at_once=2)
     evening.swept_until(evening.now + 30 * MINUTE)
 
     assert [task.data["deliveryId"] for task in evening.queued] == [f"d{n}" for n in range(5)]
@@ -145,7 +146,7 @@ def test_a_long_backlog_is_sent_again_behind_all_other_endpoints(
 ) -> None:
     """Spec 6.5: one sweep, many pages; what has failed again in the meantime uses up none."""
     evening.subscribe(URL, OTHER, recover=[URL, OTHER])
-    evening.page = 2
+    evening.parameters = Parameters(deliveries_at_once=2)
     for number in range(70):
         evening.ends(f"d{number}", Outcome.FAILED)
         evening.now += timedelta(seconds=20)
@@ -154,7 +155,7 @@ def test_a_long_backlog_is_sent_again_behind_all_other_endpoints(
     for url in (URL, OTHER):
         evening.ends(f"arrived-{url[-4:]}", Outcome.SUCCESS, url=url)
     evening.now += MINUTE
-    evening.endpoint_sweep().sweep()
+    evening.process().endpoint_sweep.sweep()
     again = [task.data["deliveryId"] for task in evening.queued]
     assert set(again) == evening.sent_again == {f"d{number}" for number in range(70)} | {"other"}
     assert again.index("other") <= 20, "ten pages of the long one, at most, came before"
@@ -172,13 +173,13 @@ def test_a_long_backlog_is_sent_again_behind_all_other_endpoints(
 
 def test_a_recovery_that_an_admin_ends_meanwhile_stops(evening: Evening) -> None:
     """A sweep that goes on with an endpoint reads the settings again."""
-    evening.page = 2
+    evening.parameters = Parameters(deliveries_at_once=2)
     for number in range(50):
         evening.ends(f"d{number}", Outcome.FAILED)
         evening.now += MINUTE
     evening.ends("arrived", Outcome.SUCCESS)
     evening.at("update endpoints", lambda: evening.subscribe(URL))
-    evening.endpoint_sweep().sweep()
+    evening.process().endpoint_sweep.sweep()
     assert len(evening.sent_again) == 20
 
 
@@ -204,14 +205,14 @@ def test_exactly_five_failures_are_told(evening: Evening) -> None:
         evening.ends(f"d{number}", Outcome.FAILED, is_noted=False)
         evening.now += timedelta(seconds=10)
     evening.ends("d4", Outcome.FAILED)
-    evening.endpoint_sweep().sweep()
+    evening.process().endpoint_sweep.sweep()
 
     assert [task.queue for task in evening.queued] == ["sendWebhookNotice"]
 
 
 def test_a_failure_that_could_not_be_noted_is_noted_by_the_next_task(evening: Evening) -> None:
     """Whether the write failed, or its process ended while another task had a failure to note."""
-    failures = evening.failures()
+    failures = evening.process().worker.failures
     one, another = (evening.ends(name, Outcome.FAILED, is_noted=False) for name in ("d1", "d2"))
     evening.at("create endpoints", fails)
     with pytest.raises(ServiceError):
@@ -251,7 +252,7 @@ def test_a_crash_in_between_repeats_none(evening: Evening) -> None:
     evening.ends("arrived", Outcome.SUCCESS)
     evening.at("update endpoints", crashes)
     with pytest.raises(BaseException):  # noqa: B017, PT011 - the process is gone
-        evening.endpoint_sweep().sweep()
+        evening.process().endpoint_sweep.sweep()
     evening.swept_until(evening.now + 20 * MINUTE)
 
     assert [record.round for record in evening.records if record.id == "missed"] == [1]
@@ -295,7 +296,7 @@ def test_an_endpoint_is_given_up_after_a_hundred_failures_over_five_days(
         evening.now = NOW + number * timedelta(days=days) / (failures - 1)
         evening.ends(f"d{number}", Outcome.FAILED)
     evening.now += MINUTE
-    evening.endpoint_sweep().sweep()
+    evening.process().endpoint_sweep.sweep()
     disabled = evening.fields(SETTINGS)["disabled"]
 
     assert (key(URL) in disabled) is given_up
@@ -309,7 +310,7 @@ def test_a_success_ends_the_count(evening: Evening) -> None:
         evening.now = NOW + number * timedelta(hours=1)
         evening.ends(f"d{number}", Outcome.SUCCESS if number == 110 else Outcome.FAILED)
     evening.now += MINUTE
-    evening.endpoint_sweep().sweep()
+    evening.process().endpoint_sweep.sweep()
 
     assert "disabled" not in evening.fields(SETTINGS)
 
@@ -321,14 +322,14 @@ def test_an_admin_who_has_just_saved_is_not_overruled(evening: Evening) -> None:
         evening.now = NOW + number * timedelta(hours=2)
         evening.ends(f"d{number}", Outcome.FAILED)
     evening.at("update settings", lambda: evening.subscribe(URL, labels={"a": "Screen"}))
-    evening.endpoint_sweep().sweep()
+    evening.process().endpoint_sweep.sweep()
 
     assert "disabled" not in evening.fields(SETTINGS)
 
 
 def test_what_has_failed_is_noted_once_a_minute(evening: Evening) -> None:
     """A read and a write; a process that fails to write tries again."""
-    failures = evening.failures()
+    failures = evening.process().worker.failures
     delivery = evening.ends("d1", Outcome.FAILED)
     evening.calls.clear()
     for _ in range(100):
@@ -358,7 +359,9 @@ class SlowEvening(Evening):
             urls = [f"https://{event}.example/{number}" for number in range(20)]
             self.put(f"events/x{event}/settings/webhooks", {"urls": urls, "recover": urls})
             for url in urls:
-                self.endpoints().create(failing(f"x{event}", key(url), "t2", due_at=NOW - HOUR))
+                EndpointStore(InMemoryDocuments(self.firestore)).create(
+                    failing(f"x{event}", key(url), "t2", due_at=NOW - HOUR)
+                )
         self.seconds = 0.5
 
 
@@ -384,7 +387,7 @@ def test_endpoints_of_others_keep_nobody_waiting() -> None:
     evening.now += MINUTE
     evening.ends("arrived", Outcome.SUCCESS)
 
-    assert evening.endpoint_sweep().sweep() < WATCHED / 4
+    assert evening.process().endpoint_sweep.sweep() < WATCHED / 4
     assert evening.sent_again == {"missed"}
 
 
@@ -405,13 +408,13 @@ def test_an_error_at_one_endpoint_keeps_no_other_waiting(
         evening.ends(f"missed-{url[-4:]}", Outcome.FAILED, url=url)
         evening.now += MINUTE
         evening.ends(f"arrived-{url[-4:]}", Outcome.SUCCESS, url=url)
-    original = endpoint_sweep.EndpointSweep._carry_out  # noqa: SLF001 - an error goes inside
+    original = endpoint_sweep.EndpointSweep._apply  # noqa: SLF001 - an error goes inside
 
     def broken(self: Any, record: FailingEndpoint, settings: WebhookSettings) -> None:
         if record.url == OTHER:
             raise RuntimeError
         original(self, record, settings)
 
-    monkeypatch.setattr(endpoint_sweep.EndpointSweep, "_carry_out", broken)
+    monkeypatch.setattr(endpoint_sweep.EndpointSweep, "_apply", broken)
     evening.swept_until(evening.now + 5 * MINUTE)
     assert evening.sent_again == {"missed-hook"}

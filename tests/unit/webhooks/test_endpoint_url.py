@@ -11,7 +11,7 @@ from functions.webhooks.deliveries.endpoint_url import (
     host_of,
     name_of,
 )
-from functions.webhooks.sender import addresses
+from functions.webhooks.sender import http_sender as addresses
 from tools.places import ROOT
 
 

@@ -11,7 +11,7 @@ from functions.webhooks.failing_endpoints.failing_endpoint import (
     Latest,
     Standing,
     Step,
-    what_follows,
+    next_step,
 )
 from functions.webhooks.webhook_settings import SWITCHED_OFF, Subscription
 
@@ -33,8 +33,8 @@ RECORD: Final = FailingEndpoint(
     failed_at=NOW - 5 * MINUTE,
     due_at=NOW,
 )
-TOLD: Final = replace(RECORD, told=Standing.FAILING, told_at=NOW - 2 * HOUR)
-KNOWN_DISABLED: Final = replace(TOLD, told=Standing.DISABLED)
+TOLD: Final = replace(RECORD, reported=Standing.FAILING, reported_at=NOW - 2 * HOUR)
+KNOWN_DISABLED: Final = replace(TOLD, reported=Standing.DISABLED)
 LONG_AGO: Final = replace(RECORD, failed_at=NOW - 11 * MINUTE)
 
 
@@ -59,7 +59,7 @@ def answered(ago: timedelta, failures: int = 0) -> Latest:
         # given up
         (RECORD, GIVEN_UP, Latest(), Step.NOTIFY),
         (TOLD, GIVEN_UP, Latest(), Step.NOTIFY),
-        (replace(TOLD, told_at=NOW - 59 * MINUTE), GIVEN_UP, Latest(), Step.WAIT),
+        (replace(TOLD, reported_at=NOW - 59 * MINUTE), GIVEN_UP, Latest(), Step.WAIT),
         (KNOWN_DISABLED, GIVEN_UP, Latest(), Step.WAIT),
         (replace(KNOWN_DISABLED, failed_at=NOW - 30 * DAY), GIVEN_UP, Latest(), Step.FORGET),
         # automatic recovery, also where deliveries failed after the answer, and before any mail
@@ -85,11 +85,11 @@ def answered(ago: timedelta, failures: int = 0) -> Latest:
         (RECORD, ENDPOINT, failing(5), Step.NOTIFY),
         (RECORD, ENDPOINT, failing(4), Step.WAIT),
         (TOLD, ENDPOINT, failing(5), Step.WAIT),
-        (replace(RECORD, told_at=NOW - 59 * MINUTE), ENDPOINT, failing(5), Step.WAIT),
-        (replace(RECORD, told_at=NOW - HOUR), ENDPOINT, failing(5), Step.NOTIFY),
+        (replace(RECORD, reported_at=NOW - 59 * MINUTE), ENDPOINT, failing(5), Step.WAIT),
+        (replace(RECORD, reported_at=NOW - HOUR), ENDPOINT, failing(5), Step.NOTIFY),
         # working again
         (TOLD, ENDPOINT, answered(MINUTE), Step.NOTIFY_OF_RECOVERY),
-        (replace(TOLD, told_at=NOW - 59 * MINUTE), ENDPOINT, answered(MINUTE), Step.WAIT),
+        (replace(TOLD, reported_at=NOW - 59 * MINUTE), ENDPOINT, answered(MINUTE), Step.WAIT),
         (TOLD, ENDPOINT, answered(MINUTE, failures=1), Step.WAIT),
         (TOLD, ENDPOINT, failing(0), Step.WAIT),
         (TOLD, ENDPOINT, answered(3 * HOUR), Step.WAIT),  # before failures counted
@@ -97,7 +97,7 @@ def answered(ago: timedelta, failures: int = 0) -> Latest:
         (LONG_AGO, ENDPOINT, answered(MINUTE), Step.FORGET),
         (LONG_AGO, ENDPOINT, answered(MINUTE, failures=1), Step.WAIT),
         (LONG_AGO, ENDPOINT, answered(12 * MINUTE), Step.WAIT),
-        (replace(LONG_AGO, told_at=NOW - 59 * MINUTE), ENDPOINT, answered(MINUTE), Step.WAIT),
+        (replace(LONG_AGO, reported_at=NOW - 59 * MINUTE), ENDPOINT, answered(MINUTE), Step.WAIT),
         # nothing has happened for a long time
         (replace(RECORD, failed_at=NOW - 5 * DAY), ENDPOINT, failing(3), Step.FORGET),
         (replace(TOLD, failed_at=NOW - 5 * DAY), ENDPOINT, failing(30), Step.WAIT),
@@ -108,7 +108,7 @@ def test_what_follows(
     record: FailingEndpoint, endpoint: Subscription | None, latest: Latest, step: Step
 ) -> None:
     """The first row that holds, where the settings name somebody."""
-    assert what_follows(record, endpoint, latest, has_people=True, now=NOW) is step
+    assert next_step(record, endpoint, latest, has_people=True, now=NOW) is step
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_nobody_is_to_be_notified(
     record: FailingEndpoint, endpoint: Subscription, latest: Latest, step: Step
 ) -> None:
     """The other rows hold all the same."""
-    assert what_follows(record, endpoint, latest, has_people=False, now=NOW) is step
+    assert next_step(record, endpoint, latest, has_people=False, now=NOW) is step
 
 
 def test_an_endpoint_that_is_enabled_again_counts_anew() -> None:
@@ -137,7 +137,7 @@ def test_an_endpoint_that_is_enabled_again_counts_anew() -> None:
 
     assert while_disabled.since == NOW
     assert while_disabled.of(ENDPOINT, later) == while_disabled
-    assert KNOWN_DISABLED.of(ENDPOINT, later).told is Standing.FAILING
+    assert KNOWN_DISABLED.of(ENDPOINT, later).reported is Standing.FAILING
 
 
 def test_failures_count_anew_at_another_url() -> None:

@@ -11,7 +11,7 @@ from functions.webhooks.attempts.receiver_speed import (
     TRIED_AGAIN_AFTER_SECONDS,
     FastReceivers,
 )
-from tests.unit.clock import Clock
+from tests.unit.clock import Clock, NamedTenants
 
 URL = "https://example.com/hook"
 OTHER = "https://example.com/other"
@@ -26,7 +26,7 @@ def clock() -> Clock:
 @pytest.fixture
 def receivers(clock: Clock) -> FastReceivers:
     """What a fresh instance knows: nothing."""
-    return FastReceivers(clock, lambda event_id: event_id.rpartition(" of ")[2])
+    return FastReceivers(clock.process, NamedTenants())
 
 
 def attempt(

@@ -8,8 +8,8 @@ import pytest
 
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError
 from functions.webhooks.sender.http_sender import HttpSender
-from functions.webhooks.sender.ports import SendError, Source
 from functions.webhooks.sender.resolver import SystemResolver
+from functions.webhooks.sender.sender import SendError, Source
 from tests.unit.clock import Clock
 from tests.unit.webhooks.name_server import answering
 from tests.unit.webhooks.tls_receivers import sending
@@ -55,8 +55,8 @@ def sender() -> Iterator[HttpSender]:
     records = {f"ours-{ip}.example.com": f"60 IN A {ip}" for ip in OURS}
     records |= {f"alias-{ip}.example.com": f"60 IN CNAME ours-{ip}.example.com." for ip in OURS}
     with answering(records) as names:
-        resolver = SystemResolver(Clock(), names.settings)
-        with sending(allow_loopback=False, resolve=resolver) as sender:
+        resolver = SystemResolver(Clock().process, names.settings)
+        with sending(allow_loopback=False, resolve=resolver.resolve) as sender:
             yield sender
 
 

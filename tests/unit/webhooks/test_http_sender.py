@@ -7,7 +7,6 @@ import re
 import socket
 import ssl
 import threading
-import time
 import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,12 +16,12 @@ from typing import Any
 import pytest
 
 from emulator import certificates
+from functions.process import CLOCK
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 from functions.webhooks.sender import adapter
-from functions.webhooks.sender.addresses import is_public_or_loopback
-from functions.webhooks.sender.http_sender import HttpSender
-from functions.webhooks.sender.ports import SendError, Source
+from functions.webhooks.sender.http_sender import HttpSender, is_public_or_loopback
 from functions.webhooks.sender.resolver import SystemResolver
+from functions.webhooks.sender.sender import SendError, Source
 from tests.unit.webhooks.name_server import SILENT, NameServer, answering
 from tests.unit.webhooks.tls_receivers import (
     BODY,
@@ -239,9 +238,9 @@ def test_a_certificate_of_nobody() -> None:
     """A certificate that none of the trusted authorities has signed."""
     with serving(answers(OK)) as server:
         sender = HttpSender(
-            adapter=adapter.PinnedAdapter(ssl.create_default_context(), time.monotonic),
-            resolve=SystemResolver(time.monotonic),
-            monotonic=time.monotonic,
+            adapter=adapter.PinnedAdapter(ssl.create_default_context(), CLOCK),
+            resolver=SystemResolver(CLOCK),
+            clock=CLOCK,
             is_allowed=is_public_or_loopback,
             timeout_seconds=DEADLINE,
         )
@@ -293,12 +292,12 @@ def test_a_name_that_changes_its_answer() -> None:
 
 def resolving(server: NameServer) -> SystemResolver:
     """A resolver that asks `server` for everything."""
-    return SystemResolver(time.monotonic, server.settings)
+    return SystemResolver(CLOCK, server.settings)
 
 
 def test_a_name_server_that_never_answers() -> None:
     """The look-up of the name counts into the deadline, and nothing of it outlives that."""
-    with answering({}) as names, sending(resolve=resolving(names)) as sender:
+    with answering({}) as names, sending(resolve=resolving(names).resolve) as sender:
         threads = threading.active_count()
         assert unreached(sender, 2, SILENT) == f"no answer within {DEADLINE} s"
         assert threading.active_count() <= threads
@@ -310,7 +309,7 @@ def test_a_name_that_stalls_holds_up_its_own_deliveries_only() -> None:
     with (
         serving(answers(OK), names=names) as server,
         answering(dict.fromkeys(names, "60 IN A 127.0.0.1")) as name_server,
-        sending(resolve=resolving(name_server), timeout=60) as sender,
+        sending(resolve=resolving(name_server).resolve, timeout=60) as sender,
         ThreadPoolExecutor(80) as threads,
     ):
         stalled = [threads.submit(post, sender, 2, f"{n}.{SILENT}") for n in range(80)]
@@ -326,7 +325,7 @@ def test_a_name_that_does_not_exist() -> None:
     """A host name that does not resolve fails the attempt, with the reason."""
     with (
         answering({}) as names,
-        sending(resolve=resolving(names)) as sender,
+        sending(resolve=resolving(names).resolve) as sender,
         pytest.raises(SendError, match="does not resolve"),
     ):
         post(sender, 2, "nobody.example.com")

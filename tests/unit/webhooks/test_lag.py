@@ -38,7 +38,7 @@ def uploaded(parts: Parts) -> Delivery:
     """An upload at `NOW` whose trigger runs three seconds later; its delivery."""
     photo = parts.photo()
     parts.now += timedelta(seconds=3)
-    parts.publisher().photo_written("write-1", EVENT, None, photo)
+    parts.process().publisher.photo_written("write-1", EVENT, None, photo)
     [delivery] = parts.records
     return delivery
 
@@ -68,7 +68,7 @@ def test_what_is_sent_again_lags_behind_that(
     """Not behind a write of last week."""
     delivery = parts.attempts(uploaded(parts), 204)
     parts.now += timedelta(days=7)
-    parts.actions().resend(ADMIN, ResendArguments(event_id=EVENT, what=delivery.id))
+    parts.process().actions.resend(ADMIN, ResendArguments(event_id=EVENT, what=delivery.id))
     lags(capfd)
     parts.now += timedelta(seconds=1)
     parts.attempt(delivery, in_round=1)
@@ -80,7 +80,7 @@ def test_a_test_and_a_record_that_knows_no_write_lag_behind_their_making(
     parts: Parts, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """A test tells of no write, and a record of an earlier version has not kept it."""
-    parts.actions().send_test(ADMIN, TestArguments(event_id=EVENT, url=URL))
+    parts.process().url_test.send_test(ADMIN, TestArguments(event_id=EVENT, url=URL))
     delivery = parts.delivery()
     parts.now += timedelta(seconds=1)
     parts.attempt(delivery)
@@ -109,7 +109,7 @@ def test_every_message_knows_its_write(parts: Parts) -> None:
     published = replace(event, status=EventStatus.PUBLISHED)
     archived = replace(event, status=EventStatus.ARCHIVED)
     parts.now += timedelta(seconds=3)
-    publisher = parts.publisher()
+    publisher = parts.process().publisher
     publisher.photo_written("w1", EVENT, None, photo)
     publisher.photo_written("w2", EVENT, photo, _moderated(photo, "approved"))
     publisher.photo_written("w3", EVENT, photo, _moderated(photo, "rejected"))

@@ -14,7 +14,7 @@ def test_one_line_is_logged_for_an_attempt(capfd: pytest.CaptureFixture[str]) ->
     urls = ["https://example.com/path-with-a-key", "http://example.com/another-key"]
     parts.subscribe(*({"url": url, "events": ["photo.uploaded"]} for url in urls))
     photo = parts.photo(email="ann@example.com", url="https://example.com/p1.jpg")
-    parts.publisher().photo_written("write-1", EVENT, None, photo)
+    parts.process().publisher.photo_written("write-1", EVENT, None, photo)
     delivery = next(record for record in parts.records if record.url == urls[0])
     parts.attempts(delivery, *(500 for _ in RETRY_SCHEDULE))
 

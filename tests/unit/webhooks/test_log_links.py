@@ -7,11 +7,12 @@ import pytest
 
 from functions.access import Caller, Role
 from functions.call_error import Code
-from functions.links.token import Scope
-from functions.webhooks.calls.log_share import LogShare
+from functions.links.token import Scope, TokenKeys
+from functions.webhooks.calls.log_share import LogShare, LogShareStore
 from functions.webhooks.calls.webhook_arguments import RevokeArguments, ShareArguments
 from functions.webhooks.webhook_settings import key
-from tests.in_memory.use_cases import KEYS
+from tests.in_memory.adapters import InMemorySecrets
+from tests.in_memory.documents import InMemoryDocuments
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts, refused
 
 ADMIN = Caller("u1", Role.ADMIN, "t1")
@@ -25,17 +26,21 @@ def parts() -> Parts:
 
 def share(parts: Parts, url: str = URL, **fields: Any) -> tuple[str, LogShare]:
     """Give a link out."""
-    return parts.log_links().give_out(ADMIN, ShareArguments(event_id=EVENT, url=url, **fields))
+    return parts.process().log_links.give_out(
+        ADMIN, ShareArguments(event_id=EVENT, url=url, **fields)
+    )
 
 
 def revoke(parts: Parts, share_id: str) -> object:
     """End one."""
-    return parts.log_links().revoke(ADMIN, RevokeArguments(event_id=EVENT, share_id=share_id))
+    return parts.process().log_links.revoke(
+        ADMIN, RevokeArguments(event_id=EVENT, share_id=share_id)
+    )
 
 
 def record(parts: Parts, share_id: str) -> LogShare:
     """The share as it is recorded."""
-    found = parts.shares().load(EVENT, share_id)
+    found = LogShareStore(InMemoryDocuments(parts.firestore)).load(EVENT, share_id)
     assert found is not None
     return found
 
@@ -46,7 +51,9 @@ def test_a_link_leads_to_its_share(parts: Parts) -> None:
     link, shared = share(parts, lasts=timedelta(days=2), can_resend=True)
     page, _, token = link.partition("#token=")
     assert page == "https://wall.example.com/deliveries"
-    assert KEYS.verify(token, parts.now, Scope.WEBHOOK_LOG) == (EVENT, shared.id)
+    assert TokenKeys(InMemorySecrets().versions("LOG_LINKS_KEY")).verify(
+        token, parts.now, Scope.WEBHOOK_LOG
+    ) == (EVENT, shared.id)
     assert record(parts, shared.id) == LogShare(
         id=shared.id,
         event_id=EVENT,

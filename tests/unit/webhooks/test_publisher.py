@@ -36,7 +36,7 @@ def parts() -> Parts:
 
 def publish(parts: Parts, after: Photo, before: Photo | None = None, write: str = "w1") -> None:
     """Run the trigger of one write of a photo, in an instance that has just begun."""
-    parts.publisher().photo_written(write, EVENT, before, after)
+    parts.process().publisher.photo_written(write, EVENT, before, after)
 
 
 def publish_event(parts: Parts, before: EventStatus | None, after: EventStatus | None) -> None:
@@ -55,14 +55,14 @@ def publish_event(parts: Parts, before: EventStatus | None, after: EventStatus |
         )
         for status in (before, after)
     )
-    parts.publisher().event_written("w1", EVENT, was, now)
+    parts.process().publisher.event_written("w1", EVENT, was, now)
 
 
 @pytest.mark.parametrize("status", PhotoStatus)
 def test_a_deleted_photo_is_told_where_it_is_listed(parts: Parts, status: PhotoStatus) -> None:
     """Spec 6.1: of an approved photo, to URLs that name `photo.deleted`; others get the seven."""
     parts.subscribe(URL, {"url": OTHER, "events": ["photo.deleted"]})
-    parts.publisher().photo_written("w1", EVENT, parts.photo(status=status), None)
+    parts.process().publisher.photo_written("w1", EVENT, parts.photo(status=status), None)
 
     expected = [("photo.deleted", OTHER)] if status is PhotoStatus.APPROVED else []
     assert parts.told == expected
@@ -80,7 +80,7 @@ def test_a_deletion_is_dated_by_its_own_write(parts: Parts) -> None:
         before=photo,
         after=None,
     )
-    service = cast("Service", SimpleNamespace(publisher=parts.publisher()))
+    service = cast("Service", SimpleNamespace(publisher=parts.process().publisher))
     webhook_triggers.photo_written(service, deletion)
 
     assert parts.data("photo.deleted") == {
@@ -92,9 +92,7 @@ def test_the_messages_of_a_write_are_queued_in_their_order_for_each_url(parts: P
     """Whichever of the things that may be done in parallel is done first, in a second run too."""
     parts.subscribe(URL, OTHER)
     parts.crowd(499)
-    parts.machine = replace(
-        parts.machine, in_parallel=lambda work, items: [work(one) for one in reversed(list(items))]
-    )
+    parts.in_parallel = lambda work, items: [work(item) for item in reversed(list(items))]
     photo = parts.photo(status="approved", email="ann@example.com")
     parts.at("queue.enqueue", fails, skip=2)
     with suppress(ServiceError):
@@ -111,7 +109,7 @@ def test_photos_that_are_deleted_with_their_event_are_not_told(parts: Parts) -> 
     """Spec 3.1: the event has no receivers any more."""
     parts.subscribe({"url": URL, "events": ["photo.deleted"]})
     parts.delete(f"events/{EVENT}")
-    parts.publisher().photo_written("w1", EVENT, parts.photo(status="approved"), None)
+    parts.process().publisher.photo_written("w1", EVENT, parts.photo(status="approved"), None)
 
     assert parts.told == []
 
@@ -184,9 +182,9 @@ def test_a_new_event_gets_its_secret(parts: Parts) -> None:
     """Spec 2.1: once, also where the trigger runs again, or an attempt made it first."""
     publish_event(parts, None, EventStatus.DRAFT)
     assert parts.calls == ["create secrets"]
-    secret = parts.secrets().of(EVENT)
+    secret = parts.process().webhook_secrets.of(EVENT)
     publish_event(parts, None, EventStatus.DRAFT)
-    assert parts.secrets().of(EVENT) == secret
+    assert parts.process().webhook_secrets.of(EVENT) == secret
 
 
 def test_other_writes_of_an_event_make_no_secret(parts: Parts) -> None:
@@ -216,7 +214,9 @@ def test_milestones_due(parts: Parts, count: int, recorded: list[int], due: list
     for number in recorded:
         parts.put(_milestone(number), {"photoId": "x"})
     parts.crowd(count - 1)
-    unclaimed = parts.publisher().milestones.unclaimed(EVENT, parts.photo(), NOW - timedelta(2))
+    unclaimed = parts.process().publisher.milestones.unclaimed(
+        EVENT, parts.photo(), NOW - timedelta(2)
+    )
     assert due == [milestone.number for milestone in unclaimed]
 
 
@@ -238,7 +238,7 @@ def test_a_milestone_fires_on_a_machine_whose_clock_has_just_begun(
 def test_a_milestone_fires_once(parts: Parts) -> None:
     """For the first write seen at or past it; a process looks again a minute later."""
     parts.crowd(99)
-    publisher = parts.publisher()
+    publisher = parts.process().publisher
     for number in range(3):
         photo = parts.photo(f"p{number}")
         publisher.photo_written(f"w{number}", EVENT, None, photo)

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from functions.access import Caller, Role
+from functions.adapters import Parameters
 from functions.arguments import EventArguments
 from functions.call_error import CallError, Code
-from functions.webhooks.calls.actions import Foreseen, Resent
+from functions.webhooks.calls.actions import DryRun, Resent
 from functions.webhooks.calls.webhook_arguments import Page, ResendArguments, next_page
-from functions.webhooks.deliveries.delivery import Delivery, Place
+from functions.webhooks.deliveries.delivery import Cursor, Delivery
 from functions.webhooks.deliveries.redelivery import Obstacle
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.webhook_settings import key
@@ -29,7 +30,7 @@ def parts() -> Parts:
     """An event with two URLs, of which each has three failed uploads and two failed approvals."""
     parts = Parts()
     parts.subscribe(URL, OTHER)
-    parts.page = 2
+    parts.parameters = Parameters(deliveries_at_once=2)
     for url in (URL, OTHER):
         for number, event in enumerate([UPLOADED, APPROVED, UPLOADED, APPROVED, UPLOADED]):
             put(parts, event, url, f"write-{number}")
@@ -50,15 +51,15 @@ def put(parts: Parts, event: EventType, url: str, cause: str, **fields: Any) -> 
 def resend(parts: Parts, **page: Any) -> Resent:
     """A page of everything since an hour ago."""
     wanted = ResendArguments(event_id=EVENT, what=replace(Page(since=SINCE), **page))
-    return parts.actions().resend(ADMIN, wanted)
+    return parts.process().actions.resend(ADMIN, wanted)
 
 
-def foresee(parts: Parts, **page: Any) -> Foreseen:
+def foresee(parts: Parts, **page: Any) -> DryRun:
     """A dry run of the same."""
     if "event" in page:
         page["event_type"] = page.pop("event")
     given = replace(Page(since=SINCE), **page)
-    return parts.actions().foresee(ADMIN, EventArguments(event_id=EVENT), given)
+    return parts.process().actions.make_dry_run(ADMIN, EventArguments(event_id=EVENT), given)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +86,7 @@ def test_a_dry_run_counts_what_the_pages_send(
     asked: dict[str, Any] = {"eventId": EVENT, "since": SINCE.isoformat()} | filters
     pages: list[Resent] = []
     while not pages or asked["next"]:
-        pages.append(parts.actions().resend(ADMIN, ResendArguments.read(asked)))
+        pages.append(parts.process().actions.resend(ADMIN, ResendArguments.read(asked)))
         asked["next"] = pages[-1].next
     again = [record for record in parts.records if record.round]
 
@@ -110,13 +111,13 @@ def test_a_receiver_that_has_lost_its_database_gets_an_hour_again(
         "until": until,
         "outcome": outcome,
     }
-    foreseen = parts.actions().foresee(
+    foreseen = parts.process().actions.make_dry_run(
         ADMIN, EventArguments(event_id=EVENT), _page(asked | {"dryRun": True})
     )
     assert foreseen.matching == again
     pages: list[Resent] = []
     while not pages or (asked["next"] and len(pages) < 20):
-        pages.append(parts.actions().resend(ADMIN, ResendArguments.read(asked)))
+        pages.append(parts.process().actions.resend(ADMIN, ResendArguments.read(asked)))
         parts.now += timedelta(seconds=1)
         asked["next"] = pages[-1].next
         for record in [record for record in parts.records if record.outcome.is_open]:
@@ -133,13 +134,13 @@ def _page(asked: dict[str, Any]) -> Page:
 
 def test_what_ended_later_is_left_alone(parts: Parts) -> None:
     """`until` limits it, and belongs to `next`; one in the future is now."""
-    parts.page = 300
+    parts.parameters = Parameters(deliveries_at_once=300)
     first = min(record.ended_at for record in parts.records if record.ended_at)
     assert resend(parts, until=first).resent == 1
     assert resend(parts, until=parts.now + timedelta(days=1)).resent == 9
 
     asked = {"eventId": EVENT, "since": SINCE.isoformat(), "until": first.isoformat()}
-    next_ = next_page(first, Place(first, "d1"))
+    next_ = next_page(first, Cursor(first, "d1"))
     assert _page(asked | {"next": next_}).until == first
     with pytest.raises(CallError, match="until must not be before since"):
         ResendArguments.read(asked | {"until": (SINCE - timedelta(seconds=1)).isoformat()})
@@ -155,21 +156,21 @@ def test_a_dry_run_counts_what_is_left_alone_by_the_reason(parts: Parts) -> None
         put(parts, UPLOADED, removed, f"removed {number}")
     for number in range(3):
         put(parts, APPROVED, given_up, f"given up {number}")
-    parts.page = 300
+    parts.parameters = Parameters(deliveries_at_once=300)
 
     barred = {Obstacle.REMOVED: 2, Obstacle.DISABLED: 3, Obstacle.UNUSABLE: 1}
-    assert foresee(parts) == Foreseen(matching=10, left_alone=barred | {"tests": 1})
+    assert foresee(parts) == DryRun(matching=10, left_alone=barred | {"tests": 1})
     assert foresee(parts, url=given_up).left_alone == NOTHING | {Obstacle.DISABLED: 3}
-    assert foresee(parts, url=URL) == Foreseen(matching=5, left_alone=NOTHING | {"tests": 1})
+    assert foresee(parts, url=URL) == DryRun(matching=5, left_alone=NOTHING | {"tests": 1})
     assert resend(parts) == Resent(resent=10, left_alone=7)
 
 
 def test_a_dry_run_counts_what_failed_before_its_endpoint_had_an_id(parts: Parts) -> None:
     """Spec 4.7: a page then sends as many."""
     parts.subscribe({"url": URL, "id": "screen"}, OTHER)
-    parts.page = 300
+    parts.parameters = Parameters(deliveries_at_once=300)
 
-    assert foresee(parts) == Foreseen(matching=10, left_alone=NOTHING)
+    assert foresee(parts) == DryRun(matching=10, left_alone=NOTHING)
     assert foresee(parts, url=URL).matching == 5 == resend(parts, url=URL).resent
 
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from functions.webhooks.sender.host_limits import HostLimitError
-from functions.webhooks.sender.ports import SendError
+from functions.webhooks.sender.sender import HostLimitError, SendError
 from tests.unit.webhooks.tls_receivers import (
     OK,
     Server,

@@ -16,12 +16,12 @@ SECONDS = 5.0
 
 def resolver(server: NameServer, clock: Clock | None = None) -> SystemResolver:
     """One that asks `server`."""
-    return SystemResolver(clock or Clock(), server.settings)
+    return SystemResolver((clock or Clock()).process, server.settings)
 
 
 def ips(found: SystemResolver, host: str) -> Sequence[str]:
     """The addresses of `host`."""
-    return found(host, SECONDS)
+    return found.resolve(host, SECONDS)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_name_without_addresses(host: str) -> None:
         answering({"mail-only.example.com": "60 IN MX 10"}) as server,
         pytest.raises(socket.gaierror),
     ):
-        resolver(server)(host, SECONDS)
+        resolver(server).resolve(host, SECONDS)
 
 
 def test_a_name_is_complete_as_it_stands() -> None:
@@ -68,7 +68,7 @@ def test_a_name_is_complete_as_it_stands() -> None:
         server.settings.search = [dns.name.from_text("internal.example.com")]
         server.settings.use_search_by_default = True
         with pytest.raises(socket.gaierror):
-            resolver(server)("db", SECONDS)
+            resolver(server).resolve("db", SECONDS)
     assert server.questions == [("db", "A")]
 
 
@@ -119,7 +119,7 @@ def test_a_failure_is_not_kept() -> None:
     with answering(records) as server:
         asks = resolver(server)
         with pytest.raises(socket.gaierror):
-            asks("a.example.com", SECONDS)
+            asks.resolve("a.example.com", SECONDS)
         records["a.example.com"] = "60 IN A 192.0.2.1"
         assert ips(asks, "a.example.com") == ["192.0.2.1"]
 

@@ -32,7 +32,7 @@ def wait(parts: Parts, **time: float) -> None:
 def rotate(parts: Parts, active_in: timedelta = timedelta(0)) -> None:
     """A superadmin replaces the event's secret, in an instance that has just begun."""
     wanted = RotateArguments(event_id=EVENT, active_in=active_in)
-    parts.actions().rotate_secret(SUPERADMIN, wanted)
+    parts.process().actions.rotate_secret(SUPERADMIN, wanted)
 
 
 def recorded(parts: Parts) -> Any:
@@ -49,7 +49,7 @@ def signing(*instances: RememberedSecrets) -> list[str]:
 
 def test_the_present_secret_signs_until_the_next_one_takes_over(parts: Parts) -> None:
     """On every instance in the same moment, whenever it would have looked again."""
-    one, another = parts.secrets(), parts.secrets()
+    one, another = parts.process().webhook_secrets, parts.process().webhook_secrets
     [present] = signing(one)
     wait(parts, seconds=25)
     [same] = signing(another)
@@ -70,7 +70,7 @@ def test_the_present_secret_signs_until_the_next_one_takes_over(parts: Parts) ->
 
 def test_then_only_the_new_secret_is_recorded(parts: Parts) -> None:
     """The first reader puts it there before it signs; the old one is nowhere any more."""
-    one, another = parts.secrets(), parts.secrets()
+    one, another = parts.process().webhook_secrets, parts.process().webhook_secrets
     signing(one, another)
     rotate(parts, TEN_MINUTES)
     announced = recorded(parts).next.secret
@@ -89,7 +89,7 @@ def test_then_only_the_new_secret_is_recorded(parts: Parts) -> None:
 
 def test_instances_that_notice_at_once_write_once(parts: Parts) -> None:
     """The second finds the record changed, and looks again."""
-    one, another = parts.secrets(), parts.secrets()
+    one, another = parts.process().webhook_secrets, parts.process().webhook_secrets
     rotate(parts, TEN_MINUTES)
     announced = recorded(parts).next.secret
     wait(parts, minutes=10)
@@ -108,7 +108,7 @@ def test_instances_that_notice_at_once_write_once(parts: Parts) -> None:
 @pytest.mark.parametrize("act", ["announce", "withdraw", "rotate"])
 def test_an_announced_secret_that_is_given_up_in_time_never_signs(parts: Parts, act: str) -> None:
     """Spec 4.8: on every instance, even one that remembers it; the recorded one signs then."""
-    one, another = parts.secrets(), parts.secrets()
+    one, another = parts.process().webhook_secrets, parts.process().webhook_secrets
     [present] = signing(one)
     rotate(parts, TEN_MINUTES)
     given_up = recorded(parts).next.secret
@@ -116,7 +116,7 @@ def test_an_announced_secret_that_is_given_up_in_time_never_signs(parts: Parts, 
     assert signing(another) == [present]
     if act == "withdraw":
         wanted = RotateArguments(event_id=EVENT, withdraw=True)
-        answers = [parts.actions().withdraw_secret(SUPERADMIN, wanted) for _ in range(2)]
+        answers = [parts.process().actions.withdraw_secret(SUPERADMIN, wanted) for _ in range(2)]
         assert answers == [True, False]
     else:
         rotate(parts, TEN_MINUTES if act == "announce" else timedelta(0))
@@ -141,7 +141,7 @@ def test_the_call_that_withdraws_a_secret_says_so(parts: Parts, meanwhile: str) 
     parts.repeats("update secrets")
     wanted = RotateArguments(event_id=EVENT, withdraw=True)
 
-    assert parts.actions().withdraw_secret(SUPERADMIN, wanted)
+    assert parts.process().actions.withdraw_secret(SUPERADMIN, wanted)
     assert announced != recorded(parts).secret
 
 
@@ -152,13 +152,13 @@ def test_an_announced_secret_that_is_due_cannot_be_withdrawn(parts: Parts) -> No
     wait(parts, minutes=10)
     wanted = RotateArguments(event_id=EVENT, withdraw=True)
 
-    assert not parts.actions().withdraw_secret(SUPERADMIN, wanted)
-    assert signing(parts.secrets()) == [announced]
+    assert not parts.process().actions.withdraw_secret(SUPERADMIN, wanted)
+    assert signing(parts.process().webhook_secrets) == [announced]
 
 
 def test_what_was_announced_and_is_due_is_the_present_one_of_the_next(parts: Parts) -> None:
     """Also where nobody has signed with it yet."""
-    one = parts.secrets()
+    one = parts.process().webhook_secrets
     rotate(parts, TEN_MINUTES)
     first = recorded(parts).next.secret
     at = parts.now + TEN_MINUTES
@@ -171,7 +171,7 @@ def test_what_was_announced_and_is_due_is_the_present_one_of_the_next(parts: Par
 
 def test_the_instance_that_replaces_a_secret_knows_at_once(parts: Parts) -> None:
     """The instance signs with its new secret without reading the record again."""
-    one = parts.secrets()
+    one = parts.process().webhook_secrets
     signing(one)
     one.rotate(EVENT)
     parts.calls.clear()
@@ -182,8 +182,8 @@ def test_the_instance_that_replaces_a_secret_knows_at_once(parts: Parts) -> None
 
 def test_a_secret_is_as_old_as_the_question(parts: Parts) -> None:
     """Spec 4.8: after a rotation an instance signs with the old secret for a minute at most."""
-    slow = parts.secrets()
-    [old] = signing(parts.secrets())
+    slow = parts.process().webhook_secrets
+    [old] = signing(parts.process().webhook_secrets)
     parts.after("get secrets", lambda: wait(parts, seconds=50))
     assert signing(slow) == [old]
 
@@ -195,8 +195,8 @@ def test_a_secret_is_as_old_as_the_question(parts: Parts) -> None:
 
 def test_a_secret_whose_reading_took_over_a_minute_is_read_again(parts: Parts) -> None:
     """Spec 4.8: it was replaced while the call that had read it was held up."""
-    slow = parts.secrets()
-    signing(parts.secrets())
+    slow = parts.process().webhook_secrets
+    signing(parts.process().webhook_secrets)
 
     def replaced_meanwhile() -> None:
         rotate(parts)
@@ -209,7 +209,7 @@ def test_a_secret_whose_reading_took_over_a_minute_is_read_again(parts: Parts) -
 
 def test_a_withdrawal_between_reading_and_taking_over_counts(parts: Parts) -> None:
     """A reader that is about to put the announced one in place finds the record changed."""
-    one, another = parts.secrets(), parts.secrets()
+    one, another = parts.process().webhook_secrets, parts.process().webhook_secrets
     rotate(parts, TEN_MINUTES)
     wait(parts, minutes=10)
     parts.at("update secrets", lambda: rotate(parts))
@@ -221,7 +221,7 @@ def test_a_withdrawal_between_reading_and_taking_over_counts(parts: Parts) -> No
 def test_a_delivery_signs_with_what_is_remembered(parts: Parts) -> None:
     """An announced secret costs a delivery no call until it is due; the header has one `v1`."""
     rotate(parts, TEN_MINUTES)
-    worker = parts.worker()
+    worker = parts.process().worker
     calls = []
     for number in range(2):
         delivery = parts.delivery(cause=f"write-{number}")
@@ -229,7 +229,9 @@ def test_a_delivery_signs_with_what_is_remembered(parts: Parts) -> None:
         worker.attempt(AttemptRequest(EVENT, delivery.id, 1))
         calls.append(list(parts.calls))
 
-    assert calls[0] == ["get deliveries", "get secrets", "sender.post", "update deliveries"]
+    assert calls[0] == [
+        *("get deliveries", "get events", "get secrets", "sender.post", "update deliveries")
+    ]
     assert calls[1] == ["get deliveries", "sender.post", "update deliveries"]
     assert [headers["Wall-Signature"].count("v1=") for headers, _ in parts.posts] == [1, 1]
 
@@ -240,7 +242,7 @@ def test_no_secret_is_in_the_answer_or_in_a_line_of_the_log(
 ) -> None:
     """Neither the present one nor the next; the answer says from when on."""
     wanted = RotateArguments(event_id=EVENT, active_in=active_in)
-    signs_from = parts.actions().rotate_secret(SUPERADMIN, wanted)
+    signs_from = parts.process().actions.rotate_secret(SUPERADMIN, wanted)
     written = capfd.readouterr().out
 
     assert "webhook.secret_" in written
@@ -254,7 +256,7 @@ def test_a_missing_secret_is_made(parts: Parts, found: dict[str, object] | None)
     path = f"events/{EVENT}/secrets/webhooks"
     if found is not None:
         parts.put(path, found)
-    secret = parts.secrets().of(EVENT)
+    secret = parts.process().webhook_secrets.of(EVENT)
     stored = parts.firestore.get(path)
     assert stored is not None
     assert stored.fields == (found or {}) | {"secret": secret}

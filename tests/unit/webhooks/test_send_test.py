@@ -44,7 +44,7 @@ def test_every_type_is_sent_as_a_real_one_is(event: EventType) -> None:
     """The envelope, the headers and the fields of its type, none of them null."""
     parts = Parts()
     asked = {"eventId": EVENT, "url": URL, "event": event.value}
-    delivery = parts.actions().send_test(ADMIN, TestArguments.read(asked))
+    delivery = parts.process().url_test.send_test(ADMIN, TestArguments.read(asked))
     [(headers, posted)] = parts.posts
     body = json.loads(posted)
 
@@ -58,8 +58,8 @@ def test_every_type_is_sent_as_a_real_one_is(event: EventType) -> None:
 def test_every_attempt_of_a_test_says_so_and_no_other_does() -> None:
     """Spec 6.2: also when the test is sent again."""
     parts = Parts()
-    test = parts.actions().send_test(ADMIN, TestArguments(event_id=EVENT, url=URL))
-    parts.actions().resend(ADMIN, ResendArguments(event_id=EVENT, what=test.id))
+    test = parts.process().url_test.send_test(ADMIN, TestArguments(event_id=EVENT, url=URL))
+    parts.process().actions.resend(ADMIN, ResendArguments(event_id=EVENT, what=test.id))
     parts.attempt(parts.record(test), in_round=1)
     parts.attempt(parts.delivery())
 
@@ -69,9 +69,9 @@ def test_every_attempt_of_a_test_says_so_and_no_other_does() -> None:
 def test_what_it_tells_of_has_just_happened() -> None:
     """Times are of now, and statuses those that the type is about."""
     parts = Parts()
-    actions = parts.actions()
+    test = parts.process().url_test
     for event in EventType:
-        actions.send_test(ADMIN, TestArguments(event_id=EVENT, url=URL, event_type=event))
+        test.send_test(ADMIN, TestArguments(event_id=EVENT, url=URL, event_type=event))
     bodies = [json.loads(body) for _, body in parts.posts]
     data = {body["event"]: body["data"] for body in bodies}
     times = {

@@ -6,7 +6,7 @@ from contextlib import ExitStack, suppress
 
 import pytest
 
-from functions.webhooks.sender.host_limits import HostLimitError, HostLimits
+from functions.webhooks.sender.sender import HostLimitError, HostLimits
 
 HOST = "hooks.example.com"
 

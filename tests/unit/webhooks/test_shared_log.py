@@ -7,7 +7,7 @@ import pytest
 
 from functions.access import Caller, Role
 from functions.call_error import CallError, Code
-from functions.webhooks.calls.shared_log import PAGE_BYTES, LogPage
+from functions.webhooks.calls.shared_log import PAGE_BYTES, RESENDS_AN_HOUR, LogPage
 from functions.webhooks.calls.webhook_arguments import (
     LogArguments,
     ResendSharedArguments,
@@ -34,13 +34,13 @@ def parts() -> Parts:
 def share(parts: Parts, url: str = URL, **fields: Any) -> str:
     """Give a link out; the share's id."""
     wanted = ShareArguments(event_id=EVENT, url=url, **fields)
-    return parts.log_links().give_out(ADMIN, wanted)[1].id
+    return parts.process().log_links.give_out(ADMIN, wanted)[1].id
 
 
 def read(parts: Parts, share_id: str, **fields: Any) -> LogPage:
     """Look at a page."""
     wanted = LogArguments.read({"token": "t"} | fields)
-    return parts.shared_log().read_page(EVENT, share_id, wanted)
+    return parts.process().shared_log.read_page(EVENT, share_id, wanted)
 
 
 def ids(page: LogPage) -> list[str]:
@@ -51,7 +51,7 @@ def ids(page: LogPage) -> list[str]:
 def send_again(parts: Parts, share_id: str, delivery: Delivery) -> None:
     """Have one sent again."""
     wanted = ResendSharedArguments(token="t", delivery_id=delivery.id)
-    parts.shared_log().send_again(EVENT, share_id, wanted)
+    parts.process().shared_log.send_again(EVENT, share_id, wanted)
 
 
 def several(parts: Parts, count: int, **fields: Any) -> list[Delivery]:
@@ -107,7 +107,7 @@ def test_large_bodies_make_smaller_pages(parts: Parts) -> None:
         )
         for number, size in enumerate(sizes_of)
     ]
-    parts.deliveries().create(EVENT, made)
+    parts.process().deliveries.create(EVENT, made)
     share_id, sizes, after = share(parts), [], None
     while True:
         page = read(parts, share_id, after=after)
@@ -136,7 +136,7 @@ def test_filters(parts: Parts, filters: dict[str, Any], expected: set[str]) -> N
     made["joined"] = Delivery.create(
         cause="3", event_id=EVENT, event_type=EventType.GUEST_JOINED, url=URL, data={}, now=NOW
     )
-    parts.deliveries().create(EVENT, [made["joined"]])
+    parts.process().deliveries.create(EVENT, [made["joined"]])
     assert set(ids(read(parts, share(parts), **filters))) == {made[name].id for name in expected}
 
 
@@ -144,7 +144,7 @@ def test_one_refusal_whatever_the_reason(parts: Parts) -> None:
     """Ended, expired, gone with its event or never there: nobody can tell which."""
     delivery = parts.delivery()
     revoked, expired = share(parts, can_resend=True), share(parts, lasts=timedelta(days=1))
-    parts.log_links().revoke(ADMIN, RevokeArguments(event_id=EVENT, share_id=revoked))
+    parts.process().log_links.revoke(ADMIN, RevokeArguments(event_id=EVENT, share_id=revoked))
     deleted = share(parts)
     said = []
     for one in (revoked, "none"):
@@ -180,7 +180,6 @@ def test_a_link_that_only_shows(parts: Parts) -> None:
     message = refused(Code.PERMISSION_DENIED, lambda: send_again(parts, share(parts), failed))
     assert "sends none again" in message
     assert parts.record(failed) == failed
-    assert parts.resends == []
 
 
 def test_a_delivery_to_another_url_is_not_there(parts: Parts) -> None:
@@ -214,14 +213,15 @@ def test_a_url_that_is_the_events_no_more(parts: Parts) -> None:
 
 def test_resends_are_counted_by_event_and_url(parts: Parts) -> None:
     """Further links to the URL allow no more."""
-    parts.resends_at_most = 1
+    limit = parts.process().rate_limit("LOG_LINKS_KEY")
+    for _ in range(RESENDS_AN_HOUR - 1):
+        limit.allows("resendSharedWebhook to", f"{EVENT}\n{URL}", RESENDS_AN_HOUR)
     first, second = (parts.failed(parts.delivery(cause=cause)) for cause in "ab")
     send_again(parts, share(parts, can_resend=True), first)
     other_link = share(parts, can_resend=True)
     message = refused(Code.RESOURCE_EXHAUSTED, lambda: send_again(parts, other_link, second))
     assert "this URL" in message
     assert parts.record(second) == second
-    assert set(parts.resends) == {f"{EVENT}\n{URL}"}
 
 
 def test_the_log_names_no_token_and_no_path(

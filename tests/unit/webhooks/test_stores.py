@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from functions.firestore.model import AlreadyRecordedError, ChangedMeanwhileError, Delete
-from functions.webhooks.deliveries.delivery import Attempt, Delivery, EndedWithin, Outcome, Place
+from functions.webhooks.deliveries.delivery import Attempt, Cursor, Delivery, EndedWithin, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
 from functions.webhooks.failing_endpoints.failing_endpoint import FailingEndpoint, Standing
@@ -162,7 +162,7 @@ def test_deliveries_that_ended_at_the_same_moment_are_turned_by_their_ids(
     wanted = EndedWithin(since=NOW, until=NOW + timedelta(seconds=2))
     found: list[Delivery] = []
     while True:
-        last = Place(found[-1].ended_at or NOW, found[-1].id) if found else None
+        last = Cursor(found[-1].ended_at or NOW, found[-1].id) if found else None
         page = deliveries.ended(EVENT, wanted, last, 2)
         found += page
         if len(page) < 2:
@@ -199,7 +199,7 @@ def test_what_workers_note_of_an_endpoint_stays_beside_a_sweep(
             write(read)
     store.note_notice(read.notified(Standing.FAILING, NOW))
     [again] = store.of_event(EVENT)
-    assert again == replace(record, told=Standing.FAILING, told_at=NOW, failed_at=later)
+    assert again == replace(record, reported=Standing.FAILING, reported_at=NOW, failed_at=later)
     store.forget(again)
     for write in (store.save, store.note_notice):
         with pytest.raises(ChangedMeanwhileError):

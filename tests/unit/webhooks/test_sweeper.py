@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import main
+from functions.adapters import Parameters
 from tests.in_memory.adapters import service_on
 from tests.in_memory.through import ServiceError
 from tests.unit.webhooks.parts import FAILURES, NOW, Parts, fails
@@ -25,7 +26,7 @@ def test_what_is_two_minutes_late_is_overdue(parts: Parts, late: float, swept: i
     """A busy queue is not a lost task."""
     delivery = parts.delivery()
     parts.now += timedelta(seconds=late)
-    assert parts.sweeper().sweep() == swept
+    assert parts.process().sweeper.sweep() == swept
     assert [task.data["deliveryId"] for task in parts.queued] == [delivery.id] * swept
 
 
@@ -33,7 +34,7 @@ def test_what_is_swept_is_attempted(parts: Parts) -> None:
     """With the number of the attempt that is owed, on its queue, under a name of this sweep."""
     delivery = parts.attempts(parts.delivery(), 500, 500)
     parts.now += timedelta(hours=1)
-    parts.sweeper().sweep()
+    parts.process().sweeper.sweep()
     task = parts.queued[-1]
     assert task.queue == "retryWebhookAfter5s"
     assert task.name.startswith(f"{delivery.id}-3-sweep")
@@ -50,7 +51,7 @@ def test_a_record_without_an_endpoint_stops_no_sweep(parts: Parts) -> None:
     parts.delete(path)
     parts.put(path, {name: value for name, value in fields.items() if name != "endpoint"})
     parts.now += timedelta(hours=1)
-    assert parts.sweeper().sweep() == 1
+    assert parts.process().sweeper.sweep() == 1
     assert parts.record(delivery).endpoint == delivery.endpoint
 
 
@@ -61,7 +62,7 @@ def test_a_delivery_that_waits_gets_a_task_when_its_lateness_has_doubled(parts: 
     for minutes in range(5, 125, 5):
         parts.now = NOW + timedelta(minutes=minutes)
         for _ in range(2):
-            assert parts.sweeper().sweep() == 1
+            assert parts.process().sweeper.sweep() == 1
         tasks[minutes] = len(parts.queued)
     assert [minutes for minutes in tasks if tasks[minutes] > tasks.get(minutes - 5, 0)] == [
         5,
@@ -80,7 +81,7 @@ def test_what_has_ended_is_owed_nothing(parts: Parts, answers: list[Any]) -> Non
     parts.delivery(cause="another", disabled="why")
     parts.now += timedelta(days=1)
     queued = len(parts.queued)
-    assert parts.sweeper().sweep() == 0
+    assert parts.process().sweeper.sweep() == 0
     assert len(parts.queued) == queued
 
 
@@ -88,8 +89,8 @@ def test_every_page_is_swept(parts: Parts) -> None:
     """However many deliveries are overdue, of whichever event."""
     made = [parts.delivery(cause=str(number)) for number in range(250)]
     parts.now += timedelta(minutes=3)
-    parts.sweep_page = 40
-    assert parts.sweeper().sweep() == 250
+    parts.parameters = Parameters(deliveries_at_once=40)
+    assert parts.process().sweeper.sweep() == 250
     assert {task.data["deliveryId"] for task in parts.queued} == {delivery.id for delivery in made}
 
 
@@ -100,10 +101,10 @@ def test_a_sweep_that_fails_is_made_up_for_by_the_next(parts: Parts) -> None:
     parts.now += timedelta(minutes=3)
     parts.at("queue.enqueue", fails, skip=1)
     with suppress(ServiceError):
-        parts.sweeper().sweep()
+        parts.process().sweeper.sweep()
     assert len(parts.queued) == 1
     parts.now += timedelta(minutes=5)
-    parts.sweeper().sweep()
+    parts.process().sweeper.sweep()
     assert len({task.data["deliveryId"] for task in parts.queued}) == 3
 
 

@@ -86,7 +86,6 @@ def test_an_events_write_fires(before: str | None, after: str | None, fired: str
         "w1",
         event(before) if before else None,
         event(after) if after else None,
-        count_photos=lambda: 7,
     )
     assert ([fired] if fired else []) == types(messages)
 

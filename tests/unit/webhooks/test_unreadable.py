@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from functions.access import Caller, Role
+from functions.adapters import Parameters
 from functions.webhooks.calls.webhook_arguments import LogArguments, ResendArguments, ShareArguments
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.webhook_settings import key
@@ -36,7 +37,7 @@ def of_another_release(parts: Parts, path: str, **fields: object) -> None:
 def swept(parts: Parts, *deliveries: Delivery) -> None:
     """The sweep queues what is late."""
     parts.now += timedelta(minutes=3)
-    assert parts.sweeper().sweep() == len(deliveries)
+    assert parts.process().sweeper.sweep() == len(deliveries)
     assert {task.data["deliveryId"] for task in parts.queued} == {one.id for one in deliveries}
 
 
@@ -66,11 +67,12 @@ def test_an_unreadable_delivery_stops_no_sweep(
 
 def resent(parts: Parts) -> int:
     """Page after page, of two deliveries each."""
-    parts.page, next_, count = 2, None, 0
+    parts.parameters = Parameters(deliveries_at_once=2)
+    next_, count = None, 0
     since = (NOW - timedelta(hours=1)).isoformat()
     while True:
         asked = {"eventId": EVENT, "since": since, "next": next_}
-        done = parts.actions().resend(ADMIN, ResendArguments.read(asked))
+        done = parts.process().actions.resend(ADMIN, ResendArguments.read(asked))
         count, next_ = count + done.resent, done.next
         if next_ is None:
             return count
@@ -80,15 +82,15 @@ def recovered(parts: Parts) -> int:
     """Both receivers are back, and the schedule comes."""
     for url in (URL, OTHER):
         parts.attempts(parts.delivery(url=url, cause="arrived"), 204)
-    parts.endpoint_sweep().sweep()
+    parts.process().endpoint_sweep.sweep()
     return sum(record.round for record in parts.records)
 
 
 def listed(parts: Parts) -> int:
     """What the bearer of a link sees."""
     wanted = ShareArguments(event_id=EVENT, url=URL)
-    share_id = parts.log_links().give_out(ADMIN, wanted)[1].id
-    page = parts.shared_log().read_page(EVENT, share_id, LogArguments.read({"token": "t"}))
+    share_id = parts.process().log_links.give_out(ADMIN, wanted)[1].id
+    page = parts.process().shared_log.read_page(EVENT, share_id, LogArguments.read({"token": "t"}))
     return len(page.deliveries)
 
 
@@ -121,12 +123,12 @@ def test_an_unreadable_endpoint_stops_no_other(parts: Parts) -> None:
 def test_a_trigger_that_finds_an_unreadable_delivery_goes_on(parts: Parts) -> None:
     """The message to the other URL is recorded and queued."""
     photo = parts.photo()
-    parts.publisher().photo_written("w1", EVENT, None, photo)
+    parts.process().publisher.photo_written("w1", EVENT, None, photo)
     bad, good = parts.records
     of_another_release(parts, path_of(bad), outcome="paused")
     parts.delete(path_of(good))
     queued = len(parts.queued)
-    parts.publisher().photo_written("w1", EVENT, None, photo)
+    parts.process().publisher.photo_written("w1", EVENT, None, photo)
 
     assert parts.record(good).outcome == "pending"
     assert len(parts.queued) == queued, "its task has the same name"

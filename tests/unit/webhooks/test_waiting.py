@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from functions.access import Caller, Role
+from functions.adapters import Parameters
 from functions.gcp.task_queue import Task
 from functions.webhooks.attempts.sweeper import OVERDUE_AFTER
 from functions.webhooks.attempts.worker import HOST_LIMIT_WAIT, Worker
@@ -14,7 +15,7 @@ from functions.webhooks.calls.webhook_arguments import Page, ResendArguments
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.deliveries.queues import SLOW_QUEUE, AttemptRequest, attempt_task
 from functions.webhooks.publisher import Publisher
-from functions.webhooks.sender.host_limits import HostLimitError
+from functions.webhooks.sender.sender import HostLimitError
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts, crashes, fails
 
@@ -25,7 +26,7 @@ ADMIN = Caller("u1", Role.ADMIN, "t1")
 def parts() -> Parts:
     """An event with one URL, and a pace of which one delivery is due at once."""
     parts = Parts()
-    parts.a_second = 4
+    parts.parameters = Parameters(event_deliveries_a_second=4, threads=120)
     return parts
 
 
@@ -46,7 +47,7 @@ def takes(parts: Parts, seconds: float) -> None:
 
 def slow_worker(parts: Parts) -> Worker:
     """A worker that has met a timed-out receiver."""
-    worker = parts.worker()
+    worker = parts.process().worker
     takes(parts, 5)
     met = parts.delivery(cause="met before")
     parts.answers.append(None)
@@ -61,7 +62,7 @@ def last_task(parts: Parts) -> Task:
 
 def test_a_busy_events_deliveries_are_due_one_after_the_other(parts: Parts) -> None:
     """The record says when, and the task is due then."""
-    publisher = parts.publisher()
+    publisher = parts.process().publisher
     for number in range(4):
         upload(parts, publisher, number)
     due = [NOW + timedelta(seconds=seconds) for seconds in (0, 0.25, 0.5, 0.75)]
@@ -73,7 +74,7 @@ def test_a_busy_events_deliveries_are_due_one_after_the_other(parts: Parts) -> N
 def test_a_trigger_that_runs_again_makes_the_same_task(parts: Parts) -> None:
     """Two hundred uploads, each trigger run by two instances: one task for each delivery."""
     parts.subscribe({"url": URL, "events": ["photo.uploaded"]})
-    first, second = parts.publisher(), parts.publisher()
+    first, second = parts.process().publisher, parts.process().publisher
     for number in range(200):
         upload(parts, first, number)
     for number in reversed(range(200)):
@@ -84,7 +85,7 @@ def test_a_trigger_that_runs_again_makes_the_same_task(parts: Parts) -> None:
 def test_an_outage_of_the_queues_is_not_counted_again(parts: Parts) -> None:
     """Two minutes without Cloud Tasks, at half the pace: the next upload is due at once."""
     parts.subscribe({"url": URL, "events": ["photo.uploaded"]})
-    publisher = parts.publisher()
+    publisher = parts.process().publisher
 
     def passes(seconds: float) -> None:
         parts.monotonic += seconds
@@ -106,7 +107,7 @@ def test_a_resend_is_paced_like_an_upload(parts: Parts) -> None:
     for delivery in deliveries:
         parts.failed(delivery)
     page = ResendArguments(event_id=EVENT, what=Page(since=NOW - timedelta(days=1)))
-    parts.actions().resend(ADMIN, page)
+    parts.process().actions.resend(ADMIN, page)
     began = parts.now
     due = sorted(record.next_attempt_at or began for record in parts.records)
     assert due == [began + timedelta(seconds=seconds) for seconds in (0, 0.25, 0.5, 0.75)]
@@ -114,7 +115,7 @@ def test_a_resend_is_paced_like_an_upload(parts: Parts) -> None:
 
 def test_a_wait_is_no_lag_of_ours(parts: Parts) -> None:
     """What an alert measures begins when the delivery is due."""
-    publisher = parts.publisher()
+    publisher = parts.process().publisher
     upload(parts, publisher, 1)
     upload(parts, publisher, 2)
     at_once, paced = sorted(parts.records, key=lambda record: str(record.next_attempt_at))
@@ -145,7 +146,7 @@ def test_the_slow_queues_task_makes_the_attempt(parts: Parts) -> None:
     worker = slow_worker(parts)
     worker.attempt(AttemptRequest(EVENT, delivery.id, 1))
     request = AttemptRequest.read(last_task(parts).data)
-    parts.worker().attempt(request)
+    parts.process().worker.attempt(request)
     record = parts.record(delivery)
     assert (record.outcome, record.slow) == (Outcome.SUCCESS, False)
 
@@ -204,7 +205,7 @@ def test_a_swept_delivery_goes_where_its_record_says(parts: Parts) -> None:
     delivery = parts.delivery()
     worker.attempt(AttemptRequest(EVENT, delivery.id, 1))
     parts.now += OVERDUE_AFTER + timedelta(seconds=10)
-    parts.sweeper().sweep()
+    parts.process().sweeper.sweep()
     swept = [task for task in parts.queued if "-sweep" in task.name and delivery.id in task.name]
     assert [task.queue for task in swept] == [SLOW_QUEUE]
 
@@ -233,7 +234,7 @@ def test_a_delivery_without_a_turn_at_its_host_comes_later(parts: Parts, *, slow
         parts.at("sender.post", no_turn)
         record = parts.record(delivery)
         parts.now = max(parts.now, record.next_attempt_at or parts.now)
-        parts.worker().attempt(AttemptRequest.read(attempt_task(record).data))
+        parts.process().worker.attempt(AttemptRequest.read(attempt_task(record).data))
         record = parts.record(delivery)
         assert (record.attempts, record.outcome, record.slow) == (0, Outcome.PENDING, True)
         assert last_task(parts).queue == SLOW_QUEUE
@@ -252,6 +253,6 @@ def test_a_delivery_without_a_turn_has_begun_no_attempt(parts: Parts) -> None:
         record = parts.record(delivery)
         parts.now = max(parts.now, record.next_attempt_at or parts.now)
         request = AttemptRequest.read(attempt_task(record).data, dispatched_before=3)
-        parts.worker().attempt(request)
+        parts.process().worker.attempt(request)
         assert parts.record(delivery).begun == 0
     assert parts.attempts(delivery, 204).outcome is Outcome.SUCCESS

@@ -6,19 +6,19 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import pytest
 
 from emulator import certificates
+from functions.process import CLOCK
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
-from functions.webhooks.sender import addresses
+from functions.webhooks.sender import http_sender as addresses
 from functions.webhooks.sender.adapter import PinnedAdapter
-from functions.webhooks.sender.host_limits import HostLimits
 from functions.webhooks.sender.http_sender import HttpSender
-from functions.webhooks.sender.ports import SendError, Source
 from functions.webhooks.sender.resolver import SystemResolver
+from functions.webhooks.sender.sender import HostLimits, SendError, Source
 
 DEADLINE: Final = 0.5  # seconds; the service's own 5 would only make the tests slow
 BODY: Final = b'{"event":"photo.uploaded"}'
@@ -114,6 +114,11 @@ def trusting() -> ssl.SSLContext:
     return ssl.create_default_context(cafile=certificates.CA)
 
 
+@dataclass(frozen=True)
+class _Resolver:
+    resolve: Callable[[str, float], Sequence[str]]
+
+
 @contextmanager
 def sending(
     *,
@@ -125,12 +130,13 @@ def sending(
     timeout: float = DEADLINE,
 ) -> Iterator[HttpSender]:
     """A sender with a short deadline, closed in the end."""
+    clock = replace(CLOCK, monotonic=monotonic)
     sender = HttpSender(
-        adapter=PinnedAdapter(trusting(), monotonic),
-        resolve=resolve or SystemResolver(monotonic),
+        adapter=PinnedAdapter(trusting(), clock),
+        resolver=_Resolver(resolve or SystemResolver(clock).resolve),
         of_events=HostLimits(of_an_event),
         of_tenants=HostLimits(of_a_tenant),
-        monotonic=monotonic,
+        clock=clock,
         is_allowed=addresses.is_public_or_loopback if allow_loopback else addresses.is_public,
         timeout_seconds=timeout,
     )
