@@ -1,11 +1,13 @@
-"""One recap at a time (spec 3.3)."""
+"""One recap at a time (spec 3.3), by a call or as it was planned (spec 4.15)."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from datetime import UTC, datetime
 
 from emulator.mailbox import Mailbox, slow
-from tests.suite.call import Answer
-from tests.suite.recap.wall import Wall
+from emulator.people import Person, sign_in
+from tests.suite.call import Answer, call
+from tests.suite.recap.wall import PAST, TENANT, Wall, guest
 
 Recap = Callable[..., Answer]
 
@@ -25,3 +27,21 @@ def test_of_four_calls_at_once_exactly_one_sends(
     assert last.result == {"sent": 3, "skipped": 0}
     assert len(mailbox.mails) == 3
     assert len(wall.recaps()) == 1
+
+
+def test_a_planned_recap_goes_out_for_whoever_still_has_the_role(
+    wall: Wall, mailbox: Mailbox, organizer: Person
+) -> None:
+    """Spec 4.15: the task's own function asks Auth for the planner's claims."""
+    wall.guests(3)
+    schedule = wall.event.collection("schedules").document("recap")
+    for person, state in ((sign_in("guest", TENANT), "failed"), (organizer, "sent")):
+        version = person.uid
+        task = {"eventId": wall.id, "version": version, "at": PAST.isoformat()}
+        by = {"uid": person.uid, "email": person.email}
+        schedule.set({"at": datetime.now(UTC), "by": by, "version": version, "state": "scheduled"})
+        assert [call("sendScheduledRecap", task).status for _ in range(2)] == [200, 200]
+        assert (schedule.get().to_dict() or {})["state"] == state
+    notice, *mails = mailbox.mails
+    assert "may not send it any more" in notice.text
+    assert {mail.to for mail in mails} == {guest(0), guest(1), guest(2)}
