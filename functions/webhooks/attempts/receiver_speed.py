@@ -3,11 +3,12 @@
 A fast receiver holds a place of the instance for some milliseconds, a slow one up to five
 seconds. So an attempt goes to the slow queue where it could hold up attempts at fast receivers:
 
-- an attempt at a receiver that has another one at work for longer than a second;
-- an attempt at a receiver that has not proved to be fast, while it has one at work already,
-  while its event has three such attempts at work, while its tenant has an even part of the places
-  for such attempts, or while they hold half of all places;
-- an attempt at a slow receiver; one attempt in two minutes is excepted, to see whether it still is.
+receiver      an attempt at it goes to the slow queue
+any           while another attempt at it is under way for longer than SLOW_AFTER
+not known     while another attempt at it is under way,
+to be fast    or its event has PLACES_TO_TRY_AN_EVENT such attempts under way,
+              or its tenant an even part of PLACES_TO_TRY, or all tenants PLACES_TO_TRY
+slow          always, but for one attempt in TRIED_AGAIN_AFTER_SECONDS that shows whether it still is
 """
 
 import threading

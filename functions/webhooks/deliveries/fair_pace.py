@@ -1,13 +1,24 @@
 """When deliveries are due, so that a busy tenant waits for itself and for no other (design 2).
 
-A queue starts its tasks in the order in which they are due. `Pace` is a fair queue on paper: it
-serves a number of deliveries a second, evenly from all tenants that have deliveries waiting, what a
-tenant gets evenly from its events, and a delivery is due when the queue would serve it. A tenant
-that asks for less than an even part never waits; nor does such an event of a tenant, but for the
-first deliveries of the tenant's other events.
+A queue starts its tasks in the order in which they are due. `Pace` computes when a two-level fair
+queue (tenants, then events) would dispatch a delivery; it holds no deliveries. The queue serves a
+number of deliveries a second, evenly from all tenants that have deliveries waiting, and what a
+tenant gets evenly from its events. A tenant that asks for less than an even part never waits; nor
+does such an event of a tenant, but for the first deliveries of the tenant's other events.
 
-An event's deliveries are due in the order in which they come: on paper a delivery may be served
-before an earlier one, as other tenants have nothing waiting any more.
+Ten deliveries that come at one moment, at a pace of four a second (a burst is one delivery):
+
+delivery  event    due after  why
+1         a1 of A     0.00 s  nothing waits
+2 to 5    a1 of A     0.25 s, 0.50 s, 0.75 s, 1.00 s: tenant A alone has the pace
+6         a2 of A     0.25 s  the first delivery of another event passes the backlog of a1
+7         b1 of B     0.00 s  the first delivery of another tenant passes the backlog of A
+8         b1 of B     0.50 s  tenants A and B have half of the pace each
+9         a1 of A     5.50 s  a1 has half of A's half, behind its own five
+10        b1 of B     1.00 s  B waits for its own deliveries alone
+
+An event's deliveries are due in the order in which they come: the queue may serve a delivery before
+an earlier one, as other tenants have nothing waiting any more.
 """
 
 import heapq

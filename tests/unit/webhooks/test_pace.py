@@ -42,6 +42,16 @@ def test_one_photo_at_every_url_is_due_at_once(clock: Clock) -> None:
     assert waits(deployed, "e1", 20) == [0] * 20
 
 
+def test_ten_deliveries_are_due_as_the_table_of_the_module_says(clock: Clock) -> None:
+    """A tenant's and an event's own backlog make a delivery wait, and no other's does."""
+    pace = Pace(4, clock.process, NamedTenants())
+    due = [
+        pace.wait(event).total_seconds()
+        for event in ["a1 of A"] * 5 + ["a2 of A", "b1 of B", "b1 of B", "a1 of A", "b1 of B"]
+    ]
+    assert due == [0, 0.25, 0.5, 0.75, 1, 0.25, 0, 0.5, 5.5, 1]
+
+
 def test_a_busy_event_is_due_at_the_pace(pace: Pace) -> None:
     """Deliveries beyond the burst become due at even intervals."""
     waits(pace, "busy", BURST)
