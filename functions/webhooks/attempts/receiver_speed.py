@@ -8,7 +8,7 @@ any           while another attempt at it is under way for longer than SLOW_AFTE
 not known     while another attempt at it is under way,
 to be fast    or its event has PLACES_TO_TRY_AN_EVENT such attempts under way,
               or its tenant an even part of PLACES_TO_TRY, or all tenants PLACES_TO_TRY
-slow          always, but for one attempt in TRIED_AGAIN_AFTER_SECONDS that shows whether it still is
+slow          always, but for one attempt in TRIED_AGAIN_AFTER_SECONDS: is the receiver still slow?
 """
 
 import threading
