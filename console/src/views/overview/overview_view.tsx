@@ -137,7 +137,7 @@ function LastRecap({ event: { status } }: { readonly event: WallEvent }) {
           </span>
         )}
       </Shown>
-      <span class="small"><PlannedWords /></span>
+      {" "}<span class="small"><PlannedWords /></span>
     </Figure>
   );
 }

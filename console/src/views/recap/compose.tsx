@@ -101,7 +101,7 @@ export function Compose({ hasRecap }: { readonly hasRecap: boolean }) {
       </div>
       {isAsking && preview && (
         <Ask
-          title={at ? "Plan the recap?" : "Send the recap?"}
+          title={when !== "now" ? "Plan the recap?" : "Send the recap?"}
           disabled={when === "own" && at === null}
           action={when !== "now" ? "Plan the recap" : preview.skipped === undefined ? "Send the recap" : `Send ${count(preview.recipients, "mail", "mails")}`}
           run={async () => {
@@ -122,7 +122,7 @@ export function Compose({ hasRecap }: { readonly hasRecap: boolean }) {
           {when === "own" && <Field label={`Time (${zone()}), within 30 days`} type="datetime-local" value={own} onChange={setOwn} />}
           {preview.hidden > 0 && <p>Send it all the same?</p>}
           <p class="quiet-text">
-            {at ? "Until then it can be taken back. It goes to the guests of that time, in the place of what is planned now." : "It cannot be taken back, and the next one is possible after 24 hours."}
+            {when !== "now" ? "Until then it can be taken back. It goes to the guests of that time, in the place of what is planned now." : "It cannot be taken back, and the next one is possible after 24 hours."}
           </p>
         </Ask>
       )}
