@@ -5,7 +5,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 Made = TypeVar("Made")
 
@@ -59,3 +59,16 @@ class Recent(Generic[Key, Value]):
             self._kept[key] = (moment, value)
             if len(self._kept) > self.at_most:
                 self._kept.popitem(last=False)
+
+
+class made_once(functools.cached_property[Made]):  # noqa: N801 - a decorator
+    """A cached property; threads that read it first wait for the thread that makes the value.
+
+    The object has a `lock`, an RLock, for all of its properties.
+    """
+
+    def __get__(self, of: Any, owner: type | None = None) -> Made:  # type: ignore[override]
+        """The value."""
+        with of.lock:
+            made: Made = super().__get__(of, owner)
+            return made

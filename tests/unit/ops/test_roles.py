@@ -50,7 +50,8 @@ def reached(module: str, name: str, met: set[tuple[str, str]]) -> Iterator[ast.A
             for there in (module, *SHARED):
                 yield from reached(there, part.id, met)
         elif isinstance(part, ast.Attribute) and ast.unparse(part.value) in ("service", "self"):
-            yield from reached("functions.service", part.attr, met)
+            for there in ("functions.service", "functions.parts"):
+                yield from reached(there, part.attr, met)
 
 
 @cache
