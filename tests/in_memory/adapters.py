@@ -68,7 +68,7 @@ def service_on(documents: Documents | None = None, **adapters: Any) -> Service:
         "grouped_documents": lambda: used,
         "task_queue": NoTasks(),
         "secrets": InMemorySecrets(),
-        "sender": _none,
+        "sender": lambda: None,
         "mailer": _none,
         "threads": lambda *_, **__: one_by_one,
         "verified_addresses": lambda _: {},
