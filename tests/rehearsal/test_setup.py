@@ -87,6 +87,8 @@ def test_each_function_is_called_by_the_account_that_its_requests_come_from(
     assert {trigger["serviceAccountEmail"] for trigger in triggers} == {webhooks}
     for queue in ready.google.names("queues"):
         callers = {WEBHOOKS, LOGS} if queue.startswith("deliver") else {WEBHOOKS}
+        if queue == "sendScheduledRecap":
+            callers = {RECAP}
         invokers = ready.google.granted(f"run {REGION}/services/{queue.lower()}")
         assert invokers == {("run.invoker", caller) for caller in callers}
     job = f"cloudscheduler {REGION}/jobs/firebase-schedule-sweepDeliveries-us-central1"
