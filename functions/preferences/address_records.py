@@ -46,9 +46,9 @@ class AddressRecords:
 
         Accounts that have left the mailbox whose record is `box` are left out.
         """
-        present = {uid: it for uid, it in accounts.items() if address_record_id(it) == box}
-        equal = {uid: it for uid, it in present.items() if _record_id(it) == address}
-        others = {uid: it for uid, it in present.items() if uid not in equal}
+        present = {uid: user for uid, user in accounts.items() if address_record_id(user) == box}
+        equal = {uid: user for uid, user in present.items() if _record_id(user) == address}
+        others = {uid: user for uid, user in present.items() if uid not in equal}
         return cls(named=named, own=own, accounts=equal, relatives=others)
 
     @property

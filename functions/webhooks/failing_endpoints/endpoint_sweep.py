@@ -148,7 +148,7 @@ class EndpointSweep:
         after, resent = None, 0
         for _ in range(PAGES_OF_A_CHECK):
             found = self.deliveries.ended(record.event_id, failed, after, self.page)
-            wanted = [one for one in found if not one.test and not one.round]
+            wanted = [delivery for delivery in found if not delivery.test and not delivery.round]
             resent += sum(self.in_parallel(begin, wanted))
             after = found[-1].end if len(found) == self.page else None
             if after is None:
