@@ -25,8 +25,14 @@ from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.endpoint_url import host_of
 from functions.webhooks.deliveries.fair_pace import Pace
 from functions.webhooks.deliveries.queues import attempt_task
-from functions.webhooks.messages.event_type import MILESTONES, EventType, Milestone
-from functions.webhooks.messages.message import Message, messages_of_event, messages_of_photo
+from functions.webhooks.message import (
+    MILESTONES,
+    EventType,
+    Message,
+    Milestone,
+    messages_of_event,
+    messages_of_photo,
+)
 from functions.webhooks.signing.webhook_secrets import RememberedSecrets
 from functions.webhooks.wall_store import WallStore
 from functions.webhooks.webhook_settings import SettingsStore, Subscription, WebhookSettings

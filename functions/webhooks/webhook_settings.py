@@ -21,7 +21,7 @@ from typing import Any, Final, Self
 from functions.arguments import is_id
 from functions.firestore.fields import time
 from functions.firestore.model import Document, Documents, Update, Version
-from functions.webhooks.messages.event_type import BY_DEFAULT, EventType
+from functions.webhooks.message import BY_DEFAULT, EventType
 
 MAX_URLS: Final = 20
 """Webhook URLs of one event (spec 8)."""

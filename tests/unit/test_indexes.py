@@ -17,7 +17,7 @@ from functions.webhooks.calls.log_share import LogShareStore
 from functions.webhooks.deliveries.delivery import Cursor, EndedWithin, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
-from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.message import EventType
 from functions.webhooks.wall_store import WallStore
 
 INDEXES: Final = json.loads((Path(__file__).parents[2] / "firestore.indexes.json").read_text())

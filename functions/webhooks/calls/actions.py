@@ -28,7 +28,7 @@ from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcom
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.queues import AttemptRequest
 from functions.webhooks.deliveries.redelivery import Obstacle, Redelivery, obstacle_at
-from functions.webhooks.messages.message import sample
+from functions.webhooks.message import sample
 from functions.webhooks.signing.webhook_secrets import RememberedSecrets
 from functions.webhooks.wall_store import WallStore
 from functions.webhooks.webhook_settings import SettingsStore, Subscription, WebhookSettings

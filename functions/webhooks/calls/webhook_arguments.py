@@ -26,7 +26,7 @@ from functions.webhooks.deliveries.delivery import (
     EndedWithin,
     Outcome,
 )
-from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.message import EventType
 from functions.webhooks.webhook_settings import Subscription, WebhookSettings
 
 URL_CHARACTERS: Final = 2048

@@ -20,8 +20,7 @@ from functions.clock import wire_time
 from functions.firestore.model import Version
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, step
-from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.messages.payloads import Payload
+from functions.webhooks.message import EventType, Payload
 from functions.webhooks.webhook_settings import key
 
 EXCERPT_BYTES: Final = 1024

@@ -19,7 +19,7 @@ from functions.webhooks.deliveries.delivery import (
     Outcome,
 )
 from functions.webhooks.deliveries.queues import step
-from functions.webhooks.messages.event_type import EventType, Milestone
+from functions.webhooks.message import EventType, Milestone
 from functions.webhooks.webhook_settings import key
 
 NEWEST_AT_MOST: Final = 50

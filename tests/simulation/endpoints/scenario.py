@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any, Final, Self
 
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
-from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.message import EventType
 from functions.webhooks.webhook_settings import key
 from tests.simulation.choices import Choices
 from tests.simulation.simulation import MINUTE, SECOND, START

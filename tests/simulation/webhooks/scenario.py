@@ -7,7 +7,7 @@ from typing import Any, Final, Self
 
 from functions.wall.address import normalised
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
-from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.message import EventType
 from tests.simulation.choices import Choices
 from tests.simulation.simulation import MINUTE, SECOND, START
 

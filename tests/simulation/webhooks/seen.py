@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from functions.gcp.task_queue import Task
 from functions.webhooks.deliveries.delivery import Delivery
-from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.message import EventType
 from functions.webhooks.signing import signature
 from tests.simulation.simulation import START, Actor, Returned, Simulation, current
 from tests.simulation.webhooks import law

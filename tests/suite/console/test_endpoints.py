@@ -7,7 +7,7 @@ from typing import Any
 from google.cloud import firestore
 
 from emulator.receiver import always
-from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.message import EventType
 from functions.webhooks.webhook_settings import key
 from tests.suite.console.conftest import Browser, Record
 

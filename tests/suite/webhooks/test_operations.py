@@ -23,7 +23,7 @@ from functions.webhooks.attempts.worker import Worker
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.queues import AttemptRequest
-from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.message import EventType
 from functions.webhooks.webhook_settings import key
 from tests.in_memory.adapters import service_on
 from tests.suite.operations import Operations, counting_service

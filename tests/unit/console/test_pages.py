@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE
-from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.message import EventType
 
 ROOT: Final = Path(__file__).parents[3]
 

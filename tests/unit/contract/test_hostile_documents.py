@@ -20,7 +20,7 @@ from functions.wall.retention import due_at
 from functions.wall.wall_event import WallEvent
 from functions.webhooks.deliveries.queues import AttemptRequest
 from functions.webhooks.failing_endpoints.endpoint_sweep import EndpointSweep
-from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.message import EventType
 from tests.unit.contract.hostile_arguments import VALUES
 from tests.unit.recap import parts as recap
 from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts

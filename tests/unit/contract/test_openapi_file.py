@@ -35,7 +35,7 @@ from functions.webhooks.calls.webhook_arguments import (
     ShareArguments,
     TestArguments,
 )
-from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.message import EventType
 from tests.in_memory.adapters import service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.outside import InMemoryTasks

@@ -9,7 +9,7 @@ import pytest
 from firebase_functions.params import PROJECT_ID, Param
 
 from functions import parameters
-from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.message import EventType
 from tools.command_list import BENCHES, COMMANDS, NAMES
 
 ROOT: Final = Path(__file__).parents[3]

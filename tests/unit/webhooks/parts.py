@@ -25,7 +25,7 @@ from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.delivery_store import DeliveryStore, read_delivery
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, AttemptRequest, attempt_task
-from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.message import EventType
 from functions.webhooks.sender.sender import SendError
 from tests.in_memory.adapters import one_by_one, service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments

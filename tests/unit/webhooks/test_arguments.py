@@ -18,7 +18,7 @@ from functions.webhooks.calls.webhook_arguments import (
     next_page,
 )
 from functions.webhooks.deliveries.delivery import Cursor
-from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.message import EventType
 
 SINCE = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 URL = "https://example.com/hook"

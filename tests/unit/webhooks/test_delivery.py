@@ -7,7 +7,7 @@ import pytest
 
 from functions.webhooks.deliveries.delivery import LOG_KEPT, Attempt, Delivery
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, AttemptRequest, attempt_task
-from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.message import EventType
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 LATER = NOW + timedelta(hours=3)

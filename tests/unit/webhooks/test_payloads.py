@@ -1,7 +1,7 @@
 """Spec 6.1 and 4.3: the fields of every event type, and the envelope around them."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -11,9 +11,7 @@ from functions.clock import wire_time
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
 from functions.webhooks.deliveries.delivery import Delivery
-from functions.webhooks.messages import payloads
-from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.messages.payloads import Payload
+from functions.webhooks.message import EventType, Message, Milestone, Payload
 
 CREATED = datetime(2026, 5, 1, 18, 30, 0, 123_456, tzinfo=UTC)
 LATER = datetime(2026, 5, 1, 20, 45, tzinfo=timezone(timedelta(hours=2)))
@@ -45,10 +43,19 @@ EVENT = WallEvent.read(
     updated=LATER,
 )
 
+
+def data(
+    event_type: EventType, about: Photo | WallEvent, *, photo_count: int = 0, **fields: Any
+) -> Payload:
+    """The `data` of a message about `about`, written when `about` was."""
+    message = Message("write-1", event_type, about, about.updated_at, **fields)
+    return message.payload(photo_count)
+
+
 TABLE: list[tuple[EventType, Payload, Payload]] = [
     (
         EventType.PHOTO_UPLOADED,
-        payloads.photo_uploaded(photo(status="pending")),
+        data(EventType.PHOTO_UPLOADED, photo(status="pending")),
         {
             "photo": {
                 "id": "p1",
@@ -62,7 +69,7 @@ TABLE: list[tuple[EventType, Payload, Payload]] = [
     ),
     (
         EventType.PHOTO_APPROVED,
-        payloads.photo_approved(APPROVED, by_moderator=True),
+        data(EventType.PHOTO_APPROVED, APPROVED),
         {
             "photo": {
                 "id": "p1",
@@ -76,7 +83,7 @@ TABLE: list[tuple[EventType, Payload, Payload]] = [
     ),
     (
         EventType.PHOTO_REJECTED,
-        payloads.photo_rejected(REJECTED),
+        data(EventType.PHOTO_REJECTED, REJECTED),
         {
             "photo": {
                 "id": "p1",
@@ -90,7 +97,7 @@ TABLE: list[tuple[EventType, Payload, Payload]] = [
     ),
     (
         EventType.EVENT_PUBLISHED,
-        payloads.event_published(EVENT),
+        data(EventType.EVENT_PUBLISHED, EVENT),
         {
             "eventName": "Midsummer",
             "template": "garden",
@@ -100,12 +107,12 @@ TABLE: list[tuple[EventType, Payload, Payload]] = [
     ),
     (
         EventType.EVENT_ARCHIVED,
-        payloads.event_archived(EVENT, photo_count=321),
+        data(EventType.EVENT_ARCHIVED, EVENT, photo_count=321),
         {"archivedAt": "2026-05-01T18:45:00.000Z", "photoCount": 321},
     ),
     (
         EventType.MILESTONE_REACHED,
-        payloads.milestone_reached(100, reached_at=LATER, latest=photo()),
+        data(EventType.MILESTONE_REACHED, photo(), milestone=Milestone(number=100)),
         {
             "milestone": 100,
             "reachedAt": "2026-05-01T18:45:00.000Z",
@@ -114,7 +121,7 @@ TABLE: list[tuple[EventType, Payload, Payload]] = [
     ),
     (
         EventType.GUEST_JOINED,
-        payloads.guest_joined(photo()),
+        data(EventType.GUEST_JOINED, photo()),
         {
             "uploaderName": "Ann",
             "uploaderEmail": "ann@example.com",
@@ -124,7 +131,7 @@ TABLE: list[tuple[EventType, Payload, Payload]] = [
     ),
     (
         EventType.PHOTO_DELETED,
-        payloads.photo_deleted(APPROVED),
+        data(EventType.PHOTO_DELETED, APPROVED),
         {"photo": {"id": "p1", "deletedAt": wire_time(APPROVED.updated_at)}},
     ),
 ]
@@ -145,16 +152,16 @@ def test_data_has_exactly_the_fields_of_the_table(
 
 def test_under_auto_approve_nobody_approved_at_the_upload() -> None:
     """Design 3.14: approvedBy is null and approvedAt is createdAt."""
-    data: Any = payloads.photo_approved(APPROVED, by_moderator=False)
-    assert data["photo"]["approvedBy"] is None
-    assert data["photo"]["approvedAt"] == "2026-05-01T18:30:00.123Z"
+    approved: Any = data(EventType.PHOTO_APPROVED, APPROVED, is_moderated=False)
+    assert approved["photo"]["approvedBy"] is None
+    assert approved["photo"]["approvedAt"] == "2026-05-01T18:30:00.123Z"
 
 
 @pytest.mark.parametrize(
-    ("payload", "expected"),
+    ("event_type", "expected"),
     [
         (
-            payloads.photo_uploaded,
+            EventType.PHOTO_UPLOADED,
             {
                 "id": "p1",
                 "status": "pending",
@@ -165,7 +172,7 @@ def test_under_auto_approve_nobody_approved_at_the_upload() -> None:
             },
         ),
         (
-            payloads.photo_rejected,
+            EventType.PHOTO_REJECTED,
             {
                 "id": "p1",
                 "status": "pending",
@@ -178,7 +185,7 @@ def test_under_auto_approve_nobody_approved_at_the_upload() -> None:
     ],
 )
 def test_what_is_missing_or_of_a_wrong_type_is_null(
-    payload: Callable[[Photo], Payload], expected: Payload
+    event_type: EventType, expected: Payload
 ) -> None:
     """Every field of the table is there, for any photo of a client."""
     odd = Photo.read(
@@ -187,7 +194,7 @@ def test_what_is_missing_or_of_a_wrong_type_is_null(
         created=CREATED,
         updated=LATER,
     )
-    assert payload(odd) == {"photo": expected}
+    assert data(event_type, odd) == {"photo": expected}
 
 
 def test_the_envelope() -> None:

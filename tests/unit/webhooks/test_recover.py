@@ -15,7 +15,7 @@ from functions.webhooks.calls.actions import DryRun, Resent
 from functions.webhooks.calls.webhook_arguments import Page, ResendArguments, next_page
 from functions.webhooks.deliveries.delivery import Cursor, Delivery
 from functions.webhooks.deliveries.redelivery import Obstacle
-from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.message import EventType
 from functions.webhooks.webhook_settings import key
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
 

@@ -10,7 +10,7 @@ import pytest
 
 from functions.access import Caller, Role
 from functions.webhooks.calls.webhook_arguments import ResendArguments, TestArguments
-from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.message import EventType
 from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts
 
 ADMIN: Final = Caller("u1", Role.ADMIN, "t1")

@@ -17,7 +17,7 @@ from functions.webhooks.calls.webhook_arguments import (
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import NEWEST_AT_MOST
 from functions.webhooks.deliveries.endpoint_url import name_of
-from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.message import EventType
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts, refused
 
 ADMIN = Caller("u1", Role.ADMIN, "t1")

@@ -12,7 +12,7 @@ from functions.webhooks.deliveries.delivery import Attempt, Cursor, Delivery, En
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
 from functions.webhooks.failing_endpoints.failing_endpoint import FailingEndpoint, Standing
-from functions.webhooks.messages.event_type import EventType, Milestone
+from functions.webhooks.message import EventType, Milestone
 from functions.webhooks.wall_store import WallStore
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 

@@ -8,7 +8,7 @@ import pytest
 
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
-from functions.webhooks.messages.message import Message, messages_of_event, messages_of_photo
+from functions.webhooks.message import Message, messages_of_event, messages_of_photo
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 

@@ -1,18 +1,51 @@
 """A message: something noteworthy that happened at an event, for the URLs that take its type.
 
-A write of a document makes messages (spec 3.1 and 3.2).
+A write of a document makes messages (spec 3.1 and 3.2). The body of a message holds its payload:
+the fields of spec 6.1, as nested objects. Every field is always there; an unknown one is null.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, Self
+from enum import StrEnum
+from typing import Any, Final, Self, TypeAlias
 
+from functions.clock import wire_time
 from functions.wall.photo import Photo, PhotoStatus
 from functions.wall.wall_event import EventStatus, WallEvent
-from functions.webhooks.messages import payloads
-from functions.webhooks.messages.event_type import MILESTONES, EventType, Milestone
-from functions.webhooks.messages.payloads import Payload
+
+
+class EventType(StrEnum):
+    """Name of an event type, as it stands in the body and in `Wall-Event-Type` (spec 6.1)."""
+
+    PHOTO_UPLOADED = "photo.uploaded"
+    PHOTO_APPROVED = "photo.approved"
+    PHOTO_REJECTED = "photo.rejected"
+    EVENT_PUBLISHED = "event.published"
+    EVENT_ARCHIVED = "event.archived"
+    MILESTONE_REACHED = "milestone.reached"
+    GUEST_JOINED = "guest.joined"
+    PHOTO_DELETED = "photo.deleted"
+
+
+BY_DEFAULT: Final = frozenset(EventType) - {EventType.PHOTO_DELETED}
+"""The seven types of a URL that lists none."""
+
+MILESTONES: Final = (100, 500, 1000, 5000, 10_000)
+
+Payload: TypeAlias = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Milestone:
+    """`events/{eventId}/milestones/{number}`: when it was reached, and by which photo.
+
+    Neither is known of a milestone that was passed; it is recorded, and nobody is notified.
+    """
+
+    number: int
+    photo_id: str | None = None
+    reached_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +55,13 @@ class Message:
     Attributes:
         cause: Names the write, the milestone or the guest; the same name at every run.
         event_type: Its type.
-        about: What the payload describes.
+        about: What the payload describes; for `photo.deleted` the photo as it was before, with the
+            time of the deletion.
         written_at: When Firestore took the write that tells of it.
         milestone: The milestone to record together with the deliveries.
         wait: How much later than they are recorded its deliveries are due.
-        is_moderated: Whether a moderator approved the photo, and not auto-approve.
+        is_moderated: Whether a moderator approved the photo. Under auto-approve nobody did, at the
+            moment of the upload.
     """
 
     cause: str
@@ -71,26 +106,72 @@ class Message:
         cause, written_at = f"{event_id}\n{known_by}", first_photo.updated_at
         return cls(cause, EventType.GUEST_JOINED, first_photo, written_at)
 
-    def payload(self, photo_count: int) -> Payload:  # noqa: PLR0911 - a table
+    def payload(self, photo_count: int) -> Payload:  # noqa: PLR0911 - the table of spec 6.1
         """The `data` of the body; `photo_count` counts in `event.archived` alone."""
         match self.event_type, self.about:
             case EventType.PHOTO_UPLOADED, Photo() as photo:
-                return payloads.photo_uploaded(photo)
+                return {
+                    "photo": {
+                        "id": photo.id,
+                        "status": photo.status,
+                        "url": photo.url,
+                        "uploaderName": photo.uploader_name,
+                        "uploaderEmail": photo.uploader_email,
+                        "createdAt": wire_time(photo.created_at),
+                    }
+                }
             case EventType.PHOTO_APPROVED, Photo() as photo:
-                return payloads.photo_approved(photo, by_moderator=self.is_moderated)
+                moderated_at = photo.approved_at or photo.updated_at
+                approved_at = moderated_at if self.is_moderated else photo.created_at
+                return {
+                    "photo": {
+                        "id": photo.id,
+                        "status": photo.status,
+                        "url": photo.url,
+                        "uploaderName": photo.uploader_name,
+                        "approvedAt": wire_time(approved_at),
+                        "approvedBy": photo.approved_by if self.is_moderated else None,
+                    }
+                }
             case EventType.PHOTO_REJECTED, Photo() as photo:
-                return payloads.photo_rejected(photo)
+                return {
+                    "photo": {
+                        "id": photo.id,
+                        "status": photo.status,
+                        "uploaderName": photo.uploader_name,
+                        "rejectedAt": wire_time(photo.rejected_at or photo.updated_at),
+                        "rejectedBy": photo.rejected_by,
+                        "reason": photo.reason,
+                    }
+                }
             case EventType.PHOTO_DELETED, Photo() as photo:
-                return payloads.photo_deleted(photo)
+                return {"photo": {"id": photo.id, "deletedAt": wire_time(photo.updated_at)}}
             case EventType.GUEST_JOINED, Photo() as photo:
-                return payloads.guest_joined(photo)
+                return {
+                    "uploaderName": photo.uploader_name,
+                    # Not `uploaderUid`, by which a guest without an address is known.
+                    "uploaderEmail": photo.uploader_email if photo.guest else None,
+                    "firstPhotoId": photo.id,
+                    "joinedAt": wire_time(photo.created_at),
+                }
             case EventType.MILESTONE_REACHED, Photo() as photo if self.milestone:
-                number = self.milestone.number
-                return payloads.milestone_reached(number, reached_at=self.written_at, latest=photo)
+                return {
+                    "milestone": self.milestone.number,
+                    "reachedAt": wire_time(self.written_at),
+                    "latestPhoto": {"id": photo.id, "uploaderName": photo.uploader_name},
+                }
             case EventType.EVENT_PUBLISHED, WallEvent() as event:
-                return payloads.event_published(event)
+                return {
+                    "eventName": event.name,
+                    "template": event.template,
+                    "publishedAt": wire_time(event.published_at or event.updated_at),
+                    "galleryUrl": event.gallery_url,
+                }
             case EventType.EVENT_ARCHIVED, WallEvent() as event:
-                return payloads.event_archived(event, photo_count=photo_count)
+                return {
+                    "archivedAt": wire_time(event.archived_at or event.updated_at),
+                    "photoCount": photo_count,
+                }
         raise ValueError(self.event_type)
 
 

@@ -1,1 +1,0 @@
-"""Event types, the writes that mean them, and their payloads."""
