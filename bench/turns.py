@@ -15,7 +15,7 @@ import requests
 
 from emulator import certificates
 from emulator.receiver import Answer, Receiver, always
-from functions.webhooks.signing.signature import HEADER, sign
+from functions.webhooks.signing import SIGNATURE_HEADER, sign
 
 KEEPS: Final = "/keeps"
 """Path of the receiver that keeps connections."""
@@ -70,7 +70,7 @@ class Reference:
         for number, body in enumerate(bodies):
             headers = {
                 "Content-Type": "application/json",
-                HEADER: sign("whsec_bench", body, at=int(time.time())),
+                SIGNATURE_HEADER: sign("whsec_bench", body, at=int(time.time())),
                 "Wall-Delivery-Id": str(number),
             }
             self._session.post(self._url, data=body, headers=headers, timeout=5).raise_for_status()

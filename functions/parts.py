@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from functions.webhooks.deliveries.fair_pace import Pace
     from functions.webhooks.deliveries.redelivery import Redelivery
     from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
-    from functions.webhooks.signing.webhook_secrets import RememberedSecrets
+    from functions.webhooks.signing import RememberedSecrets
     from functions.webhooks.wall_store import WallStore
     from functions.webhooks.webhook_settings import SettingsStore
 
@@ -213,7 +213,6 @@ class Parts:
     @made_once
     def webhook_secrets(self) -> "RememberedSecrets":
         """Each event's secret, as this process remembers it."""
-        from functions.webhooks.signing.webhook_secrets import RememberedSecrets, SecretStore
+        from functions.webhooks.signing import RememberedSecrets
 
-        store = SecretStore(self.documents)
-        return RememberedSecrets(store, new_secret=self.adapters.new_secret, clock=self.clock)
+        return RememberedSecrets(self.documents, self.adapters.new_secret, self.clock)

@@ -91,9 +91,9 @@ def _queue() -> TaskQueue:
 
 def new_webhook_secret() -> str:
     """A fresh secret: `whsec_` and 32 random bytes in base64, as Standard Webhooks have it."""
-    from functions.webhooks.signing.signature import PREFIX
+    from functions.webhooks.signing import WHSEC
 
-    return PREFIX + b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
+    return WHSEC + b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
 
 
 def _verified_addresses(uids: Collection[str]) -> Mapping[str, str]:

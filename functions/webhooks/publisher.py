@@ -33,7 +33,7 @@ from functions.webhooks.message import (
     messages_of_event,
     messages_of_photo,
 )
-from functions.webhooks.signing.webhook_secrets import RememberedSecrets
+from functions.webhooks.signing import RememberedSecrets
 from functions.webhooks.wall_store import WallStore
 from functions.webhooks.webhook_settings import SettingsStore, Subscription, WebhookSettings
 

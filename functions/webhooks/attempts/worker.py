@@ -22,8 +22,7 @@ from functions.webhooks.deliveries.fair_pace import Pace
 from functions.webhooks.deliveries.queues import AttemptRequest, TooEarlyError, attempt_task
 from functions.webhooks.failing_endpoints.endpoint_store import Failures
 from functions.webhooks.sender.sender import HostLimitError, Sender, SendError, Source
-from functions.webhooks.signing import signature
-from functions.webhooks.signing.webhook_secrets import RememberedSecrets
+from functions.webhooks.signing import SIGNATURE_HEADER, RememberedSecrets, sign, standard_headers
 
 TEST_HEADER: Final = "Wall-Test"
 """Every attempt of a test has the header, and no other attempt (spec 6.2)."""
@@ -187,12 +186,12 @@ class Worker:
         headers = {
             "Content-Type": "application/json",
             "User-Agent": USER_AGENT,
-            signature.HEADER: signature.sign(secret, body, at=seconds),
+            SIGNATURE_HEADER: sign(secret, body, at=seconds),
             "Wall-Event-Type": delivery.event_type,
             # An id that is no token would end the header line; such an id is quoted.
             "Wall-Event-Id": quote(delivery.event_id),
             "Wall-Delivery-Id": delivery.id,
-            **signature.standard_headers(secret, delivery.id, body, at=seconds),
+            **standard_headers(secret, delivery.id, body, at=seconds),
         }
         if delivery.test:
             headers[TEST_HEADER] = "true"

@@ -14,7 +14,7 @@ from functions.webhooks.calls.webhook_arguments import (
     RotateArguments,
     TestArguments,
 )
-from functions.webhooks.signing.webhook_secrets import SECRET_KEPT
+from functions.webhooks.signing import SECRET_KEPT
 
 if TYPE_CHECKING:
     from functions.service import Service

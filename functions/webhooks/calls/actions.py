@@ -29,7 +29,7 @@ from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.queues import AttemptRequest
 from functions.webhooks.deliveries.redelivery import Obstacle, Redelivery, obstacle_at
 from functions.webhooks.message import sample
-from functions.webhooks.signing.webhook_secrets import RememberedSecrets
+from functions.webhooks.signing import RememberedSecrets
 from functions.webhooks.wall_store import WallStore
 from functions.webhooks.webhook_settings import SettingsStore, Subscription, WebhookSettings
 

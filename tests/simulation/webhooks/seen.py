@@ -8,7 +8,7 @@ from typing import Any, Final
 from functions.gcp.task_queue import Task
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.message import EventType
-from functions.webhooks.signing import signature
+from functions.webhooks.signing import SIGNATURE_HEADER, sign
 from tests.simulation.simulation import START, Actor, Returned, Simulation, current
 from tests.simulation.webhooks import law
 
@@ -91,9 +91,9 @@ class Seen:
 
     def check_signature(self, headers: Mapping[str, str], body: bytes) -> None:
         """A POST is signed with a secret that was recorded as the present one."""
-        signed = headers[signature.HEADER]
+        signed = headers[SIGNATURE_HEADER]
         at = int(signed.partition(",")[0].removeprefix("t="))
-        if all(signature.sign(secret, body, at=at) != signed for secret in self.secrets):
+        if all(sign(secret, body, at=at) != signed for secret in self.secrets):
             self.simulation.violation("a POST is signed with a secret that is not the event's")
 
     def secret_recorded(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:

@@ -23,7 +23,7 @@ import pytest
 
 from emulator import certificates
 from functions.process import new_webhook_secret
-from functions.webhooks.signing.signature import HEADER, sign, standard_headers
+from functions.webhooks.signing import SIGNATURE_HEADER, sign, standard_headers
 
 ROOT: Final = Path(__file__).parents[3]
 PAGE: Final = (ROOT / "docs/receiving.md").read_text()
@@ -91,7 +91,7 @@ def signed(
     at = int(time.time())
     return {
         "Content-Type": "application/json",
-        HEADER: sign(secret, body, at=at),
+        SIGNATURE_HEADER: sign(secret, body, at=at),
         "Wall-Event-Id": event_id,
         **standard_headers(secret, str(BODY["deliveryId"]), body, at=at),
         **more,

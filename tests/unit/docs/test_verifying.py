@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 import stripe
 
-from functions.webhooks.signing.signature import sign
+from functions.webhooks.signing import sign
 
 ROOT: Final = Path(__file__).parents[3]
 PAGE: Final = (ROOT / "docs/receiving.md").read_text()

@@ -8,8 +8,7 @@ import pytest
 from functions.access import Caller, Role
 from functions.webhooks.calls.webhook_arguments import RotateArguments
 from functions.webhooks.deliveries.queues import AttemptRequest
-from functions.webhooks.signing.webhook_secrets import RememberedSecrets, SecretStore
-from tests.in_memory.documents import InMemoryDocuments
+from functions.webhooks.signing import RememberedSecrets, WebhookSecret
 from tests.unit.webhooks.parts import EVENT, NOW, Parts
 
 TEN_MINUTES = timedelta(minutes=10)
@@ -37,9 +36,7 @@ def rotate(parts: Parts, active_in: timedelta = timedelta(0)) -> None:
 
 def recorded(parts: Parts) -> Any:
     """The secret as it is recorded."""
-    found = SecretStore(InMemoryDocuments(parts.firestore)).load(EVENT)
-    assert found is not None
-    return found
+    return WebhookSecret.read(parts.fields(f"events/{EVENT}/secrets/webhooks"))
 
 
 def signing(*instances: RememberedSecrets) -> list[str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from functions.webhooks.signing.signature import sign
+from functions.webhooks.signing import sign
 
 # printf '%s' "$t.$body" | openssl dgst -sha256 -hmac "$secret"
 # fmt: off

@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 
 from functions.process import new_webhook_secret
-from functions.webhooks.signing.signature import standard_headers
+from functions.webhooks.signing import standard_headers
 
 ROOT: Final = Path(__file__).parents[3]
 BODY: Final = '{"name":"Zoë ✓"}'

@@ -10,7 +10,7 @@ import pytest
 from functions.webhooks.attempts.worker import BEGUN_AT_MOST, SUSPICIOUS_AFTER
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.deliveries.queues import TooEarlyError
-from functions.webhooks.signing import signature
+from functions.webhooks.signing import sign, standard_headers
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.parts import EVENT, FAILURES, NOW, Parts, crashes, fails
 
@@ -91,8 +91,8 @@ def test_what_a_receiver_gets(parts: Parts) -> None:
             "Wall-Event-Type": "photo.uploaded",
             "Wall-Event-Id": EVENT,
             "Wall-Delivery-Id": delivery.id,
-            "Wall-Signature": signature.sign("whsec_made", body, at=int(at.timestamp())),
-            **signature.standard_headers("whsec_made", delivery.id, body, at=int(at.timestamp())),
+            "Wall-Signature": sign("whsec_made", body, at=int(at.timestamp())),
+            **standard_headers("whsec_made", delivery.id, body, at=int(at.timestamp())),
         }
     assert json.loads(parts.posts[0][1])["deliveryId"] == delivery.id
 

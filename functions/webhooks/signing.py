@@ -1,9 +1,15 @@
-"""An event's webhook secret (spec 2.1, 4.8): its record, and what an instance remembers of it.
+"""How deliveries are signed: both signatures, and the webhook secret of each event.
 
-An instance forgets a secret when the announced one is due. It signs with the announced secret only
-after reading it recorded alone, so that a secret that was withdrawn in time never signs.
+A delivery has `Wall-Signature` (spec 5) and the signature of Standard Webhooks (spec 6.2).
+https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+
+An instance remembers a secret, and forgets it when the announced one is due. It signs with the
+announced secret only after reading it recorded alone, so that a secret that was withdrawn in time
+never signs (spec 2.1, 4.8).
 """
 
+import hmac
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -14,8 +20,48 @@ from functions.cache import Recent
 from functions.clock import Clock
 from functions.firestore.model import ChangedMeanwhileError, Documents, Version, write_as_read
 
-FIELDS: Final = ("secret", "rotatedAt", "rotatedBy", "next", "nextBy")
-"""Of the document `events/{eventId}/secrets/webhooks`."""
+SIGNATURE_HEADER: Final = "Wall-Signature"
+WHSEC: Final = "whsec_"
+
+SECRET_KEPT: Final = timedelta(minutes=1)
+"""How long a process may sign with a secret without reading the record again."""
+
+_FIELDS: Final = ("secret", "rotatedAt", "rotatedBy", "next", "nextBy")
+"""Fields of the document `events/{eventId}/secrets/webhooks`."""
+
+
+def sign(secret: str, body: bytes, *, at: int) -> str:
+    """Value of `Wall-Signature` for `body`, signed `at` that Unix time in seconds.
+
+    HMAC-SHA256 keyed with `secret`, over `<t>.<body>`, as lowercase hex.
+    """
+    mac = hmac.digest(secret.encode(), b"%d.%b" % (at, body), "sha256")
+    return f"t={at},v1={mac.hex()}"
+
+
+def standard_headers(secret: str, delivery_id: str, body: bytes, *, at: int) -> Mapping[str, str]:
+    """The three headers of Standard Webhooks for `body`, signed `at` that Unix time in seconds.
+
+    HMAC-SHA256 over `<id>.<t>.<body>`, as base64.
+    """
+    signed = b"%b.%d.%b" % (delivery_id.encode(), at, body)
+    mac = hmac.digest(_standard_key(secret), signed, "sha256")
+    return {
+        "webhook-id": delivery_id,
+        "webhook-timestamp": str(at),
+        "webhook-signature": f"v1,{b64encode(mac).decode()}",
+    }
+
+
+def _standard_key(secret: str) -> bytes:
+    """The bytes that stand behind `whsec_` in base64; for any other secret those of its text.
+
+    Secrets made before the service knew Standard Webhooks are in no base64 that its libraries read.
+    """
+    if secret.startswith(WHSEC):
+        with suppress(ValueError):
+            return b64decode(secret.removeprefix(WHSEC), validate=True) or secret.encode()
+    return secret.encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +105,7 @@ class WebhookSecret:
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The fields of the document, of `FIELDS`."""
+        """The fields of the document, of `_FIELDS`."""
         written: dict[str, Any] = {"secret": self.secret}
         if self.rotated_at:
             written["rotatedAt"] = self.rotated_at
@@ -98,41 +144,11 @@ def _user(entry: object) -> Mapping[str, Any] | None:
     return entry if isinstance(entry, Mapping) else None
 
 
-@dataclass(frozen=True, slots=True)
-class SecretStore:
-    """The secrets, one an event; every method is one call."""
-
-    documents: Documents
-
-    def load(self, event_id: str) -> WebhookSecret | None:
-        """The secret as it is now; None without a record, empty in a record without one."""
-        found = self.documents.get(_path(event_id), FIELDS)
-        return WebhookSecret.read(found.fields, found.version) if found else None
-
-    def replace(self, event_id: str, secret: WebhookSecret) -> None:
-        """Write the secret over the record in its version, whose other fields stay.
-
-        Raises:
-            ChangedMeanwhileError: the record is not in that version any more.
-        """
-        fields = secret.fields
-        gone = [name for name in FIELDS if name not in fields]
-        self.documents.commit(write_as_read(_path(event_id), fields, secret.version, delete=gone))
-
-
-def _path(event_id: str) -> str:
-    return f"events/{event_id}/secrets/webhooks"
-
-
-SECRET_KEPT: Final = timedelta(minutes=1)
-"""How long a process may sign with a secret without reading the record again."""
-
-
 @dataclass
 class RememberedSecrets:
     """The webhook secret of each event; one instance serves all threads of the process."""
 
-    records: SecretStore
+    documents: Documents
     new_secret: Callable[[], str]
     clock: Clock
     _kept: Recent[str, WebhookSecret] = field(init=False)
@@ -155,7 +171,7 @@ class RememberedSecrets:
     def make(self, event_id: str) -> None:
         """Make the event's secret, unless it is recorded already; one write."""
         with suppress(ChangedMeanwhileError):
-            self.records.replace(event_id, WebhookSecret(secret=self.new_secret()))
+            self._write(event_id, WebhookSecret(secret=self.new_secret()))
 
     def rotate(self, event_id: str, by: Mapping[str, Any] | None = None) -> None:
         """Give the event a new secret at once, which cancels an announced secret.
@@ -197,13 +213,30 @@ class RememberedSecrets:
         made = self.new_secret()
         while True:
             asked = self.clock.monotonic()
-            found = self.records.load(event_id) or WebhookSecret(secret="")
+            record = self.documents.get(_path(event_id), _FIELDS)
+            found = WebhookSecret(secret="")
+            if record:
+                found = WebhookSecret.read(record.fields, record.version)
             present = found if found.secret else replace(found, secret=made)
             changed = change(present.at(self.clock.now()))
             try:
                 if changed != found:
-                    self.records.replace(event_id, changed)
+                    self._write(event_id, changed)
             except ChangedMeanwhileError:
                 continue  # another process was first, and its secret counts
             self._kept.put(event_id, value=changed, since=asked)
             return changed
+
+    def _write(self, event_id: str, secret: WebhookSecret) -> None:
+        """Write the secret over the record in its version, whose other fields stay.
+
+        Raises:
+            ChangedMeanwhileError: the record is not in that version any more.
+        """
+        fields = secret.fields
+        gone = [name for name in _FIELDS if name not in fields]
+        self.documents.commit(write_as_read(_path(event_id), fields, secret.version, delete=gone))
+
+
+def _path(event_id: str) -> str:
+    return f"events/{event_id}/secrets/webhooks"

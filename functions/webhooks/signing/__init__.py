@@ -1,1 +1,0 @@
-"""How deliveries are signed: both signatures, and the secret of each event."""
