@@ -370,9 +370,9 @@ def unsubscribe(request: flask.Request) -> flask.Response:
 )
 def mailEvents(request: flask.Request) -> flask.Response:
     """The mail provider reports the delivery status of mails."""
-    from functions.recap.feedback import mail_event_calls
+    from functions.recap import recap_calls
 
-    return mail_event_calls.mail_events(service(), request)
+    return recap_calls.mail_events(service(), request)
 
 
 @signed_in

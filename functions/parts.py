@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from functions.preferences.preference_links import LinkSigner
     from functions.preferences.user_store import UserStore
     from functions.rate_limit import RateLimit
-    from functions.recap.audience.guest_store import GuestStore
-    from functions.recap.feedback.status_store import StatusStore
+    from functions.recap.audience.guests import GuestStore
+    from functions.recap.feedback import StatusStore
     from functions.recap.ledger.recap_store import RecapStore
     from functions.recap.limits import MailingStore, Slots
     from functions.recap.planner import Planner
@@ -117,7 +117,7 @@ class Parts:
     @made_once
     def guests(self) -> "GuestStore":
         """The photos and the user records of guests."""
-        from functions.recap.audience.guest_store import PAGES_AT_ONCE, GuestStore
+        from functions.recap.audience.guests import PAGES_AT_ONCE, GuestStore
 
         return GuestStore(self.documents, self.adapters.threads(PAGES_AT_ONCE, "guests"))
 
@@ -131,7 +131,7 @@ class Parts:
     @made_once
     def statuses(self) -> "StatusStore":
         """The delivery statuses of recap mails."""
-        from functions.recap.feedback.status_store import StatusStore
+        from functions.recap.feedback import StatusStore
 
         return StatusStore(self.documents)
 

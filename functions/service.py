@@ -11,7 +11,7 @@ from functions.cache import made_once
 from functions.parts import Parts
 
 if TYPE_CHECKING:
-    from functions.recap.feedback.recorder import MailEvents
+    from functions.recap.feedback import MailEvents
     from functions.recap.preview import RecapPreview
     from functions.recap.schedule import RecapSchedule
     from functions.recap.send_recap import RecapSender
@@ -37,7 +37,7 @@ class Service(Parts):
     @made_once
     def mail_events(self) -> "MailEvents":
         """The use case of `mailEvents`."""
-        from functions.recap.feedback.recorder import MailEvents
+        from functions.recap.feedback import MailEvents
 
         return MailEvents(
             statuses=self.statuses,

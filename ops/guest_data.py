@@ -21,8 +21,7 @@ from typing import Any, Final
 import requests
 
 from functions.firestore.model import Create, Document, Documents, Query, Update, Write
-from functions.recap import limits
-from functions.recap.feedback import status_store
+from functions.recap import feedback, limits
 from functions.wall.address import address_hash, guest_uid, mailbox, normalised
 from ops.cloud import Cloud, OpsError, Outside
 from ops.firebase import FAILURES, write_each
@@ -322,9 +321,9 @@ class GuestData:
         return before
 
     def _without_outcome(self, before: bytes) -> bytes:
-        fates = status_store.read_entries(before)
+        fates = feedback.read_entries(before)
         kept = {guest: fate for guest, fate in fates.items() if guest not in self._hashes}
-        return before if len(kept) == len(fates) else status_store.entries_of(kept)
+        return before if len(kept) == len(fates) else feedback.entries_of(kept)
 
     def _of_users(self) -> Iterator[Found]:
         """Accounts lose the address once the record of the mailbox has what they have turned off.

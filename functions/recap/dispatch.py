@@ -1,13 +1,12 @@
 """Sends the batches of a recap to the mail service, several at a time (spec 3.3, design 3.39)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from functions import log
 from functions.clock import Clock
 from functions.firestore.model import ChangedMeanwhileError
-from functions.mail.message import EmailMessage
 from functions.mail.outcome import (
     Accepted,
     BadAddresses,
@@ -21,13 +20,13 @@ from functions.mail.outcome import (
 from functions.parallel import InParallel
 from functions.recap.ledger.batch import Batch, BatchState
 from functions.recap.ledger.claim import Claim
-from functions.recap.mail.composer import Recipient
+from functions.recap.mail.composer import Composer, Recipient
 
 REQUESTS_AT_ONCE: Final = 3
-"""A request with a thousand mails has up to 10 MB, and takes three times that while it is built."""
+"""Large requests in parallel: one has up to 10 MB, and takes three times that while it is built."""
 
 SMALL_REQUESTS_AT_ONCE: Final = 12
-"""A lone mail has 100 KB at most, each of several some 10 KB."""
+"""Small requests in parallel: a lone mail has 100 KB at most, each of several some 10 KB."""
 
 SMALL_BATCH: Final = 50
 """Batches of at most so many recipients are sent `SMALL_REQUESTS_AT_ONCE`, larger ones
@@ -37,7 +36,7 @@ PAUSES: Final = (1.0, 2.0, 4.0, 8.0, 16.0)
 """Seconds before each further request of a batch, where a busy mail service names no time."""
 
 LONGEST_PAUSE: Final = 30.0
-"""Seconds."""
+"""Seconds; a longer pause that the mail service asks for is cut to this."""
 
 PATIENCE: Final = 45.0
 """Seconds since the last accepted batch after which a call stops waiting; SDKs give up after 70."""
@@ -53,7 +52,6 @@ class Dispatch:
     """Sends the batches of one call, and records the results in the ledger of its claim.
 
     Attributes:
-        compose: Writes the message for some recipients.
         batches: The planned batches, with the recipients who still get the mail.
         recipients: The recipients of all batches, by guest id.
         small_in_parallel: Sends the batches of few recipients, `in_parallel` all others.
@@ -62,7 +60,7 @@ class Dispatch:
 
     claim: Claim
     mailer: BulkMailer
-    compose: Callable[[Sequence[Recipient]], EmailMessage]
+    composer: Composer
     batches: Sequence[Batch]
     recipients: Mapping[str, Recipient]
     in_parallel: InParallel
@@ -132,7 +130,7 @@ class Dispatch:
 
     def _request(self, batch: Batch) -> SendOutcome:
         try:
-            message = self.compose([self.recipients[guest] for guest in batch.recipients])
+            message = self.composer.message([self.recipients[guest] for guest in batch.recipients])
         except Exception as error:  # noqa: BLE001 - nothing was sent, and the ledger has to say so
             return Refused(type(error).__name__)
         if not self.claim.in_time:

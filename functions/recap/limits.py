@@ -1,7 +1,7 @@
 """The limits of a tenant: recaps and previews at work, and recap mails in 24 hours (spec 8).
 
 Recaps and previews have slots in each instance, of which no tenant takes them all. Cloud Run admits
-more calls: a body that drips holds a place of Cloud Run, and no slot here. A plain
+more calls: a call whose body arrives slowly counts at Cloud Run, and holds no slot here. A plain
 `BoundedSemaphore` would let one tenant hold every slot for minutes.
 
 A mail counts from the moment that any event of the tenant plans it; a recap that sent nothing is
@@ -110,11 +110,11 @@ def _busy(problem: str) -> CallError:
 PERIOD: Final = timedelta(hours=24)
 
 MAX_MAILS_PER_DAY: Final = 60_000
-"""The capacity of one document; a larger `RECAP_MAILS_PER_DAY` has no effect."""
+"""Mails that one document has room for; a larger `RECAP_MAILS_PER_DAY` has no effect."""
 
 _ENTRY: Final = struct.Struct(">II8s")
 _MAILBOX_DIGITS: Final = 16
-"""Digits of a mailbox's hash; two of a million share them once in 10,000,000 cases."""
+"""Digits kept of a mailbox's hash: two of a million share them once in 10,000,000 cases."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,21 +4,21 @@ Sending and preview use the same planner, so that they cannot disagree. It only 
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import NamedTuple
 
 from functions.access import Caller, check_event
 from functions.clock import Clock
 from functions.mail.sender import MailSender
 from functions.preferences.preferences import SkipReason, VerifiedAddresses
-from functions.recap.audience.guest_store import (
+from functions.recap.audience.guests import (
+    Audience,
+    Guest,
     GuestStore,
     least_recently_mailed_first,
     standing,
 )
-from functions.recap.audience.guests import Audience, Guest
 from functions.recap.audience.photos import PhotoHosts
 from functions.recap.ledger.batch import Batch, Counts, Lock, open_batches, sent_again, total
 from functions.recap.ledger.recap_store import RecapStore
@@ -28,13 +28,6 @@ from functions.recap.recap_arguments import Mode, RecapArguments
 from functions.recap.report import Report
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
-
-
-class Choice(NamedTuple):
-    """The recipients of a call, by id, in the order of sending; and its report before any mail."""
-
-    ids: Sequence[str]
-    report: Report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,27 +74,26 @@ class Gathered:
     def _not_new(self, batch: Batch) -> set[str]:
         return self.sent_at.keys() & batch.recipients if self.only_new else set()
 
-    def continued(self, ledger: Collection[Batch]) -> Choice | None:
-        """The recipients of a call that continues a recap; None where the recap sent nothing."""
+    def continued(self, ledger: Collection[Batch]) -> Report | None:
+        """The report of a call that continues a recap; None where the recap sent nothing."""
         return self._rest(ledger, open_batches(ledger)) if total(ledger).sent else None
 
-    def again(self, ledger: Collection[Batch]) -> Choice:
-        """The recipients of a call that sends unconfirmed mails again."""
+    def again(self, ledger: Collection[Batch]) -> Report:
+        """The report of a call that sends unconfirmed mails again."""
         planned = sent_again(ledger)
-        choice = self._rest(ledger, planned)
-        report = replace(
-            choice.report,
+        return replace(
+            self._rest(ledger, planned),
             again=True,
             waiting=total(open_batches(ledger)).left - total(planned).left,
             why_nobody=None if planned else "No mail of the last recap is unconfirmed.",
         )
-        return choice._replace(report=report)
 
-    def _rest(self, ledger: Collection[Batch], planned: Collection[Batch]) -> Choice:
+    def _rest(self, ledger: Collection[Batch], planned: Collection[Batch]) -> Report:
         before = total(ledger)
         remaining = [self.remaining(batch) for batch in planned]
         skipped = total(remaining).skipped - total(planned).skipped
-        report = Report(
+        return Report(
+            recipients=[guest for batch in remaining for guest in batch.recipients],
             # The batches will count the guests who are skipped now; the report does already.
             before=before + Counts(skipped=skipped),
             skipped=skipped,
@@ -109,7 +101,6 @@ class Gathered:
             not_new=sum(len(self._not_new(batch)) for batch in planned),
             hidden_hosts=self.audience.hidden_hosts,
         )
-        return Choice([guest for batch in remaining for guest in batch.recipients], report)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,17 +154,22 @@ class Planner:
         )
         for photo in photos:
             audience.add(photo)
-        found = standing(self.guests, audience.guests, self.clock.now(), self.verified)
+        skip_reasons, accounts = standing(
+            self.guests, audience.guests, self.clock.now(), self.verified
+        )
         return Gathered(
             audience=audience,
-            skip_reasons=found.skip_reasons,
-            accounts=found.accounts,
+            skip_reasons=skip_reasons,
+            accounts=accounts,
             sent_at={} if first else self.recaps.sent_at(arguments.event_id),
             only_new=arguments.only_new,
         )
 
-    def choose(self, gathered: Gathered, others: Counted) -> Choice:
-        """Choose the recipients of a new recap; `others` are the mails of the tenant's others."""
+    def choose(self, gathered: Gathered, others: Counted) -> Report:
+        """The report of a new recap, with its recipients.
+
+        `others` are the mails of the tenant's other recaps.
+        """
         audience, candidates = gathered.audience, gathered.candidates
         guests = least_recently_mailed_first(
             candidates, gathered.sent_at, only_new=gathered.only_new
@@ -185,7 +181,8 @@ class Planner:
             reasons[SkipReason.UNREACHABLE],
         )
         not_new, over_limit = len(candidates) - len(guests), len(guests) - len(eligible)
-        report = Report(
+        return Report(
+            recipients=[guest.id for guest in eligible[:mails]],
             skipped=skipped,
             bounced=bounced,
             left=max(len(eligible) - mails, 0),
@@ -195,7 +192,6 @@ class Planner:
             hidden_hosts=audience.hidden_hosts,
             why_nobody=None if guests else _why_nobody(audience, skipped + bounced, not_new),
         )
-        return Choice([guest.id for guest in eligible[:mails]], report)
 
     def with_pictures(
         self, arguments: RecapArguments, audience: Audience, ids: Iterable[str]

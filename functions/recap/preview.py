@@ -26,18 +26,18 @@ from functions.mail.outcome import (
 from functions.preferences.preference_links import LinkSigner
 from functions.rate_limit import RateLimit
 from functions.recap.audience.guests import Audience, Guest
-from functions.recap.feedback.status_store import StatusStore
+from functions.recap.feedback import StatusStore
 from functions.recap.ledger.batch import Batch, BatchState, Lock, RecapKey, resumable
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.limits import MailingStore, Slots, counted
 from functions.recap.mail.composer import Recipient
-from functions.recap.planner import Choice, Gathered, Planner
+from functions.recap.planner import Gathered, Planner
 from functions.recap.recap_arguments import PreviewArguments
-from functions.recap.report import outlook
+from functions.recap.report import Report, outlook
 from functions.wall.wall_event import WallEvent
 
 PREVIEWS_PER_HOUR: Final = 10
-"""Previews by mail for one caller (spec 8)."""
+"""Previews that one caller gets by mail within an hour (spec 8)."""
 
 MARK: Final = "[Preview]"
 
@@ -117,8 +117,8 @@ class RecapPreview:
                 may_show_counts = len(gathered.audience.guests) >= self.min_guests
                 # With few guests the counts and the shown guest would reveal who opted out.
                 visible = gathered if may_show_counts else replace(gathered, skip_reasons={})
-                choice, blocked = self._plan(event, arguments, visible, lock)
-                ids = choice.ids if may_show_counts else []
+                report, blocked = self._plan(event, arguments, visible, lock)
+                ids = report.recipients if may_show_counts else []
                 message = self._message(event, arguments, gathered, ids, mailer.bytes_per_recipient)
                 unreached = self._unreached(arguments, gathered.audience)
             except CallError:
@@ -134,13 +134,13 @@ class RecapPreview:
             mail = message.written_out() if message.copies else replace(message, text="", html="")
             return Preview(
                 mail=mail,
-                recipients=len(choice.ids),
-                skipped=choice.report.skipped if may_show_counts else None,
-                had_recap=sum(guest in gathered.sent_at for guest in choice.ids),
-                left=choice.report.left,
+                recipients=len(report.recipients),
+                skipped=report.skipped if may_show_counts else None,
+                had_recap=sum(guest in gathered.sent_at for guest in report.recipients),
+                left=report.left,
                 hidden=gathered.audience.hidden_hosts.total(),
                 blocked=blocked,
-                notes=outlook(choice.report, len(choice.ids)),
+                notes=outlook(report),
                 mailed=bool(message.copies) if to else None,
                 unreached=unreached,
             )
@@ -184,8 +184,8 @@ class RecapPreview:
         arguments: PreviewArguments,
         gathered: Gathered,
         lock: Lock | None,
-    ) -> tuple[Choice, CallError | None]:
-        """The recipients of `sendEventRecap` now, with this lock; its refusal."""
+    ) -> tuple[Report, CallError | None]:
+        """The report of `sendEventRecap` now, with this lock; its refusal."""
         blocked = continued = None
         try:
             continued = resumable(lock, self.clock.now())
@@ -193,12 +193,12 @@ class RecapPreview:
             blocked = refused
         key = RecapKey(arguments.event_id, continued or "")
         batches = self.recaps.batches(key) if continued else []
-        choice = gathered.continued([_without_its_call(batch) for batch in batches])
-        if choice is None:
+        report = gathered.continued([_without_its_call(batch) for batch in batches])
+        if report is None:
             entries, _ = self.mailings.load(event.tenant_id)
             others = counted(entries, key.recap_id, self.clock.now())
-            choice = self.planner.choose(gathered, others)
-        return choice, blocked
+            report = self.planner.choose(gathered, others)
+        return report, blocked
 
     def _message(
         self,

@@ -20,13 +20,13 @@ from functions.wall.address import deliverable
 SUBJECT_CHARACTERS: Final = 200
 MESSAGE_CHARACTERS: Final = 4000
 GUEST_CHARACTERS: Final = 320
-"""No address is longer."""
+"""Longest `guest`: no e-mail address is longer."""
 
 SOONEST: Final = timedelta(minutes=1)
-"""A call of `scheduleEventRecap` ends before that."""
+"""Earliest planned time: a call of `scheduleEventRecap` ends before it."""
 
 LATEST: Final = timedelta(days=30)
-"""Cloud Tasks keeps no task for longer."""
+"""Latest planned time: Cloud Tasks keeps no task for longer."""
 
 _OF_THE_MAIL: Final = ("mode", "subject", "message")
 

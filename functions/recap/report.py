@@ -24,9 +24,10 @@ class RecapResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The result of a call.
+    """A call: its recipients, and its result as far as that is known.
 
     Attributes:
+        recipients: The guests to mail, by id, in the order of sending.
         before: Counts of the recap's batches before this call; `batches` are those now.
         under_way: Recipients of batches whose result is not recorded.
         again: Whether the call sends unconfirmed mails again.
@@ -42,6 +43,7 @@ class Report:
         advice: Who can fix that the mail service refuses mails; empty where that is unknown.
     """
 
+    recipients: Sequence[str] = ()
     before: Counts = field(default_factory=Counts)
     batches: Counts = field(default_factory=Counts)
     under_way: int = 0
@@ -131,10 +133,10 @@ def unconfirmed(mails: int) -> str:
     )
 
 
-def outlook(report: Report, recipients: int) -> Sequence[str]:
-    """The notes of a call that sends to all these `recipients` now."""
-    ahead = replace(report, batches=Counts(sent=report.before.sent + recipients))
-    return _notes(ahead, ahead=True)
+def outlook(report: Report) -> Sequence[str]:
+    """The notes of a call that sends to all its recipients now."""
+    sent = report.before.sent + len(report.recipients)
+    return _notes(replace(report, batches=Counts(sent=sent)), ahead=True)
 
 
 def _notes(report: Report, *, ahead: bool = False) -> list[str]:

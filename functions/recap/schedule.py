@@ -57,7 +57,7 @@ class ScheduleState(StrEnum):
 
 
 class NotYetError(Exception):
-    """The task is to be brought again later."""
+    """The queue has to run the task again later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class RecapSchedule:
     new_word: Callable[[], str]
 
     def schedule(self, caller: Caller, arguments: ScheduleArguments) -> datetime | None:
-        """Plan the event's recap in the place of the one that was planned, or take that back.
+        """Plan the event's recap in place of an earlier plan, or cancel that plan.
 
         Returns:
             When the recap is due; None where none is planned any more.
@@ -136,7 +136,7 @@ class RecapSchedule:
             outcome = {"code": refused.code, "message": _NOT_ALLOWED if denied else refused.message}
             state = ScheduleState.FAILED
             log.error("recap.schedule-failed", eventId=event_id, code=refused.code)
-            self._tell(event_id, verified_address(account.token), at, outcome["message"])
+            self._mail_failure(event_id, verified_address(account.token), at, outcome["message"])
         self.documents.transact(_path(event_id), _ended(version, state, outcome))
 
     def _sent(
@@ -168,8 +168,8 @@ class RecapSchedule:
         passing = refused.code in (Code.ABORTED, Code.INTERNAL, Code.RESOURCE_EXHAUSTED)
         return passing and not _is_cooldown(refused) and self.clock.now() < at + TRIED_FOR
 
-    def _tell(self, event_id: str, address: str | None, at: datetime, reason: str) -> None:
-        """Mail the failure to whoever planned the recap; perhaps twice, after a crash."""
+    def _mail_failure(self, event_id: str, address: str | None, at: datetime, reason: str) -> None:
+        """Mail the failure to the user who planned the recap; after a crash, perhaps twice."""
         if address is None:
             return
         try:
@@ -179,7 +179,7 @@ class RecapSchedule:
             outcome = self.mailer().send(message)
             if not isinstance(outcome, Accepted):
                 log.error("recap.failure-not-mailed", eventId=event_id)
-        except Exception as error:  # noqa: BLE001 - the record tells of the failure as well
+        except Exception as error:  # noqa: BLE001 - the record has the failure as well
             log.fault("recap.failure-not-mailed", error, eventId=event_id)
 
     def _failure(

@@ -16,7 +16,7 @@ from functions.parallel import InParallel
 from functions.preferences.preference_links import LinkSigner, PreferencesLinks
 from functions.recap.audience.guests import Guest
 from functions.recap.dispatch import Dispatch
-from functions.recap.feedback.status_store import MailLabels, StatusStore
+from functions.recap.feedback import MailLabels, StatusStore
 from functions.recap.ledger.batch import (
     TIMEOUT,
     Batch,
@@ -32,7 +32,7 @@ from functions.recap.ledger.claim import Claim
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.limits import MailingStore, Slots, counted, with_recap
 from functions.recap.mail.composer import Composer, Recipient
-from functions.recap.planner import Choice, Gathered, Planner
+from functions.recap.planner import Gathered, Planner
 from functions.recap.recap_arguments import RecapArguments
 from functions.recap.report import RecapResult, Report, answer
 from functions.wall.address import guest_uid
@@ -163,33 +163,52 @@ class RecapSender:
         composer = self.planner.composer(event, arguments, audience, mailer.bytes_per_recipient)
         if arguments.again:
             claim.resend(self.statuses.load(claim.key, []).statuses.keys())
-            continued: Choice | None = gathered.again(claim.ledger.values())
+            continued: Report | None = gathered.again(claim.ledger.values())
         else:
             continued = gathered.continued(claim.ledger.values())
-        choice = continued or self._reserve(claim, event, gathered)
-        guests = self.planner.with_pictures(arguments, audience, choice.ids)
+        report = continued or self._reserve(claim, event, gathered)
+        guests = self.planner.with_pictures(arguments, audience, report.recipients)
         if not continued:
-            _plan(claim, choice, guests, composer, mailer.recipients_per_request)
+            _plan(claim, report, guests, composer, mailer.recipients_per_request)
         still_open = sent_again if arguments.again else open_batches
         batches = [gathered.remaining(batch) for batch in still_open(claim.ledger.values())]
 
-        def links(guest: Guest) -> PreferencesLinks:
-            uid = gathered.accounts.get(guest.id, guest_uid(guest.id))
-            return self.links.sign(uid, guest.uid)
-
-        return choice.report, Dispatch(
+        return report, Dispatch(
             claim=claim,
             mailer=mailer,
-            compose=composer.message,
+            composer=composer,
             batches=batches,
-            recipients=_recipients(claim.key, batches, guests, links),
+            recipients=self._recipients(claim.key, batches, guests, gathered.accounts),
             in_parallel=self.in_parallel,
             small_in_parallel=self.small_in_parallel,
             clock=self.clock,
             give_up_at=give_up_at,
         )
 
-    def _reserve(self, claim: Claim, event: WallEvent, gathered: Gathered) -> Choice:
+    def _recipients(
+        self,
+        key: RecapKey,
+        batches: Iterable[Batch],
+        guests: Mapping[str, Guest],
+        accounts: Mapping[str, str],
+    ) -> Mapping[str, Recipient]:
+        """The recipients of all batches, by guest id, with their links and their mails' labels."""
+        return {
+            guest.id: Recipient(
+                guest,
+                self.links.sign(accounts.get(guest.id, guest_uid(guest.id)), guest.uid),
+                MailLabels(
+                    event_id=key.event_id,
+                    recap_id=key.recap_id,
+                    batch=batch.number,
+                    guest_id=guest.id,
+                ).as_texts(),
+            )
+            for batch in batches
+            for guest in map(guests.__getitem__, batch.recipients)
+        }
+
+    def _reserve(self, claim: Claim, event: WallEvent, gathered: Gathered) -> Report:
         """Choose the recipients, and record them in the tenant's allowance.
 
         The choice is made again where another event of the tenant was recorded meanwhile.
@@ -201,15 +220,15 @@ class RecapSender:
         while True:
             found, version = self.mailings.load(event.tenant_id)
             now = self.clock.now()
-            choice = self.planner.choose(gathered, counted(found, recap_id, now))
-            mailboxes = [by_id[guest].mailbox for guest in choice.ids]
+            report = self.planner.choose(gathered, counted(found, recap_id, now))
+            mailboxes = [by_id[guest].mailbox for guest in report.recipients]
             entries = with_recap(found, recap_id, mailboxes, now)
             if not claim.in_time:
                 raise ChangedMeanwhileError
             with suppress(ChangedMeanwhileError):
-                if choice.ids:
+                if report.recipients:
                     self.mailings.save(event.tenant_id, version, entries, now)
-                return choice
+                return report
 
     def _release(
         self, claim: Claim, event: WallEvent, *, failed: bool = False
@@ -250,42 +269,19 @@ class RecapSender:
 
 
 def _plan(
-    claim: Claim, choice: Choice, guests: Mapping[str, Guest], composer: Composer, per_batch: int
+    claim: Claim, report: Report, guests: Mapping[str, Guest], composer: Composer, per_batch: int
 ) -> None:
     """Record the batches: the recipients of one can share a message."""
     nobodys = PreferencesLinks("", "")
-    recipients = {guest: Recipient(guests[guest], nobodys) for guest in choice.ids}
+    recipients = {guest: Recipient(guests[guest], nobodys) for guest in report.recipients}
     batches = plan(
         composer.groups(recipients),
         first=max(claim.ledger, default=-1) + 1,
         per_batch=per_batch,
     )
     planned = total(batches)
-    counts = replace(planned, skipped=choice.report.skipped, left=choice.report.left + planned.left)
+    counts = replace(planned, skipped=report.skipped, left=report.left + planned.left)
     claim.plan(batches, counts)
-
-
-def _recipients(
-    key: RecapKey,
-    batches: Iterable[Batch],
-    guests: Mapping[str, Guest],
-    links: Callable[[Guest], PreferencesLinks],
-) -> Mapping[str, Recipient]:
-    """The recipients of all batches, by guest id, with the labels of their mails."""
-    return {
-        guest.id: Recipient(
-            guest,
-            links(guest),
-            MailLabels(
-                event_id=key.event_id,
-                recap_id=key.recap_id,
-                batch=batch.number,
-                guest_id=guest.id,
-            ).as_texts(),
-        )
-        for batch in batches
-        for guest in map(guests.__getitem__, batch.recipients)
-    }
 
 
 def _log(claim: Claim, report: Report, state: RecapState | None, cause: Cause | None) -> None:

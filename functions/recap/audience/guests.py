@@ -1,15 +1,32 @@
-"""The guests of an event: the unique addresses on its approved photos (spec 4.1, rule 1)."""
+"""The guests of an event, and who of them gets the mail (spec 4.1, rules 1 to 3).
+
+Guests are the unique addresses on the event's approved photos. Their user records say who has opted
+out, and which accounts have the addresses.
+"""
 
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
+from functions.firestore.model import Documents, Query
 from functions.mail.message import plain, shortened
+from functions.parallel import InParallel
+from functions.preferences.address_records import AddressRecords
+from functions.preferences.preferences import (
+    ACCOUNTS,
+    SkipReason,
+    VerifiedAddresses,
+    account_ids,
+    address_record_id,
+    is_unreachable,
+    opted_out_of_recap,
+)
 from functions.recap.audience.photos import (
+    FIELDS,
     MAIL_BYTES,
     MAX_REEL,
     Newest,
@@ -30,13 +47,13 @@ _LINKS: Final = re.compile(r"[/@:\\]|www\.|\w\.\w{2,}", re.IGNORECASE)
 _DIGITS_AT_MOST: Final = 4
 
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-"""Controls, format characters, halves of pairs, unassigned; the joiners of some scripts as well."""
+"""Categories that a name loses: controls, format characters (also joiners), unassigned."""
 
 _BLANK: Final = frozenset("\u115f\u1160\u3164\uffa0\u2800")
-"""Letters and a symbol without a visible shape."""
+"""Letters and a symbol that have no visible shape, and that a name loses."""
 
 _MARKS_AT_MOST: Final = 2
-"""On one letter; more marks overlap the lines around."""
+"""Marks that one letter keeps; more of them overlap the lines around."""
 
 
 def greeted_name(text: str) -> str:
@@ -231,3 +248,119 @@ class Audience:
     def invalid(self) -> int:
         """Number of addresses that are not valid."""
         return sum(guest is None for guest in self._by_spelling.values())
+
+
+_RECORDS_PER_READ: Final = 500
+PAGES_AT_ONCE: Final = 8
+
+_ADDRESSES_PER_QUERY: Final = 30
+"""Firestore accepts at most 30 values for `in`."""
+
+
+@dataclass(frozen=True, slots=True)
+class GuestStore:
+    """The approved photos and the user records of guests; pages are read `in_parallel`."""
+
+    documents: Documents
+    in_parallel: InParallel
+
+    def approved_photos(self, event_id: str) -> Iterator[Photo]:
+        """All approved photos of the event."""
+        approved = Query(
+            collection=f"events/{event_id}/photos",
+            where=[("status", "==", "approved")],
+            select=FIELDS,
+        )
+        for photo in self.documents.find_all(approved):
+            yield Photo.read(photo.id, photo.fields, created=photo.created, updated=photo.written)
+
+    def records(self, uids: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """The existing records `users/{uid}`, with their ids."""
+        fields = ["emailPreferences", "unreachableUntil", ACCOUNTS, "email"]
+
+        def read(page: Sequence[str]) -> list[tuple[str, Mapping[str, Any]]]:
+            found = self.documents.get_all([f"users/{uid}" for uid in page], fields=fields)
+            return [(user.id, user.fields) for user in found if user]
+
+        return self._pages(read, uids, _RECORDS_PER_READ)
+
+    def records_with(self, emails: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """All user records whose `email` equals an entry of `emails` exactly, with their ids."""
+
+        def read(page: Sequence[str]) -> list[tuple[str, Mapping[str, Any]]]:
+            users = Query(
+                collection="users",
+                where=[("email", "in", page)],
+                select=["email", "emailPreferences"],
+            )
+            return [(user.id, user.fields) for user in self.documents.find(users)]
+
+        return self._pages(read, emails, _ADDRESSES_PER_QUERY)
+
+    def _pages(
+        self,
+        read: Callable[[Sequence[str]], list[tuple[str, Mapping[str, Any]]]],
+        keys: Iterable[str],
+        at_a_time: int,
+    ) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        everything = list(keys)
+        pages = [everything[n : n + at_a_time] for n in range(0, len(everything), at_a_time)]
+        for page in self.in_parallel(read, pages):
+            yield from page
+
+
+def standing(
+    store: GuestStore, guests: Sequence[Guest], now: datetime, verified: VerifiedAddresses
+) -> tuple[Mapping[str, SkipReason], Mapping[str, str]]:
+    """Read the records of the addresses of guests, and of the accounts of their mailboxes.
+
+    Returns:
+        Why guests get no recap; and the account that has a guest's address, the first by id of
+        several. Both are by guest id.
+    """
+    own = dict(store.records({uid for guest in guests for uid in guest.uids}))
+    accounts = dict(store.records_with({email for guest in guests for email in guest.emails}))
+    boxes = {guest.uid for guest in guests}
+    listed = {uid for box in boxes for uid in account_ids(own.get(box))}
+    accounts |= store.records(listed - accounts.keys())
+    of_box: dict[str, dict[str, Mapping[str, Any]]] = defaultdict(dict)
+    for uid, record in accounts.items():
+        if box := address_record_id(record):
+            of_box[box][uid] = record
+    records = {
+        guest.id: AddressRecords.of(
+            guest.uid,
+            guest_uid(guest.id),
+            {uid: own[uid] for uid in guest.uids if uid in own},
+            of_box.get(guest.uid, {}),
+        )
+        for guest in guests
+    }
+    doubtful = {uid for each in records.values() for uid in each.doubtful()}
+    addresses = verified(doubtful) if doubtful else {}
+    reasons = {
+        guest.id: SkipReason.UNREACHABLE
+        for guest in guests
+        if is_unreachable(own.get(guest_uid(guest.id)), now)
+    }
+    # Where a guest has several reasons, the guest's own choice wins.
+    reasons |= {
+        guest: SkipReason.OPTED_OUT
+        for guest, each in records.items()
+        if opted_out_of_recap(each.flags(addresses))
+    }
+    named = {guest: min(each.accounts) for guest, each in records.items() if each.accounts}
+    return reasons, named
+
+
+def least_recently_mailed_first(
+    guests: Iterable[Guest], sent_at: Mapping[str, datetime], *, only_new: bool
+) -> Sequence[Guest]:
+    """The guests to mail, first those without a recap of the event, then the oldest recap first.
+
+    The order of `guests` is kept among equals. `sent_at` is the time of the last recap, by id.
+    """
+    return sorted(
+        (guest for guest in guests if not (only_new and guest.id in sent_at)),
+        key=lambda guest: sent_at.get(guest.id, _NEVER),
+    )

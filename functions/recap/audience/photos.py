@@ -117,7 +117,7 @@ class Newest:
 
 
 _OBJECTS_BYTES: Final = 400
-"""Of a kept picture, beside its addresses."""
+"""Bytes of memory that a kept picture takes beside its addresses."""
 
 
 def _bytes(picture: Picture) -> int:

@@ -27,7 +27,7 @@ from functions.firestore.model import Version
 COOLDOWN: Final = timedelta(hours=24)
 
 TIMEOUT: Final = timedelta(seconds=540)
-"""Timeout of the function `sendEventRecap`."""
+"""Cloud Functions ends a call of `sendEventRecap` after this time."""
 
 LEASE: Final = TIMEOUT + timedelta(seconds=60)
 """How long a call may hold the lock; the lock of a crashed call is free after this time."""

@@ -8,7 +8,7 @@ from typing import Any, Final
 from functions.firestore.model import Merge, Update
 from functions.mail.outcome import Later, SendOutcome, Tally, Unknown
 from functions.mail.sendgrid import refusal
-from functions.recap.feedback.status_store import StatusStore
+from functions.recap.feedback import StatusStore
 from functions.recap.ledger.batch import Batch, Counts, Lock, RecapKey
 from functions.recap.ledger.claim import Claim
 from functions.recap.ledger.recap_store import RecapStore

@@ -18,7 +18,7 @@ from functions.mail.message import EmailMessage
 from functions.mail.outcome import DeliveryStatus, Tally, TrackingEvent
 from functions.parallel import InParallel
 from functions.recap import limits
-from functions.recap.feedback.recorder import MailEvents, StillBusyError
+from functions.recap.feedback import MailEvents, StillBusyError
 from functions.recap.ledger.batch import (
     COOLDOWN,
     Batch,

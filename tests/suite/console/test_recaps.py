@@ -6,7 +6,7 @@ from google.cloud import firestore
 
 from emulator.mailbox import Mailbox
 from functions.mail.outcome import DeliveryStatus
-from functions.recap.feedback.status_store import entries_of
+from functions.recap.feedback import entries_of
 from functions.wall.address import address_hash, guest_uid
 from tests.suite.console.conftest import TENANT, Browser
 from tests.suite.recap.wall import Wall

@@ -13,7 +13,7 @@ from emulator import certificates
 from emulator.mailbox import PORT, EventWebhook, Mailbox, signed
 from functions.mail.outcome import DeliveryStatus, TrackingEvent
 from functions.process import CLOCK
-from functions.recap.feedback.status_store import MailLabels
+from functions.recap.feedback import MailLabels
 from functions.recap.ledger.batch import RecapKey, plan
 from functions.wall.address import address_hash
 from tests.suite.call import Answer, url

@@ -16,8 +16,7 @@ from functions.firestore.model import Delete, Document, Merge, Put, Write
 from functions.gcp.triggers import DocumentWritten
 from functions.links.token import Scope, TokenKeys
 from functions.preferences import preference_calls
-from functions.recap.audience.guest_store import GuestStore, standing
-from functions.recap.audience.guests import Guest
+from functions.recap.audience.guests import Guest, GuestStore, standing
 from functions.service import Service
 from functions.wall.address import guest_uid
 from tests.in_memory.adapters import InMemorySecrets, one_by_one, service_on
@@ -112,9 +111,9 @@ class People:
         """The ids in the links of a recap to the address, and whether it would be mailed now."""
         guest = Guest(address)
         store = GuestStore(self.documents, one_by_one)
-        found = standing(store, [guest], self.now, self.addresses)
-        uid = found.accounts.get(guest.id, guest_uid(guest.id))
-        return (uid, guest.uid), not found.skip_reasons
+        skip_reasons, accounts = standing(store, [guest], self.now, self.addresses)
+        uid = accounts.get(guest.id, guest_uid(guest.id))
+        return (uid, guest.uid), not skip_reasons
 
     def look_up(self, ids: Ids) -> dict[str, Any]:
         """What `getEmailPreferences` answers to a link."""

@@ -21,7 +21,7 @@ from functions.preferences.preference_links import PreferencesLinks
 from functions.preferences.preferences import address_record_id
 from functions.recap.audience.guests import Guest
 from functions.recap.audience.photos import Picture
-from functions.recap.feedback.recorder import MailEvents
+from functions.recap.feedback import MailEvents
 from functions.recap.ledger.batch import Batch, RecapKey
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.limits import RecapLimits, Slots

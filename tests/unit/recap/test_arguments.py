@@ -4,7 +4,7 @@ import pytest
 
 from functions.mail.message import one_line, paragraph, shortened
 from functions.recap.audience.guests import greeted_name
-from functions.recap.feedback.status_store import MailLabels
+from functions.recap.feedback import MailLabels
 from functions.recap.recap_arguments import RecapArguments
 
 

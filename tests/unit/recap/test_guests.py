@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from functions.recap.audience.guest_store import least_recently_mailed_first
-from functions.recap.audience.guests import Audience, Guest
+from functions.recap.audience.guests import Audience, Guest, least_recently_mailed_first
 from functions.recap.audience.photos import (
     MAX_REEL,
     PhotoHosts,

@@ -15,8 +15,8 @@ from functions.mail.outcome import DeliveryStatus, Tally, TrackingEvent
 from functions.parallel import Threads
 from functions.preferences.preferences import UNREACHABLE_FOR, Flag
 from functions.preferences.user_store import UserStore
-from functions.recap.feedback import status_store
-from functions.recap.feedback.recorder import StillBusyError
+from functions.recap import feedback
+from functions.recap.feedback import StillBusyError
 from functions.recap.ledger.batch import RecapKey
 from functions.recap.preview import Unreached
 from functions.wall.address import address_hash, guest_uid
@@ -317,7 +317,7 @@ def test_a_request_that_is_never_first_has_to_come_again(house: House) -> None:
             house.documents.commit(
                 Put(
                     f"{key.path}/outcomes/mails",
-                    {"entries": status_store.entries_of({"0" * 32: next(statuses)})},
+                    {"entries": feedback.entries_of({"0" * 32: next(statuses)})},
                 )
             )
         return effect()
@@ -370,16 +370,16 @@ def test_one_recap_that_fails_holds_up_no_other(house: House) -> None:
 def test_five_thousand_mails_are_one_document_and_one_commit() -> None:
     """The statuses of 5,000 mails take 85 KB."""
     statuses = {address_hash(guest(number)): DeliveryStatus.DELIVERED for number in range(5000)}
-    packed = status_store.entries_of(statuses)
+    packed = feedback.entries_of(statuses)
     assert len(packed) == 85_000
-    assert status_store.read_entries(packed) == statuses
+    assert feedback.read_entries(packed) == statuses
 
 
 @given(st.dictionaries(st.binary(min_size=16, max_size=16).map(bytes.hex), st.integers(0, 63)))
 def test_what_is_written_is_read(facts: dict[str, int]) -> None:
     """Entries hold every combination of guests and facts."""
     statuses = {guest_id: DeliveryStatus(one) for guest_id, one in facts.items()}
-    assert status_store.read_entries(status_store.entries_of(statuses)) == statuses
+    assert feedback.read_entries(feedback.entries_of(statuses)) == statuses
 
 
 @pytest.mark.parametrize(

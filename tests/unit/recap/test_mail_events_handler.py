@@ -20,7 +20,7 @@ from functions.mail.sendgrid_events import (
     TIMESTAMP_HEADER,
     SendGridWebhook,
 )
-from functions.recap.feedback import mail_event_calls
+from functions.recap import recap_calls
 from functions.service import Service
 from tests.in_memory.adapters import service_on
 from tests.unit.mail.test_sendgrid_events import public
@@ -85,7 +85,7 @@ def post(
     by = by or service(house, public(KEY))
     own = signed(KEY, body, at(house)) if headers is None else headers
     with APP.test_request_context(**{"method": "POST", "data": body, "headers": own} | request):
-        answer = mail_event_calls.mail_events(by, flask.request)
+        answer = recap_calls.mail_events(by, flask.request)
     return answer.status_code, answer.get_data(as_text=True)
 
 

@@ -1,1 +1,0 @@
-"""What became of recap mails: the mail provider's reports (design 3.60)."""
