@@ -379,63 +379,63 @@ def mailEvents(request: flask.Request) -> flask.Response:
 @https_fn.on_call(**_ACTION, **_TO_RECEIVERS)
 def sendTestWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An organizer tries a webhook URL of an event."""
-    from functions.webhooks.calls import action_calls
+    from functions.webhooks.calls import webhook_calls
 
-    return action_calls.send_test(service(), request)
+    return webhook_calls.send_test(service(), request)
 
 
 @signed_in
 @https_fn.on_call(**_ACTION)
 def resendWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An organizer has deliveries sent again."""
-    from functions.webhooks.calls import action_calls
+    from functions.webhooks.calls import webhook_calls
 
-    return action_calls.resend(service(), request)
+    return webhook_calls.resend(service(), request)
 
 
 @signed_in
 @https_fn.on_call(**_ACTION)
 def rotateWebhookSecret(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """A superadmin replaces the webhook secret of an event."""
-    from functions.webhooks.calls import action_calls
+    from functions.webhooks.calls import webhook_calls
 
-    return action_calls.rotate_secret(service(), request)
+    return webhook_calls.rotate_secret(service(), request)
 
 
 @signed_in
 @https_fn.on_call(**_ACTION | {"service_account": _LOGS})
 def shareWebhookLog(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An admin gives out a link to the deliveries to one URL."""
-    from functions.webhooks.calls import shared_log_calls
+    from functions.webhooks.calls import webhook_calls
 
-    return shared_log_calls.share_log(service(), request)
+    return webhook_calls.share_log(service(), request)
 
 
 @signed_in
 @https_fn.on_call(**_ACTION | {"service_account": _LOGS})
 def revokeWebhookLog(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An admin ends such a link."""
-    from functions.webhooks.calls import shared_log_calls
+    from functions.webhooks.calls import webhook_calls
 
-    return shared_log_calls.revoke_log(service(), request)
+    return webhook_calls.revoke_log(service(), request)
 
 
 @anonymous
 @https_fn.on_call(**_LOG)
 def getWebhookLog(request: https_fn.CallableRequest[Any]) -> Any:
     """The bearer of the link sees those deliveries."""
-    from functions.webhooks.calls import shared_log_calls
+    from functions.webhooks.calls import webhook_calls
 
-    return shared_log_calls.get_log(service(), request)
+    return webhook_calls.get_log(service(), request)
 
 
 @anonymous
 @https_fn.on_call(**_LOG)
 def resendSharedWebhook(request: https_fn.CallableRequest[Any]) -> Any:
     """The bearer of the link has one of them sent again, where it may."""
-    from functions.webhooks.calls import shared_log_calls
+    from functions.webhooks.calls import webhook_calls
 
-    return shared_log_calls.resend_shared(service(), request)
+    return webhook_calls.resend_shared(service(), request)
 
 
 if parameters.BRAKE_ON_BUDGET.value:  # a deploy reads this too: nobody else has such a function

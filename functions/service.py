@@ -246,8 +246,7 @@ class Service(Parts):
 
         It runs as the one account that reads the key of these links, which no worker does.
         """
-        from functions.webhooks.calls.log_share import LogShareStore
-        from functions.webhooks.calls.shared_log import LogLinks
+        from functions.webhooks.calls.shared_log import LogLinks, LogShareStore
 
         return LogLinks(
             wall=self._wall,
@@ -262,8 +261,7 @@ class Service(Parts):
     @made_once
     def shared_log(self) -> "SharedLog":
         """Serves the bearers of links to logs."""
-        from functions.webhooks.calls.log_share import LogShareStore
-        from functions.webhooks.calls.shared_log import SharedLog
+        from functions.webhooks.calls.shared_log import LogShareStore, SharedLog
 
         return SharedLog(
             settings=self._webhook_settings,

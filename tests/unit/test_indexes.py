@@ -13,7 +13,7 @@ from google.cloud.firestore_v1 import types
 
 from functions.firestore.client import FirestoreDocuments
 from functions.wall.photo import Photo
-from functions.webhooks.calls.log_share import LogShareStore
+from functions.webhooks.calls.shared_log import LogShareStore
 from functions.webhooks.deliveries.delivery import Cursor, EndedWithin, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore

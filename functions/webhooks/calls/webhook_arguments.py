@@ -18,7 +18,6 @@ from functions.arguments import (
     time_argument,
 )
 from functions.links.link import TO_A_LOG
-from functions.webhooks.calls.log_share import LONGEST_DAYS
 from functions.webhooks.deliveries.delivery import (
     FOREVER,
     UNDELIVERED,
@@ -30,6 +29,9 @@ from functions.webhooks.message import EventType
 from functions.webhooks.webhook_settings import Subscription, WebhookSettings
 
 URL_CHARACTERS: Final = 2048
+
+LONGEST_DAYS: Final = 7
+"""How long a share lasts at most, and by default."""
 
 
 def url_argument(given: object) -> str:

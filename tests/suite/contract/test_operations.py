@@ -8,7 +8,7 @@ from google.cloud import firestore
 
 from bench.costs import COSTS
 from functions.access import Caller, Role
-from functions.webhooks.calls import shared_log_calls
+from functions.webhooks.calls import webhook_calls
 from functions.webhooks.calls.webhook_arguments import LogArguments, ShareArguments
 from functions.webhooks.deliveries.delivery_store import NEWEST_AT_MOST
 from tests.suite.contract.conftest import OTHER, TENANT, URL, Configure, Record
@@ -38,7 +38,7 @@ def test_a_link_and_its_first_page(
 
     counted.clear()
     token = link.partition("#token=")[2]
-    page = shared_log_calls.get_log(counting_service(counted), request(client, token=token))
+    page = webhook_calls.get_log(counting_service(counted), request(client, token=token))
     assert len(page["deliveries"]) == NEWEST_AT_MOST
     assert counted.calls == Counter({"Commit": 1, "BatchGetDocuments": 1, "RunQuery": 1})
     assert counted.cost() == COSTS["a page of 50 of a shared log"]

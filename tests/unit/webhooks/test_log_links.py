@@ -8,7 +8,7 @@ import pytest
 from functions.access import Caller, Role
 from functions.call_error import Code
 from functions.links.token import Scope, TokenKeys
-from functions.webhooks.calls.log_share import LogShare, LogShareStore
+from functions.webhooks.calls.shared_log import LogShare, LogShareStore
 from functions.webhooks.calls.webhook_arguments import RevokeArguments, ShareArguments
 from functions.webhooks.webhook_settings import key
 from tests.in_memory.adapters import InMemorySecrets
