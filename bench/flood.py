@@ -32,7 +32,7 @@ from bench.estimate import (
 from bench.figures import p50, p99
 from emulator.neighbours.cloud_tasks import Rate
 from functions import parameters
-from functions.clock import Clock as ProcessClock
+from functions.outside import Clock as ProcessClock
 from functions.webhooks.attempts.receiver_speed import FastReceivers
 from functions.webhooks.deliveries.delivery import SLOW_AFTER
 from functions.webhooks.deliveries.delivery_store import Tenants

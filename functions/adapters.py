@@ -2,29 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from functions.clock import Clock
 from functions.firestore.model import Documents
-from functions.gcp.task_queue import TaskQueue
-from functions.parallel import InParallel
+from functions.outside import Clock, InParallel, SecretReader, TaskQueue
 
 if TYPE_CHECKING:
     from functions.mail.outcome import BulkMailer
     from functions.preferences.preferences import VerifiedAddresses
     from functions.webhooks.sender.sender import Sender
-
-
-class SecretReader(Protocol):
-    """Secret Manager."""
-
-    def versions(self, name: str, *, at_most: int = ...) -> tuple[str, ...]:
-        """Every enabled version of a secret, the newest first.
-
-        Raises:
-            MissingSecretError: the secret has no enabled version.
-            Exception: Secret Manager could not be reached.
-        """
 
 
 @dataclass(frozen=True, kw_only=True)

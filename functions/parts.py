@@ -11,10 +11,10 @@ from functions.cache import made_once
 from functions.firestore.model import Documents
 
 if TYPE_CHECKING:
+    from functions.links.link import LinkSigner
+    from functions.mail.message import MailSender
     from functions.mail.outcome import BulkMailer
-    from functions.mail.sender import MailSender
     from functions.mail.sendgrid_events import SendGridWebhook
-    from functions.preferences.preference_links import LinkSigner
     from functions.preferences.user_store import UserStore
     from functions.rate_limit import RateLimit
     from functions.recap.audience.guests import GuestStore
@@ -61,7 +61,7 @@ class Parts:
     @made_once
     def link_signer(self) -> "LinkSigner":
         """The links in mails."""
-        from functions.preferences.preference_links import LinkSigner
+        from functions.links.link import LinkSigner
 
         return LinkSigner(self.adapters.secrets, self.parameters.public_base_url, self.clock)
 
@@ -71,7 +71,7 @@ class Parts:
         Raises:
             MisconfiguredError: a parameter cannot be used.
         """
-        from functions.mail.sender import MailSender
+        from functions.mail.message import MailSender
 
         given = self.parameters
         return MailSender.read(given.mail_from, given.mail_reply_to, given.mail_address_line)
@@ -84,7 +84,7 @@ class Parts:
             Exception: Secret Manager could not be reached.
         """
         from functions.gcp.secret_manager import MissingSecretError
-        from functions.mail.outcome import MisconfiguredError
+        from functions.mail.message import MisconfiguredError
         from functions.mail.sendgrid import KEY_NAME
 
         try:

@@ -10,11 +10,11 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from functions import log
-from functions.clock import Clock
 from functions.firestore.model import Documents, Merge
+from functions.outside import Clock
 
 if TYPE_CHECKING:
-    from functions.adapters import SecretReader
+    from functions.outside import SecretReader
 
 MAX_CALLS: Final = 20
 """Calls of a function in a period from one address (spec 8), where no other number is given."""

@@ -2,14 +2,21 @@
 
 `functions.firestore.client` implements `Documents`, and the tests fake it.
 
+Clients and other releases have written some documents: each field may be missing or of a wrong
+type. What cannot be read becomes nothing and never an error, because a trigger that fails on a
+document fails for ever.
+
 https://cloud.google.com/firestore/docs/reference/rpc/google.firestore.v1
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, NamedTuple, Self, TypeAlias
+from enum import StrEnum
+from typing import Any, Final, NamedTuple, Self, TypeAlias, TypeVar
+
+from functions import log
 
 
 class ChangedMeanwhileError(Exception):
@@ -51,6 +58,45 @@ class Document:
     def written(self) -> datetime:
         """The time of the last write, in microseconds."""
         return _EPOCH + timedelta(microseconds=self.version // 1000)
+
+
+Status = TypeVar("Status", bound=StrEnum)
+Record = TypeVar("Record")
+
+
+def text(value: object) -> str | None:
+    """`value` where it is a string."""
+    return value if isinstance(value, str) else None
+
+
+def time(value: object) -> datetime | None:
+    """`value` in UTC where it is an aware time."""
+    return value.astimezone(UTC) if isinstance(value, datetime) and value.tzinfo else None
+
+
+def status(fields: Mapping[str, Any], otherwise: Status) -> Status:
+    """The field `status`, or `otherwise` where it is none of that enumeration."""
+    try:
+        return type(otherwise)(str(fields.get("status")))
+    except ValueError:
+        return otherwise
+
+
+def readable(documents: Iterable[Document], read: Callable[[Document], Record]) -> Iterator[Record]:
+    """The records in `documents`; a record that cannot be read is logged and passed over."""
+    for document in documents:
+        record = read_or_none(document, read)
+        if record is not None:
+            yield record
+
+
+def read_or_none(document: Document, read: Callable[[Document], Record]) -> Record | None:
+    """The record in `document`; None, and a line with its path, where it cannot be read."""
+    try:
+        return read(document)
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with it
+        log.fault("record.unreadable", error, path=document.path)
+        return None
 
 
 class Written(NamedTuple):

@@ -24,8 +24,8 @@ from werkzeug.exceptions import BadRequest
 from functions import access, log, parameters
 from functions.cache import once
 from functions.call_error import CallError, Code
-from functions.clock import wire_time
 from functions.gcp.request import bounded_body
+from functions.outside import wire_time
 from functions.rate_limit import TooManyCallsError
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from google.cloud import tasks_v2
 from google.cloud.tasks_v2.services.cloud_tasks.transports import CloudTasksGrpcTransport
 from google.protobuf import duration_pb2
 
-from functions.gcp.task_queue import CALL_SECONDS, LOCATION, Task
+from functions.outside import CALL_SECONDS, LOCATION, Task
 from functions.parameters import CHANNEL_OPTIONS, api_stand_ins, project_id
 
 _RETRY: Final = Retry(

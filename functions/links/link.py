@@ -1,29 +1,26 @@
-"""The kinds of links, and the admission of calls with a link.
+"""Links: their kinds, the links in a mail, and the admission of calls with a link.
 
 The limit on calls comes first, which limits guessing, then the token. Callers check the arguments
 before, which costs nothing, and read or write only after.
 """
 
+import functools
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import TYPE_CHECKING, Final
 
 from functions.call_error import CallError, Code
-from functions.clock import wire_time
-from functions.links.client_address import client_address
 from functions.links.token import MAX_LENGTH, InvalidTokenError, Scope, TokenKeys
+from functions.outside import Clock, SecretReader, wire_time
 from functions.rate_limit import MAX_CALLS, TooManyCallsError
 
 if TYPE_CHECKING:
     import flask
 
     from functions.service import Service
-
-
-def too_many_calls(until: datetime) -> str:
-    """The message of a refusal over the limit on calls, which ends at `until`."""
-    return f"There were too many calls from this address; try again from {until:%H:%M} UTC on."
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +74,84 @@ TO_A_LOG: Final = Link(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class PreferencesLinks:
+    """The two links in a mail to the preferences of its recipient.
+
+    `page` is for people. Its token stands in the fragment, which a browser does not send.
+    `one_click` is for the header `List-Unsubscribe`: mail programs POST to it (RFC 8058), and
+    a person who opens it is asked on the page.
+    """
+
+    page: str
+    one_click: str
+
+
+@dataclass(frozen=True, slots=True)
+class LinkSigner:
+    """Signs the links in mails to pages of the site `base_url`, with the newest key (design 3.57).
+
+    `secrets` has the versions of the key.
+    """
+
+    secrets: SecretReader
+    base_url: str
+    clock: Clock
+
+    def check(self) -> TokenKeys:
+        """The keys.
+
+        Raises:
+            WeakKeyError: a version of the key is too short.
+            Exception: the key is missing, or Secret Manager could not be reached.
+        """
+        return _token_keys(self.secrets.versions(IN_A_MAIL.key))
+
+    def sign(self, uid: str, box: str) -> PreferencesLinks:
+        """The links in a mail of this moment; see `check` for errors.
+
+        `uid` is the account that has the address, or the record of the address; `box` is the record
+        of the mailbox (design 3.54).
+        """
+        keys, now = self.check(), self.clock.now()
+        one_click = keys.issue(uid, now, Scope.UNSUBSCRIBE, box=box)
+        return PreferencesLinks(
+            page=page_link(self.base_url, keys.issue(uid, now, box=box)),
+            one_click=one_click_link(self.base_url, one_click),
+        )
+
+    def of_nobody(self) -> PreferencesLinks:
+        """Links without a token, for a mail that is shown to another person than its recipient."""
+        return PreferencesLinks(page_link(self.base_url, ""), one_click_link(self.base_url, ""))
+
+
+_token_keys = functools.lru_cache(maxsize=1)(TokenKeys)
+
+_TOKEN: Final = re.compile(rf"[A-Za-z0-9._-]{{1,{MAX_LENGTH}}}")
+"""The characters of a token; no other text is copied into a link."""
+
+
+def page_link(base_url: str, token: str) -> str:
+    """Link to the preferences page for `token`."""
+    return _page(base_url, "token", token)
+
+
+def one_click_link(base_url: str, token: str) -> str:
+    """The value of `List-Unsubscribe`; `token` has the scope `UNSUBSCRIBE`."""
+    return f"{base_url.rstrip('/')}/unsubscribe?token={token}"
+
+
+def confirmation_link(base_url: str, token: str) -> str:
+    """Link to the page that asks a person who opened a one-click link with `token`."""
+    return _page(base_url, "unsubscribe", token)
+
+
+def _page(base_url: str, name: str, token: str) -> str:
+    """The page's address, without a fragment where `token` cannot be a token."""
+    address = f"{base_url.rstrip('/')}/preferences"
+    return f"{address}#{name}={token}" if _TOKEN.fullmatch(token) else address
+
+
 def admitted(
     service: "Service",
     function: str,
@@ -106,6 +181,11 @@ def admitted(
         raise link.not_valid from None
 
 
+def too_many_calls(until: datetime) -> str:
+    """The message of a refusal over the limit on calls, which ends at `until`."""
+    return f"There were too many calls from this address; try again from {until:%H:%M} UTC on."
+
+
 def client_of(service: "Service", request: "flask.Request") -> str:
     """The client address under which a call is counted (spec 8)."""
     return client_address(
@@ -113,3 +193,46 @@ def client_of(service: "Service", request: "flask.Request") -> str:
         request.remote_addr or "",
         trusted_hops=service.parameters.trusted_proxy_hops,
     )
+
+
+def client_address(forwarded_for: str, peer: str, *, trusted_hops: int) -> str:
+    """The client's IPv4 address or IPv6 /64, as one canonical text (design 3.8).
+
+    `forwarded_for` is the header `X-Forwarded-For`: text from the client, followed by the address
+    that each proxy saw, our own proxies last. So it is read from the right, past `trusted_hops` of
+    our proxies. Where that entry is not an address, the next entry to the right counts, which is
+    more trustworthy, and finally `peer`, the other end of the connection.
+    """
+    entries = forwarded_for.split(",")
+    start = max(0, len(entries) - 1 - max(0, trusted_hops))
+    for entry in (*entries[start:], peer):
+        address = _parsed(entry.strip())
+        if address is not None:
+            return _network(address)
+    return "unknown"
+
+
+_WITH_PORT: Final = re.compile(r"\[(?P<v6>[^\]]*)\](?::\d+)?|(?P<v4>[\d.]+):\d+")
+
+
+def _parsed(text: str) -> IPv4Address | IPv6Address | None:
+    with_port = _WITH_PORT.fullmatch(text)
+    if with_port:
+        text = with_port["v6"] or with_port["v4"] or ""
+    try:
+        return ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+
+
+_IPV6_PREFIX_BYTES: Final = 8
+"""A customer has a /64, and can use every address in it."""
+
+
+def _network(address: IPv4Address | IPv6Address) -> str:
+    if isinstance(address, IPv4Address):
+        return str(address)
+    if address.ipv4_mapped:
+        return str(address.ipv4_mapped)
+    prefix = address.packed[:_IPV6_PREFIX_BYTES]
+    return f"{IPv6Address(prefix.ljust(len(address.packed), bytes(1)))}/64"

@@ -1,10 +1,13 @@
-"""A message to many recipients, in the terms of any mail provider, and text cleaned for it."""
+"""A message to many recipients, in the terms of any mail provider: its text, copies and sender."""
 
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from email.utils import parseaddr
+from typing import Final, Self
+
+from functions.wall.address import deliverable
 
 EVENT_NAME_CHARACTERS: Final = 150
 
@@ -119,3 +122,64 @@ class EmailMessage:
             tags.sub(lambda tag: copy.values[tag[0]], part) for part in (self.text, self.html)
         )
         return text, html
+
+
+class MisconfiguredError(Exception):
+    """A parameter or secret is missing or unusable.
+
+    `setting` is its name. The text says what the setting should be, never its value.
+    """
+
+    def __init__(self, setting: str, should_be: str) -> None:
+        super().__init__(f"{setting} should be {should_be}")
+        self.setting = setting
+
+
+ADDRESS_LINE_CHARACTERS: Final = 200
+_LINE_BREAKS: Final = frozenset({"Cc", "Zl", "Zp"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MailSender:
+    """The sender as the mail service and the reader see it.
+
+    Attributes:
+        address: `Name <address>` or an address.
+        reply_to: In the same form; None where replies go to the sender.
+        address_line: The sender's postal address, one line; may be empty.
+    """
+
+    address: str
+    reply_to: str | None = None
+    address_line: str = ""
+
+    @classmethod
+    def read(cls, address: str, reply_to: str, address_line: str) -> Self:
+        """Read the parameters `MAIL_FROM`, `MAIL_REPLY_TO` and `MAIL_ADDRESS_LINE`.
+
+        The last two may be empty. The mail service itself checks the address.
+
+        Raises:
+            MisconfiguredError: `reply_to` or `address_line` cannot be used.
+        """
+        reply_to, address_line = reply_to.strip(), address_line.strip()
+        if reply_to and not _is_mailbox(reply_to):
+            raise MisconfiguredError("MAIL_REPLY_TO", "an e-mail address, or empty")
+        if not _is_line(address_line) or len(address_line) > ADDRESS_LINE_CHARACTERS:
+            raise MisconfiguredError(
+                "MAIL_ADDRESS_LINE",
+                f"one line of at most {ADDRESS_LINE_CHARACTERS} characters, or empty",
+            )
+        return cls(address=address, reply_to=reply_to or None, address_line=address_line)
+
+
+def _is_line(text: str) -> bool:
+    return not any(unicodedata.category(character) in _LINE_BREAKS for character in text)
+
+
+def _is_mailbox(text: str) -> bool:
+    """Whether `text` is an address, or a name and an address."""
+    name, address = parseaddr(text)
+    # `parseaddr` silently drops the parts of a text that it does not understand.
+    whole = text == address or (name and text.endswith(f"<{address}>"))
+    return bool(whole) and _is_line(text) and deliverable(address) is not None

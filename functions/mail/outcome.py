@@ -22,18 +22,7 @@ from dataclasses import astuple, dataclass
 from enum import IntFlag, StrEnum
 from typing import ClassVar, Protocol, Self, TypeAlias
 
-from functions.mail.message import EmailMessage
-
-
-class MisconfiguredError(Exception):
-    """A parameter or secret is missing or unusable.
-
-    `setting` is its name. The text says what the setting should be, never its value.
-    """
-
-    def __init__(self, setting: str, should_be: str) -> None:
-        super().__init__(f"{setting} should be {should_be}")
-        self.setting = setting
+from functions.mail.message import EmailMessage, MisconfiguredError
 
 
 def who_can_fix(error: Exception) -> tuple[str | None, str]:

@@ -23,13 +23,12 @@ from urllib.error import URLError
 from python_http_client.exceptions import HTTPError
 from sendgrid import SendGridAPIClient
 
-from functions.mail.message import Copy, EmailMessage
+from functions.mail.message import Copy, EmailMessage, MisconfiguredError
 from functions.mail.outcome import (
     Accepted,
     BadAddresses,
     Cause,
     Later,
-    MisconfiguredError,
     Refused,
     SendOutcome,
     Unknown,

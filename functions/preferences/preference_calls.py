@@ -16,9 +16,8 @@ from functions.arguments import refuse_unknown
 from functions.call_error import CallError, Code
 from functions.gcp.request import bounded_body
 from functions.gcp.triggers import DocumentWritten, run_again
-from functions.links.link import IN_A_MAIL, admitted, client_of, too_many_calls
+from functions.links.link import IN_A_MAIL, admitted, client_of, confirmation_link, too_many_calls
 from functions.links.token import InvalidTokenError, Scope, TokenKeys
-from functions.preferences.preference_links import confirmation_link
 from functions.preferences.preferences import (
     CHOSEN_AT,
     Flag,

@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
 from functions.arguments import refuse, refuse_unknown
-from functions.firestore.fields import time
+from functions.firestore.model import time
 from functions.wall.address import address_hash, deliverable, guest_uid, mailbox
 
 PREFERENCES: Final = "emailPreferences"

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from functions.firestore.fields import time
-from functions.firestore.model import Document, Documents, Merge
+from functions.firestore.model import Document, Documents, Merge, time
 from functions.preferences.address_records import AddressRecords
 from functions.preferences.preferences import (
     ACCOUNTS,

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from functions import log
-from functions.clock import Clock
 from functions.firestore.model import ChangedMeanwhileError
 from functions.mail.outcome import (
     Accepted,
@@ -17,7 +16,7 @@ from functions.mail.outcome import (
     SendOutcome,
     Unknown,
 )
-from functions.parallel import InParallel
+from functions.outside import Clock, InParallel
 from functions.recap.ledger.batch import Batch, BatchState
 from functions.recap.ledger.claim import Claim
 from functions.recap.mail.composer import Composer, Recipient

@@ -18,7 +18,6 @@ from typing import Final, Self
 
 from functions import log
 from functions.arguments import is_document_id
-from functions.clock import Clock
 from functions.firestore.model import (
     ChangedMeanwhileError,
     Documents,
@@ -28,7 +27,7 @@ from functions.firestore.model import (
 )
 from functions.mail.message import NOTICE_LABEL
 from functions.mail.outcome import DeliveryStatus, Tally, TrackingEvent
-from functions.parallel import InParallel
+from functions.outside import Clock, InParallel
 from functions.preferences.preferences import UNREACHABLE_FOR, Flag
 from functions.preferences.user_store import UserStore
 from functions.recap.ledger.batch import RecapKey

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from functions.access import Caller, check_event
-from functions.clock import Clock
-from functions.mail.sender import MailSender
+from functions.mail.message import MailSender
+from functions.outside import Clock
 from functions.preferences.preferences import SkipReason, VerifiedAddresses
 from functions.recap.audience.guests import (
     Audience,
@@ -26,8 +26,7 @@ from functions.recap.limits import Counted, RecapLimits
 from functions.recap.mail.composer import Composer
 from functions.recap.recap_arguments import Mode, RecapArguments
 from functions.recap.report import Report
-from functions.wall.photo import Photo
-from functions.wall.wall_event import WallEvent
+from functions.wall.wall_event import Photo, WallEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import Final
 from functions import log
 from functions.access import Caller
 from functions.call_error import CallError, Code
-from functions.clock import Clock
+from functions.links.link import LinkSigner
 from functions.mail.message import Copy, EmailMessage
 from functions.mail.outcome import (
     Accepted,
@@ -23,7 +23,7 @@ from functions.mail.outcome import (
     Unknown,
     who_can_fix,
 )
-from functions.preferences.preference_links import LinkSigner
+from functions.outside import Clock
 from functions.rate_limit import RateLimit
 from functions.recap.audience.guests import Audience, Guest
 from functions.recap.feedback import StatusStore

@@ -12,11 +12,12 @@ from firebase_functions.https_fn import CallableRequest, FunctionsErrorCode, Htt
 
 from functions import log
 from functions.call_error import CallError
-from functions.clock import wire_time
 from functions.gcp.callables import staff_call
 from functions.gcp.request import bounded_body
 from functions.gcp.triggers import run_again
-from functions.mail.outcome import MisconfiguredError, TrackingEvent
+from functions.mail.message import MisconfiguredError
+from functions.mail.outcome import TrackingEvent
+from functions.outside import wire_time
 from functions.recap.recap_arguments import (
     PreviewArguments,
     RecapArguments,

@@ -22,14 +22,18 @@ from urllib.parse import quote
 from functions import log
 from functions.access import Caller, staff
 from functions.call_error import CallError, Code
-from functions.clock import Clock
-from functions.firestore.fields import text
-from functions.firestore.model import Document, Documents, Put, Update, Write
-from functions.gcp.task_queue import Task, TaskQueue
-from functions.mail.message import EVENT_NAME_CHARACTERS, NOTICE_LABEL, Copy, EmailMessage, unlinked
+from functions.firestore.model import Document, Documents, Put, Update, Write, text
+from functions.mail.message import (
+    EVENT_NAME_CHARACTERS,
+    NOTICE_LABEL,
+    Copy,
+    EmailMessage,
+    MailSender,
+    unlinked,
+)
 from functions.mail.outcome import Accepted, Mailer
-from functions.mail.sender import MailSender
 from functions.mail.texts import templates_in
+from functions.outside import Clock, Task, TaskQueue
 from functions.recap.ledger.batch import TIMEOUT
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.recap_arguments import RecapArguments, ScheduleArguments, verified_address

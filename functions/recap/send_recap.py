@@ -9,11 +9,10 @@ from typing import Final
 from functions import log
 from functions.access import Caller
 from functions.call_error import CallError, Code
-from functions.clock import Clock
 from functions.firestore.model import ChangedMeanwhileError
+from functions.links.link import LinkSigner, PreferencesLinks
 from functions.mail.outcome import BulkMailer, Cause, who_can_fix
-from functions.parallel import InParallel
-from functions.preferences.preference_links import LinkSigner, PreferencesLinks
+from functions.outside import Clock, InParallel
 from functions.recap.audience.guests import Guest
 from functions.recap.dispatch import Dispatch
 from functions.recap.feedback import MailLabels, StatusStore

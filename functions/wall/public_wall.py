@@ -6,9 +6,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from functions.firestore.fields import status, text, time
-from functions.firestore.model import Delete, Document, Documents, Put, Write
-from functions.wall.photo import PhotoStatus
+from functions.firestore.model import Delete, Document, Documents, Put, Write, status, text, time
+from functions.wall.wall_event import PhotoStatus
 
 BRAKE: Final = "service/brake"
 """The document that the rules of a project with a brake look at: while it is there, guests neither

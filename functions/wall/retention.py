@@ -22,8 +22,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from functions import log
-from functions.clock import Clock
-from functions.firestore.fields import time
 from functions.firestore.model import (
     NAME,
     ChangedMeanwhileError,
@@ -33,7 +31,9 @@ from functions.firestore.model import (
     Put,
     Query,
     Update,
+    time,
 )
+from functions.outside import Clock
 from functions.wall.wall_event import EventStatus
 
 

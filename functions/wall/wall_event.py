@@ -1,4 +1,4 @@
-"""An event of the wall as the triggers see it: read once, at the edge, into types."""
+"""An event of the wall and its photos, as triggers see them: read once, at the edge, into types."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Self
 
-from functions.firestore.fields import status, text, time
+from functions.firestore.model import status, text, time
+from functions.wall.address import normalised
 
 
 class EventStatus(StrEnum):
@@ -47,3 +48,70 @@ class WallEvent:
             language=text(fields.get("language")),
             reply_to=text(fields.get("replyTo")),
         )
+
+
+class PhotoStatus(StrEnum):
+    """Moderation state of a photo (spec 3.1)."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Photo:
+    """A photo document at one moment (spec 2.2).
+
+    `uploaded_at` is the time at which Firestore created the document; `created_at` the field, or
+    else the same; `updated_at` the time of the write that is looked at. All times are aware and in
+    UTC.
+    """
+
+    id: str
+    status: PhotoStatus
+    url: str | None
+    thumb_url: str | None
+    featured: bool
+    uploader_name: str | None
+    uploader_email: str | None
+    uploader_uid: str | None
+    uploaded_at: datetime
+    created_at: datetime
+    updated_at: datetime
+    approved_at: datetime | None
+    approved_by: str | None
+    rejected_at: datetime | None
+    rejected_by: str | None
+    reason: str | None
+
+    @classmethod
+    def read(
+        cls, photo_id: str, fields: Mapping[str, Any], *, created: datetime, updated: datetime
+    ) -> Self:
+        """Read the fields of `events/{eventId}/photos/{photoId}`.
+
+        A status that is none of the three counts as pending: nobody has moderated that photo.
+        """
+        return cls(
+            id=photo_id,
+            status=status(fields, PhotoStatus.PENDING),
+            url=text(fields.get("url")),
+            thumb_url=text(fields.get("thumbUrl")),
+            featured=fields.get("featured") is True,
+            uploader_name=text(fields.get("uploaderName")),
+            uploader_email=text(fields.get("uploaderEmail")),
+            uploader_uid=text(fields.get("uploaderUid")),
+            uploaded_at=created,
+            created_at=time(fields.get("createdAt")) or created,
+            updated_at=updated,
+            approved_at=time(fields.get("approvedAt")),
+            approved_by=text(fields.get("approvedBy")),
+            rejected_at=time(fields.get("rejectedAt")),
+            rejected_by=text(fields.get("rejectedBy")),
+            reason=text(fields.get("reason")),
+        )
+
+    @property
+    def guest(self) -> str | None:
+        """The uploader's e-mail address, trimmed and case-folded; None where none was left."""
+        return normalised(self.uploader_email or "") or None

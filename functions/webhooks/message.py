@@ -10,9 +10,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final, Self, TypeAlias
 
-from functions.clock import wire_time
-from functions.wall.photo import Photo, PhotoStatus
-from functions.wall.wall_event import EventStatus, WallEvent
+from functions.outside import wire_time
+from functions.wall.wall_event import EventStatus, Photo, PhotoStatus, WallEvent
 
 
 class EventType(StrEnum):

@@ -13,13 +13,9 @@ from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
 from functions import log
-from functions.cache import Recent
-from functions.clock import Clock
 from functions.firestore.model import AlreadyRecordedError
-from functions.gcp.task_queue import TaskQueue
-from functions.parallel import InParallel
-from functions.wall.photo import Photo
-from functions.wall.wall_event import WallEvent
+from functions.outside import Clock, InParallel, Recent, TaskQueue
+from functions.wall.wall_event import Photo, WallEvent
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.endpoint_url import host_of
@@ -48,9 +44,7 @@ class Milestones:
 
     def __init__(self, wall: WallStore, clock: Clock) -> None:
         self._wall = wall
-        self._claimed: Recent[tuple[str, int], bool] = Recent(
-            seconds=_REMEMBERED_SECONDS, monotonic=clock.monotonic
-        )
+        self._claimed: Recent[tuple[str, int], bool] = Recent(clock, seconds=_REMEMBERED_SECONDS)
 
     def unclaimed(
         self, event_id: str, photo: Photo, urls_changed_at: datetime

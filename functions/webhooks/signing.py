@@ -16,9 +16,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Self
 
-from functions.cache import Recent
-from functions.clock import Clock
 from functions.firestore.model import ChangedMeanwhileError, Documents, Version, write_as_read
+from functions.outside import Clock, Recent
 
 SIGNATURE_HEADER: Final = "Wall-Signature"
 WHSEC: Final = "whsec_"
@@ -156,7 +155,7 @@ class RememberedSecrets:
     def __post_init__(self) -> None:
         """Nothing is remembered yet."""
         seconds = SECRET_KEPT.total_seconds()
-        self._kept = Recent(seconds=seconds, monotonic=self.clock.monotonic)
+        self._kept = Recent(self.clock, seconds=seconds)
 
     def of(self, event_id: str) -> str:
         """The secret that signs the event's deliveries now; made if it has none (design 3.23)."""

@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from functions.firestore.fields import text
-from functions.firestore.model import TEXT_BYTES, Documents, Query
-from functions.wall.photo import Photo
+from functions.firestore.model import TEXT_BYTES, Documents, Query, text
+from functions.wall.wall_event import Photo
 
 
 @dataclass(frozen=True, slots=True)

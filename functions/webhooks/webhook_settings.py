@@ -19,8 +19,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, Self
 
 from functions.arguments import is_id
-from functions.firestore.fields import time
-from functions.firestore.model import Document, Documents, Update, Version
+from functions.firestore.model import Document, Documents, Update, Version, time
 from functions.webhooks.message import BY_DEFAULT, EventType
 
 MAX_URLS: Final = 20

@@ -8,8 +8,7 @@ from firebase_functions.https_fn import CallableRequest, FunctionsErrorCode, Htt
 from functions import log
 from functions.firestore.model import Document
 from functions.gcp.triggers import DocumentWritten, run_again
-from functions.wall.photo import Photo
-from functions.wall.wall_event import WallEvent
+from functions.wall.wall_event import Photo, WallEvent
 from functions.webhooks.deliveries.queues import AttemptRequest, TooEarlyError
 from functions.webhooks.failing_endpoints.failing_endpoint import event_of_notice
 

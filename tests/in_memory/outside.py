@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from emulator.neighbours.cloud_tasks import Names
-from functions.gcp.task_queue import Task
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import SendOutcome
+from functions.outside import Task
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 from functions.webhooks.sender.sender import Response, Source
 from tests.in_memory.through import Through, at_once

@@ -18,9 +18,8 @@ from functions.adapters import Parameters
 from functions.firestore.client import FirestoreDocuments
 from functions.firestore.model import Documents
 from functions.gcp import callables, secret_manager
-from functions.gcp.task_queue import Task
-from functions.parallel import Threads
-from functions.process import CLOCK, new_webhook_secret
+from functions.outside import Task
+from functions.process import CLOCK, Threads, new_webhook_secret
 from functions.service import Service
 from functions.webhooks.deliveries.delivery_store import Tenants
 from tests.in_memory.adapters import having, service_on

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from functions import clock
+from functions import outside
 from functions.webhooks.deliveries.delivery_store import Tenants
 
 
@@ -18,9 +18,9 @@ class Clock:
         return self.now
 
     @property
-    def process(self) -> clock.Clock:
+    def process(self) -> outside.Clock:
         """The clocks of a process that go with it."""
-        return clock.Clock(lambda: datetime.fromtimestamp(self.now, UTC), self, lambda _: None)
+        return outside.Clock(lambda: datetime.fromtimestamp(self.now, UTC), self, lambda _: None)
 
 
 class NamedTenants(Tenants):

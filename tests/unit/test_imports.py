@@ -32,7 +32,7 @@ CASES: Final = [
         [f"access -> {name}:" for name in REACHING],
     ),
     (
-        "wall/photo.py",
+        "wall/wall_event.py",
         "from functions.webhooks import publisher",
         ["functions.wall is not allowed"],
     ),

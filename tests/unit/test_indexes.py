@@ -12,7 +12,7 @@ import pytest
 from google.cloud.firestore_v1 import types
 
 from functions.firestore.client import FirestoreDocuments
-from functions.wall.photo import Photo
+from functions.wall.wall_event import Photo
 from functions.webhooks.calls.shared_log import LogShareStore
 from functions.webhooks.deliveries.delivery import Cursor, EndedWithin, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore

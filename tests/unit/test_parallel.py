@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from functions.parallel import Threads
+from functions.process import Threads
 
 PATIENCE_SECONDS = 30
 

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from functions.clock import Clock
 from functions.firestore.model import Write, Written
+from functions.outside import Clock
 from functions.rate_limit import (
     MAX_CALLS,
     PATIENTLY,

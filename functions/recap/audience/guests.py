@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from functions.firestore.model import Documents, Query
 from functions.mail.message import plain, shortened
-from functions.parallel import InParallel
+from functions.outside import InParallel
 from functions.preferences.address_records import AddressRecords
 from functions.preferences.preferences import (
     ACCOUNTS,
@@ -37,7 +37,7 @@ from functions.recap.audience.photos import (
 )
 from functions.recap.recap_arguments import Mode
 from functions.wall.address import address_hash, deliverable, guest_uid, mailbox, normalised
-from functions.wall.photo import Photo
+from functions.wall.wall_event import Photo
 
 NAME_CHARACTERS: Final = 40
 

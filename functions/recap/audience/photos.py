@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Final, NamedTuple, Self
 from urllib.parse import unquote, urlsplit
 
-from functions.wall.photo import Photo
+from functions.wall.wall_event import Photo
 
 MAX_REEL: Final = 24
 """Photos of the highlight reel (design 3.50)."""

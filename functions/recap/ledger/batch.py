@@ -21,8 +21,8 @@ from enum import StrEnum
 from typing import Final, NamedTuple, Self
 
 from functions.call_error import CallError, Code
-from functions.clock import wire_time
 from functions.firestore.model import Version
+from functions.outside import wire_time
 
 COOLDOWN: Final = timedelta(hours=24)
 

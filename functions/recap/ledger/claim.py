@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from functions import log
-from functions.clock import Clock
 from functions.firestore.model import ChangedMeanwhileError
+from functions.outside import Clock
 from functions.recap.ledger.batch import (
     COOLDOWN,
     RECIPIENTS_PER_CALL,

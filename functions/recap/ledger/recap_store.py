@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Any
 
 from functions.access import Caller
-from functions.clock import Clock
 from functions.firestore.model import (
     NAME,
     ChangedMeanwhileError,
@@ -27,6 +26,7 @@ from functions.firestore.model import (
     Write,
 )
 from functions.mail.outcome import Tally
+from functions.outside import Clock
 from functions.recap.ledger.batch import (
     Batch,
     BatchState,

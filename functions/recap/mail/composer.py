@@ -21,10 +21,9 @@ from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup, escape
 
-from functions.mail.message import EVENT_NAME_CHARACTERS, Copy, EmailMessage, shortened
-from functions.mail.sender import MailSender
+from functions.links.link import PreferencesLinks
+from functions.mail.message import EVENT_NAME_CHARACTERS, Copy, EmailMessage, MailSender, shortened
 from functions.mail.texts import Texts, templates_in
-from functions.preferences.preference_links import PreferencesLinks
 from functions.recap.audience.guests import Guest, greeted_name
 from functions.recap.audience.photos import MAIL_BYTES, Picture, web_address
 from functions.recap.mail.layout import (

@@ -18,8 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from functions.cache import Recent
-from functions.clock import Clock
+from functions.outside import Clock, Recent
 from functions.webhooks.deliveries.delivery import SLOW_AFTER
 from functions.webhooks.deliveries.delivery_store import Tenants
 
@@ -69,7 +68,7 @@ class FastReceivers:
         self._clock = clock
         self._tenants = tenants
         self._met: Recent[_Receiver, _Met] = Recent(
-            seconds=REMEMBERED_SECONDS, at_most=_REMEMBERED, monotonic=clock.monotonic
+            clock, seconds=REMEMBERED_SECONDS, at_most=_REMEMBERED
         )
         self._at_work: set[_AtWork] = set()
         self._lock = threading.Lock()

@@ -6,9 +6,7 @@ from itertools import islice
 from typing import Final
 
 from functions import log
-from functions.clock import Clock
-from functions.gcp.task_queue import Task, TaskQueue
-from functions.parallel import InParallel
+from functions.outside import Clock, InParallel, Task, TaskQueue
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.queues import attempt_task

@@ -11,9 +11,8 @@ from typing import Final
 from urllib.parse import quote
 
 from functions import log
-from functions.clock import Clock
 from functions.firestore.model import ChangedMeanwhileError
-from functions.gcp.task_queue import TaskQueue
+from functions.outside import Clock, TaskQueue
 from functions.webhooks.attempts.receiver_speed import FastReceivers
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore, Tenants

@@ -12,9 +12,8 @@ from datetime import datetime
 from functions import log
 from functions.access import Caller, check_event
 from functions.arguments import EventArguments
-from functions.clock import Clock, wire_time
 from functions.firestore.model import AlreadyRecordedError
-from functions.parallel import InParallel
+from functions.outside import Clock, InParallel, wire_time
 from functions.webhooks.attempts.worker import Worker
 from functions.webhooks.calls.webhook_arguments import (
     Page,

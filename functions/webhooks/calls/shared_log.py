@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 from functions import log
 from functions.access import Caller, check_event
 from functions.call_error import CallError, Code
-from functions.clock import Clock, wire_time
 from functions.firestore.model import (
     AlreadyRecordedError,
     ChangedMeanwhileError,
@@ -24,6 +23,7 @@ from functions.firestore.model import (
 )
 from functions.links.link import TO_A_LOG
 from functions.links.token import Scope, TokenKeys
+from functions.outside import Clock, wire_time
 from functions.rate_limit import RateLimit
 from functions.webhooks.calls.webhook_arguments import (
     LogArguments,
@@ -41,7 +41,7 @@ from functions.webhooks.wall_store import WallStore
 from functions.webhooks.webhook_settings import SettingsStore, Subscription
 
 if TYPE_CHECKING:
-    from functions.adapters import SecretReader
+    from functions.outside import SecretReader
 
 PAGE_BYTES: Final = 1_000_000
 """Most bytes of bodies and receivers' answers in a page of more than one delivery."""

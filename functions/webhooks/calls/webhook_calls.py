@@ -6,9 +6,9 @@ from firebase_functions.https_fn import CallableRequest
 
 from functions import access
 from functions.access import Role
-from functions.clock import wire_time
 from functions.gcp.callables import staff_call
 from functions.links.link import TO_A_LOG, admitted
+from functions.outside import wire_time
 from functions.webhooks.calls.webhook_arguments import (
     LogArguments,
     Page,

@@ -16,8 +16,8 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Final, Self
 
-from functions.clock import wire_time
 from functions.firestore.model import Version
+from functions.outside import wire_time
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, step
 from functions.webhooks.message import EventType, Payload

@@ -6,10 +6,18 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, Final
 
-from functions.cache import Recent
-from functions.clock import Clock
-from functions.firestore.fields import read_or_none, readable, text
-from functions.firestore.model import Condition, Create, Document, Documents, Query, Update
+from functions.firestore.model import (
+    Condition,
+    Create,
+    Document,
+    Documents,
+    Query,
+    Update,
+    read_or_none,
+    readable,
+    text,
+)
+from functions.outside import Clock, Recent
 from functions.webhooks.deliveries.delivery import (
     KEPT_FOR,
     Attempt,
@@ -268,7 +276,7 @@ class Tenants:
 
     def __init__(self, documents: Documents, clock: Clock) -> None:
         self._documents = documents
-        self._kept: Recent[str, str] = Recent(seconds=_SECONDS, monotonic=clock.monotonic)
+        self._kept: Recent[str, str] = Recent(clock, seconds=_SECONDS)
 
     def of(self, event_id: str) -> str:
         """The tenant of the event; empty where there is no event (any more)."""

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from functions.clock import Clock
+from functions.outside import Clock
 
 if TYPE_CHECKING:
     from functions.webhooks.deliveries.delivery_store import Tenants

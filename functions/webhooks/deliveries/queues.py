@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from functions.gcp.task_queue import Task
+from functions.outside import Task
 
 if TYPE_CHECKING:
     from functions.webhooks.deliveries.delivery import Delivery

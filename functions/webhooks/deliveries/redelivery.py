@@ -5,9 +5,8 @@ from enum import StrEnum
 from typing import Final
 
 from functions.call_error import CallError, Code
-from functions.clock import Clock
 from functions.firestore.model import ChangedMeanwhileError
-from functions.gcp.task_queue import TaskQueue
+from functions.outside import Clock, TaskQueue
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError

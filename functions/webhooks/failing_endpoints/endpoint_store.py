@@ -6,9 +6,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from functions.cache import Recent
-from functions.clock import Clock
-from functions.firestore.fields import readable, time
 from functions.firestore.model import (
     AlreadyRecordedError,
     ChangedMeanwhileError,
@@ -18,7 +15,10 @@ from functions.firestore.model import (
     Documents,
     Query,
     Update,
+    readable,
+    time,
 )
+from functions.outside import Clock, Recent
 from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore, Tenants
 from functions.webhooks.failing_endpoints.failing_endpoint import (
@@ -150,7 +150,7 @@ class Failures:
     def __post_init__(self) -> None:
         """Nothing is noted yet."""
         seconds = _NOTED_AGAIN.total_seconds()
-        self._noted = Recent(seconds=seconds, monotonic=self.clock.monotonic)
+        self._noted = Recent(self.clock, seconds=seconds)
 
     def note(self, delivery: Delivery) -> None:
         """Note that `delivery` has ended `failed`; a test says nothing about an endpoint.

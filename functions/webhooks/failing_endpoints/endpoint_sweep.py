@@ -16,10 +16,8 @@ from itertools import zip_longest
 from typing import Final
 
 from functions import log
-from functions.clock import Clock
 from functions.firestore.model import ChangedMeanwhileError
-from functions.gcp.task_queue import TaskQueue
-from functions.parallel import InParallel
+from functions.outside import Clock, InParallel, TaskQueue
 from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.endpoint_url import host_of

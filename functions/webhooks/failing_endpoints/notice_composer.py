@@ -13,8 +13,14 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from functions.mail.message import EVENT_NAME_CHARACTERS, NOTICE_LABEL, Copy, EmailMessage, unlinked
-from functions.mail.sender import MailSender
+from functions.mail.message import (
+    EVENT_NAME_CHARACTERS,
+    NOTICE_LABEL,
+    Copy,
+    EmailMessage,
+    MailSender,
+    unlinked,
+)
 from functions.mail.texts import templates_in
 from functions.wall.address import address_hash, normalised
 from functions.webhooks.deliveries.delivery import Attempt

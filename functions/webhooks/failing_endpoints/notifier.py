@@ -13,10 +13,8 @@ from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
 from functions import log
-from functions.clock import Clock
-from functions.firestore.fields import text, time
-from functions.firestore.model import ChangedMeanwhileError, Documents
-from functions.mail.message import EmailMessage
+from functions.firestore.model import ChangedMeanwhileError, Documents, text, time
+from functions.mail.message import EmailMessage, MailSender
 from functions.mail.outcome import (
     Accepted,
     BadAddresses,
@@ -26,7 +24,7 @@ from functions.mail.outcome import (
     SendOutcome,
     Unknown,
 )
-from functions.mail.sender import MailSender
+from functions.outside import Clock
 from functions.rate_limit import RateLimit
 from functions.wall.address import address_hash, deliverable, guest_uid, normalised
 from functions.webhooks.deliveries.delivery import KEPT_FOR, EndedWithin, Outcome

@@ -11,8 +11,7 @@ from typing import Any, Final, Protocol
 
 from urllib3 import Timeout
 
-from functions.cache import Recent
-from functions.clock import Clock
+from functions.outside import Clock, Recent
 from functions.webhooks.deliveries.delivery import ACKNOWLEDGING, excerpt
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 from functions.webhooks.sender.adapter import ANSWER_BYTES, HEAD_LINES, NoAnswerError, PinnedAdapter
@@ -128,9 +127,7 @@ class HttpSender:
 
     def __post_init__(self) -> None:
         """Remember for a day which receivers have answered which events; none has yet."""
-        self._answered: Recent[tuple[str, str, int], bool] = Recent(
-            seconds=86_400.0, monotonic=self.clock.monotonic
-        )
+        self._answered: Recent[tuple[str, str, int], bool] = Recent(self.clock, seconds=86_400.0)
 
     def post(
         self, to: EndpointUrl, headers: Mapping[str, str], body: bytes, source: Source

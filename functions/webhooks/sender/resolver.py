@@ -19,8 +19,7 @@ import dns.nameserver
 import dns.rdatatype
 import dns.resolver
 
-from functions.cache import Recent
-from functions.clock import Clock
+from functions.outside import Clock, Recent
 
 KEPT_SECONDS: Final = 60.0
 """How long an answer is used again at most; its time to live may be shorter."""
@@ -51,9 +50,7 @@ class SystemResolver:
             for address in self._name_servers.nameservers
         ]
         self._clock = clock
-        self._kept: Recent[str, Sequence[str]] = Recent(
-            seconds=KEPT_SECONDS, at_most=_KEPT, monotonic=clock.monotonic
-        )
+        self._kept: Recent[str, Sequence[str]] = Recent(clock, seconds=KEPT_SECONDS, at_most=_KEPT)
 
     def resolve(self, host: str, seconds: float) -> Sequence[str]:
         """The IP addresses of `host`.

@@ -7,9 +7,9 @@ from typing import Any, Final, TypeVar
 
 from emulator.neighbours.cloud_tasks import Retries
 from functions.firestore.model import Create, Delete, Document, Query, Update
-from functions.gcp.task_queue import Task
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendOutcome, Unknown
+from functions.outside import Task
 from functions.service import Service
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore, read_delivery

@@ -11,12 +11,10 @@ from emulator.neighbours.sendgrid import NO_ANSWER, Answer, Problem, accepted, r
 from functions.access import Caller, Role
 from functions.adapters import Parameters
 from functions.call_error import CallError
-from functions.clock import Clock
 from functions.firestore.model import Document, Put, Query
-from functions.gcp.task_queue import Task
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import DeliveryStatus, Tally, TrackingEvent
-from functions.parallel import InParallel
+from functions.outside import Clock, InParallel, Task
 from functions.recap import limits
 from functions.recap.feedback import MailEvents, StillBusyError
 from functions.recap.ledger.batch import (

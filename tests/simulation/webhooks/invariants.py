@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from functions.firestore.model import Document, Query
 from functions.wall.address import normalised
-from functions.wall.photo import Photo, PhotoStatus
-from functions.wall.wall_event import EventStatus, WallEvent
+from functions.wall.wall_event import EventStatus, Photo, PhotoStatus, WallEvent
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.delivery_store import read_delivery
 from tests.in_memory.documents import Firestore

@@ -11,10 +11,9 @@ from functions.access import Caller, Role
 from functions.adapters import Parameters
 from functions.call_error import CallError
 from functions.firestore.model import ChangedMeanwhileError, Create, Delete, Document, Update
-from functions.gcp.task_queue import Task
+from functions.outside import Task
 from functions.service import Service
-from functions.wall.photo import Photo
-from functions.wall.wall_event import WallEvent
+from functions.wall.wall_event import Photo, WallEvent
 from functions.webhooks.calls.webhook_arguments import (
     Page,
     ResendArguments,

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from google.cloud import firestore
 
-from functions.preferences.preference_links import one_click_link, page_link
+from functions.links.link import one_click_link, page_link
 from tests.suite.browser import Driver
 
 PICTURES: Final = Path(__file__).parents[3] / ".emulator"

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 from google.cloud import firestore
 
-from functions.preferences.preference_links import one_click_link
+from functions.links.link import one_click_link
 from tests.suite.call import ONE_CLICK, fetch
 
 SITE: Final = "http://127.0.0.1:5000"

@@ -17,8 +17,7 @@ from emulator.receiver import always
 from functions.firestore.client import documents
 from functions.mail.sendgrid import SendGridMailer
 from functions.process import CLOCK, webhook_sender
-from functions.wall.photo import Photo
-from functions.wall.wall_event import WallEvent
+from functions.wall.wall_event import Photo, WallEvent
 from functions.webhooks.attempts.worker import Worker
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore

@@ -14,10 +14,9 @@ import pytest
 
 from functions.firestore.model import Document, Put
 from functions.preferences.preferences import address_record_id, email_address, flags
-from functions.wall.photo import Photo
 from functions.wall.public_wall import public_fields
 from functions.wall.retention import due_at
-from functions.wall.wall_event import WallEvent
+from functions.wall.wall_event import Photo, WallEvent
 from functions.webhooks.deliveries.queues import AttemptRequest
 from functions.webhooks.failing_endpoints.endpoint_sweep import EndpointSweep
 from functions.webhooks.message import EventType

@@ -24,8 +24,7 @@ from functions.gcp import callables as protocol
 from functions.links.link import IN_A_MAIL
 from functions.preferences.preferences import read_choices
 from functions.recap.recap_arguments import PreviewArguments, RecapArguments, ScheduleArguments
-from functions.wall.photo import Photo
-from functions.wall.wall_event import WallEvent
+from functions.wall.wall_event import Photo, WallEvent
 from functions.webhooks.calls.webhook_arguments import (
     LogArguments,
     ResendArguments,

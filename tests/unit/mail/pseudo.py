@@ -2,10 +2,9 @@
 
 import gettext
 
-from functions.mail.message import EmailMessage
-from functions.mail.sender import MailSender
+from functions.links.link import PreferencesLinks
+from functions.mail.message import EmailMessage, MailSender
 from functions.mail.texts import Texts
-from functions.preferences.preference_links import PreferencesLinks
 from functions.recap.audience.photos import Picture
 from functions.recap.recap_arguments import Mode
 from tests.unit.recap.parts import composer_of, recipient

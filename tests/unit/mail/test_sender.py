@@ -2,8 +2,8 @@
 
 import pytest
 
-from functions.mail.outcome import MisconfiguredError, who_can_fix
-from functions.mail.sender import MailSender
+from functions.mail.message import MailSender, MisconfiguredError
+from functions.mail.outcome import who_can_fix
 
 SENDER = "Wall <photos@example.com>"
 

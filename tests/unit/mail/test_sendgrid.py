@@ -22,16 +22,8 @@ from emulator.mailbox import (
     unverified_sender,
     wrong_key,
 )
-from functions.mail.message import Copy, EmailMessage
-from functions.mail.outcome import (
-    Accepted,
-    BadAddresses,
-    Cause,
-    Later,
-    MisconfiguredError,
-    Refused,
-    Unknown,
-)
+from functions.mail.message import Copy, EmailMessage, MisconfiguredError
+from functions.mail.outcome import Accepted, BadAddresses, Cause, Later, Refused, Unknown
 from functions.mail.sendgrid import SendGridMailer, refusal, request_body
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)

@@ -13,11 +13,10 @@ from typing import Any, Final
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 
-from functions.mail.message import EmailMessage
-from functions.mail.sender import MailSender
+from functions.links.link import PreferencesLinks
+from functions.mail.message import EmailMessage, MailSender
 from functions.mail.sendgrid import RECIPIENTS_PER_REQUEST, request_body
 from functions.mail.texts import LANGUAGES
-from functions.preferences.preference_links import PreferencesLinks
 from functions.recap.audience.photos import Picture
 from tests.unit.recap.parts import composer_of, recipient
 

@@ -11,10 +11,10 @@ from firebase_functions.https_fn import CallableRequest
 from werkzeug.test import EnvironBuilder
 
 from functions.adapters import Parameters
-from functions.clock import Clock
 from functions.firestore.model import Delete, Document, Merge, Put, Write
 from functions.gcp.triggers import DocumentWritten
 from functions.links.token import Scope, TokenKeys
+from functions.outside import Clock
 from functions.preferences import preference_calls
 from functions.recap.audience.guests import Guest, GuestStore, standing
 from functions.service import Service

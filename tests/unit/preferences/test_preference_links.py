@@ -5,17 +5,23 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from functions.links.link import LinkSigner, confirmation_link, page_link
 from functions.links.token import Scope, TokenKeys
-from functions.preferences.preference_links import PreferencesLinks, confirmation_link, page_link
+from functions.outside import Clock
+from tests.in_memory.adapters import InMemorySecrets
 
-KEYS = TokenKeys(["k" * 32])
+KEY = "k" * 32
+KEYS = TokenKeys([KEY])
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("base_url", ["https://wall.example.com", "https://wall.example.com/"])
 def test_links(base_url: str) -> None:
     """People get the token in the fragment, mail programs one of another scope in the query."""
-    links = PreferencesLinks.to(base_url, KEYS, "user-1", "guest-1", NOW)
+    secrets = InMemorySecrets({"EMAIL_PREFS_KEY": (KEY,)})
+    links = LinkSigner(secrets, base_url, Clock(lambda: NOW, lambda: 0.0, lambda _: None)).sign(
+        "user-1", "guest-1"
+    )
     page, _, token = links.page.partition("#token=")
     assert page == "https://wall.example.com/preferences"
     assert KEYS.verify(token, NOW) == ("user-1", "guest-1")

@@ -9,15 +9,13 @@ from typing import Any, TypeVar
 from emulator.neighbours.sendgrid import Answer, accepted
 from functions.access import Caller, Role
 from functions.adapters import Parameters
-from functions.clock import Clock
 from functions.firestore.model import Create, Merge, Put, Query
-from functions.mail.message import EmailMessage
+from functions.links.link import PreferencesLinks
+from functions.mail.message import EmailMessage, MailSender
 from functions.mail.outcome import DeliveryStatus, TrackingEvent
-from functions.mail.sender import MailSender
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT
 from functions.mail.texts import Texts
-from functions.parallel import InParallel
-from functions.preferences.preference_links import PreferencesLinks
+from functions.outside import Clock, InParallel
 from functions.preferences.preferences import address_record_id
 from functions.recap.audience.guests import Guest
 from functions.recap.audience.photos import Picture

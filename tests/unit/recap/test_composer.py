@@ -13,11 +13,10 @@ from markupsafe import escape
 
 from emulator.mailbox.mails import mails_of
 from emulator.neighbours.sendgrid import problems
-from functions.mail.message import EmailMessage
-from functions.mail.sender import MailSender
+from functions.links.link import PreferencesLinks
+from functions.mail.message import EmailMessage, MailSender
 from functions.mail.sendgrid import request_body
 from functions.mail.texts import CATALOGUES
-from functions.preferences.preference_links import PreferencesLinks
 from functions.recap.audience.photos import MAIL_BYTES, Picture
 from functions.recap.mail.composer import Recipient
 from functions.recap.recap_arguments import Mode

@@ -17,7 +17,7 @@ from functions.recap.audience.photos import (
 )
 from functions.recap.recap_arguments import Mode
 from functions.wall.address import deliverable
-from functions.wall.photo import Photo
+from functions.wall.wall_event import Photo
 
 ANY = PhotoHosts.read("*", "")
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from functions.firestore.model import Delete, Merge, Put
 from functions.mail.outcome import DeliveryStatus, Tally, TrackingEvent
-from functions.parallel import Threads
 from functions.preferences.preferences import UNREACHABLE_FOR, Flag
 from functions.preferences.user_store import UserStore
+from functions.process import Threads
 from functions.recap import feedback
 from functions.recap.feedback import StillBusyError
 from functions.recap.ledger.batch import RecapKey

@@ -13,13 +13,13 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from emulator.mailbox import signed
 from functions.adapters import Parameters
-from functions.clock import Clock
 from functions.mail.sendgrid_events import (
     MAX_BODY_BYTES,
     SIGNATURE_HEADER,
     TIMESTAMP_HEADER,
     SendGridWebhook,
 )
+from functions.outside import Clock
 from functions.recap import recap_calls
 from functions.service import Service
 from tests.in_memory.adapters import service_on

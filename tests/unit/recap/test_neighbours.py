@@ -17,7 +17,7 @@ from functions.recap.ledger.batch import LEASE
 from functions.recap.limits import RecapLimits
 from functions.recap.recap_arguments import Mode
 from functions.wall.address import address_hash
-from functions.wall.photo import Photo
+from functions.wall.wall_event import Photo
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.recap.parts import NOON, TENANT, At, House, guest
 

@@ -10,7 +10,7 @@ import pytest
 from emulator.neighbours.sendgrid import refused
 from functions.access import Caller, Role
 from functions.call_error import CallError, Code
-from functions.gcp.task_queue import Task
+from functions.outside import Task
 from functions.recap.recap_arguments import ScheduleArguments
 from functions.recap.schedule import NotYetError, task_of
 from functions.service import Service

@@ -15,7 +15,7 @@ from functions.firestore.model import Create, Put
 from functions.links.token import TokenKeys
 from functions.mail.outcome import Cause
 from functions.mail.sendgrid import KEY_NAME
-from functions.parallel import InParallel
+from functions.outside import InParallel
 from functions.recap import dispatch
 from functions.recap.ledger.batch import BatchState
 from functions.recap.limits import RecapLimits

@@ -8,7 +8,7 @@ from itertools import count, islice
 import pytest
 
 from functions.call_error import CallError, Code
-from functions.parallel import Threads
+from functions.process import Threads
 from functions.recap.limits import LARGE_EVENT, SLOTS, Slots
 from tests.in_memory.adapters import service_on
 from tests.unit.recap.parts import At, House

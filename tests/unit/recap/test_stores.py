@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from functions.access import Caller, Role
-from functions.clock import Clock
 from functions.firestore.model import ChangedMeanwhileError
+from functions.outside import Clock
 from functions.recap.ledger.batch import (
     COOLDOWN,
     LEASE,

@@ -6,8 +6,8 @@ from typing import TypeVar
 
 import pytest
 
-from functions.clock import Clock
 from functions.firestore.model import Put, Query
+from functions.outside import Clock
 from functions.wall.retention import SETTLED, DeletedEventStore, OrphanCleanup, TimeUpError
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 

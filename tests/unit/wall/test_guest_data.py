@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 import pytest
 
-from functions.clock import Clock
 from functions.firestore.model import Delete, Put, Query, Write, Written
+from functions.outside import Clock
 from functions.wall.retention import Forgetting, GuestPhotoStore, TimeUpError, due_at
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.through import ServiceError

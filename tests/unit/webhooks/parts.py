@@ -12,15 +12,12 @@ import pytest
 
 from functions.adapters import Parameters
 from functions.call_error import CallError, Code
-from functions.clock import Clock
-from functions.firestore.fields import readable
-from functions.firestore.model import Create, Delete, Put, Query
-from functions.gcp.task_queue import Task
+from functions.firestore.model import Create, Delete, Put, Query, readable
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import Accepted, SendOutcome
-from functions.parallel import InParallel
+from functions.outside import Clock, InParallel, Task
 from functions.service import Service
-from functions.wall.photo import Photo
+from functions.wall.wall_event import Photo
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.delivery_store import DeliveryStore, read_delivery
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl

@@ -7,8 +7,7 @@ from datetime import timedelta
 import pytest
 
 from functions.access import Caller, Role
-from functions.wall.photo import Photo
-from functions.wall.wall_event import EventStatus, WallEvent
+from functions.wall.wall_event import EventStatus, Photo, WallEvent
 from functions.webhooks.calls.webhook_arguments import ResendArguments, TestArguments
 from functions.webhooks.deliveries.delivery import Delivery
 from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts

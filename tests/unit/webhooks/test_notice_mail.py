@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from functions.mail.message import EmailMessage
-from functions.mail.sender import MailSender
+from functions.mail.message import EmailMessage, MailSender
 from functions.wall.address import address_hash
 from functions.webhooks.deliveries.delivery import Attempt
 from functions.webhooks.deliveries.endpoint_url import name_of

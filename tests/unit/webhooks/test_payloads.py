@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from functions.clock import wire_time
-from functions.wall.photo import Photo
-from functions.wall.wall_event import WallEvent
+from functions.outside import wire_time
+from functions.wall.wall_event import Photo, WallEvent
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.message import EventType, Message, Milestone, Payload
 

@@ -8,7 +8,7 @@ import pytest
 
 from functions.access import Caller, Role
 from functions.adapters import Parameters
-from functions.gcp.task_queue import Task
+from functions.outside import Task
 from functions.webhooks.attempts.sweeper import OVERDUE_AFTER
 from functions.webhooks.attempts.worker import HOST_LIMIT_WAIT, Worker
 from functions.webhooks.calls.webhook_arguments import Page, ResendArguments

@@ -1,0 +1,131 @@
+"""What a use case is handed of the outside: the clock, threads, secrets and the queue of tasks.
+
+`functions/process.py` has what a deployed process hands in.
+"""
+
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final, Generic, Protocol, TypeVar
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """A process's time.
+
+    Attributes:
+        now: The time, aware and in UTC.
+        monotonic: Seconds that only grow; they may begin at zero.
+        sleep: Waits for some seconds.
+    """
+
+    now: Callable[[], datetime]
+    monotonic: Callable[[], float]
+    sleep: Callable[[float], None]
+
+
+def wire_time(moment: datetime) -> str:
+    """`2026-05-01T18:30:00.000Z` for an aware `moment`, truncated to milliseconds."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+
+@dataclass(eq=False, slots=True)
+class Recent(Generic[Key, Value]):
+    """Keeps values for some seconds; one instance serves all threads.
+
+    A full cache drops the oldest value: the caller then has to read the source again.
+    """
+
+    clock: Clock
+    seconds: float
+    at_most: int = field(default=10_000, kw_only=True)
+    _kept: OrderedDict[Key, tuple[float, Value]] = field(default_factory=OrderedDict, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+
+    def get(self, key: Key) -> Value | None:
+        """The recent value under `key`, or None."""
+        now = self.clock.monotonic()
+        with self._lock:
+            kept = self._kept.get(key)
+        return kept[1] if kept and now - kept[0] < self.seconds else None
+
+    def put(self, key: Key, *, value: Value, since: float | None = None) -> None:
+        """Keep `value`, which was read at `since` on the clock; None: now."""
+        moment = self.clock.monotonic() if since is None else since
+        with self._lock:
+            self._kept.pop(key, None)
+            self._kept[key] = (moment, value)
+            if len(self._kept) > self.at_most:
+                self._kept.popitem(last=False)
+
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class InParallel(Protocol):
+    """Calls a function for each item, several items at a time."""
+
+    def __call__(self, work: Callable[[Item], Result], items: Iterable[Item], /) -> list[Result]:
+        """The results in the order of the items.
+
+        Raises:
+            Exception: the error of the first failed item, raised after all items were tried.
+        """
+
+
+class SecretReader(Protocol):
+    """Secret Manager."""
+
+    def versions(self, name: str, *, at_most: int = ...) -> tuple[str, ...]:
+        """Every enabled version of a secret, the newest first.
+
+        Raises:
+            MissingSecretError: the secret has no enabled version.
+            Exception: Secret Manager could not be reached.
+        """
+
+
+LOCATION: Final = "us-central1"
+
+DISPATCH_SECONDS: Final = 60
+"""How long Cloud Tasks waits for an answer of most functions: the function's own time-out."""
+
+CALL_SECONDS: Final = 15.0
+"""Limit for queuing one task."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A call of the function `queue` with `data`, not before `due`, answered within `seconds`.
+
+    A `name` is queued once: a second task of the same name is dropped, even after the first ran.
+    """
+
+    queue: str
+    name: str
+    data: Mapping[str, str | int]
+    due: datetime
+    seconds: int = DISPATCH_SECONDS
+
+    @property
+    def body(self) -> bytes:
+        """The body of the request to the function, in the callable protocol."""
+        return json.dumps({"data": dict(self.data)}).encode()
+
+
+class TaskQueue(Protocol):
+    """Queues tasks; one instance serves all threads."""
+
+    def enqueue(self, task: Task) -> None:
+        """Queue `task`; a task of that name that was queued before, also long ago, is a success.
+
+        Raises an exception where the task could not be queued.
+        """
