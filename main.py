@@ -26,7 +26,7 @@ from functions.gcp.triggers import called_by, retried, trigger
 from functions.process import service
 from functions.recap.ledger.batch import TIMEOUT as RECAP_TIMEOUT
 from functions.recap.limits import SLOTS
-from functions.webhooks.deliveries.fair_pace import SLOW_PLACES
+from functions.webhooks.deliveries.fair_pace import SLOW_AT_ONCE
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SWEEP_PERIOD
 
 log.describe_requests_with(of_request)
@@ -214,7 +214,7 @@ def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
 @tasks_fn.on_task_dispatched(
     **_worker(
         instances=max(1, _INSTANCES // 2),
-        places=SLOW_PLACES,  # a slow receiver holds its place for seconds, and costs little else
+        places=SLOW_AT_ONCE,  # a slow receiver holds its place for seconds, and costs little else
         backoff_seconds=1,
     )
 )

@@ -33,11 +33,11 @@ from bench.figures import p50, p99
 from emulator.neighbours.cloud_tasks import Rate
 from functions import parameters
 from functions.outside import Clock as ProcessClock
-from functions.webhooks.attempts.receiver_speed import FastReceivers
 from functions.webhooks.deliveries.delivery import SLOW_AFTER
 from functions.webhooks.deliveries.delivery_store import Tenants
 from functions.webhooks.deliveries.fair_pace import Pace, slow_attempts_a_second
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SLOW_QUEUE
+from functions.webhooks.deliveries.receiver_speed import FastReceivers
 from functions.webhooks.sender.http_sender import TIMEOUT_SECONDS
 
 SEED: Final = 20
@@ -362,7 +362,7 @@ class Project:
 class _Unbounded(FastReceivers):
     """Knows slow receivers, and lets any number of unknown ones try."""
 
-    def _has_no_place(self, event_id: str, unproven: Sequence[Any]) -> bool:
+    def _has_too_many_under_way(self, event_id: str, unproven: Sequence[Any]) -> bool:
         del event_id, unproven
         return False
 

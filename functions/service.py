@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from functions.recap.schedule import RecapSchedule
     from functions.recap.send_recap import RecapSender
     from functions.wall.retention import Forgetting, OrphanCleanup
-    from functions.webhooks.attempts.sweeper import Sweeper
-    from functions.webhooks.attempts.worker import Worker
     from functions.webhooks.calls.actions import Actions, UrlTest
     from functions.webhooks.calls.shared_log import LogLinks, SharedLog
+    from functions.webhooks.deliveries.redelivery import Sweeper
     from functions.webhooks.failing_endpoints.endpoint_sweep import EndpointSweep
     from functions.webhooks.failing_endpoints.notifier import Notifier
     from functions.webhooks.publisher import Publisher
+    from functions.webhooks.worker import Worker
 
 TASKS_AT_ONCE: Final = 20
 """Tasks queued, or deliveries sent again, at the same time: the URLs of one event."""
@@ -120,7 +120,8 @@ class Service(Parts):
     @made_once
     def publisher(self) -> "Publisher":
         """What the triggers call."""
-        from functions.webhooks.publisher import Milestones, Publisher
+        from functions.webhooks.publisher import Publisher
+        from functions.webhooks.wall_store import Milestones
 
         return Publisher(
             wall=self._wall,
@@ -137,10 +138,10 @@ class Service(Parts):
     @made_once
     def worker(self) -> "Worker":
         """What the queues of attempts call."""
-        from functions.webhooks.attempts.receiver_speed import FastReceivers
-        from functions.webhooks.attempts.worker import Worker
         from functions.webhooks.deliveries.fair_pace import Pace, slow_attempts_a_second
+        from functions.webhooks.deliveries.receiver_speed import FastReceivers
         from functions.webhooks.failing_endpoints.endpoint_store import Failures
+        from functions.webhooks.worker import Worker
 
         given = self.parameters
         slow = slow_attempts_a_second(given.delivery_instances, given.threads)
@@ -159,7 +160,7 @@ class Service(Parts):
     @made_once
     def sweeper(self) -> "Sweeper":
         """Queues lost deliveries."""
-        from functions.webhooks.attempts.sweeper import Sweeper
+        from functions.webhooks.deliveries.redelivery import Sweeper
 
         return Sweeper(
             deliveries=self.deliveries,

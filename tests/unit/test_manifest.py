@@ -16,8 +16,8 @@ from functions.recap import schedule
 from functions.recap.limits import SLOTS
 from functions.recap.recap_arguments import SOONEST
 from functions.secret_readers import SECRET_READERS
-from functions.webhooks.attempts.receiver_speed import PLACES_TO_TRY
 from functions.webhooks.deliveries.fair_pace import slow_attempts_a_second
+from functions.webhooks.deliveries.receiver_speed import UNPROVEN_AT_ONCE
 from functions.webhooks.sender.http_sender import TIMEOUT_SECONDS
 
 ROOT: Final = Path(__file__).parents[2]
@@ -204,7 +204,7 @@ def test_all_workers_fill_the_slow_queue_and_no_more(instances: int, threads: in
 
 def test_half_the_places_of_an_instance_try_unknown_receivers(endpoints: dict[str, Any]) -> None:
     """Receivers that may be slow leave the other half of an instance's places to fast ones."""
-    assert endpoints["deliverWebhook"]["concurrency"] == 2 * PLACES_TO_TRY
+    assert endpoints["deliverWebhook"]["concurrency"] == 2 * UNPROVEN_AT_ONCE
 
 
 def test_the_queue_of_notices(endpoints: dict[str, Any]) -> None:

@@ -14,7 +14,6 @@ from functions.access import Caller, check_event
 from functions.arguments import EventArguments
 from functions.firestore.model import AlreadyRecordedError
 from functions.outside import Clock, InParallel, wire_time
-from functions.webhooks.attempts.worker import Worker
 from functions.webhooks.calls.webhook_arguments import (
     Page,
     ResendArguments,
@@ -31,6 +30,7 @@ from functions.webhooks.message import sample
 from functions.webhooks.signing import RememberedSecrets
 from functions.webhooks.wall_store import WallStore
 from functions.webhooks.webhook_settings import SettingsStore, Subscription, WebhookSettings
+from functions.webhooks.worker import Worker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,8 +39,8 @@ BURSTS_AT_ONCE: Final = 2
 """Bursts that all tenants together may have due at once, so that no crowd of them fills a queue.
 Used-up bursts come back at the pace."""
 
-SLOW_PLACES: Final = 300
-"""Places of one instance of the slow queue's function; an attempt may hold one for five seconds."""
+SLOW_AT_ONCE: Final = 300
+"""Attempts that one instance of the slow queue's function makes at once, five seconds each."""
 
 _SLOW_SECONDS: Final = 5.0
 
@@ -51,14 +51,14 @@ _REMEMBERED: Final = 1000
 def slow_attempts_a_second(delivery_instances: int, threads: int) -> float:
     """Attempts at slow receivers that one worker process makes due in a second.
 
-    All worker processes together fill the places of the slow queue, and no more: receivers may turn
-    silent at any attempt, so each process finds its own. First attempts have `delivery_instances`
-    processes, each of the three retries and the slow queue itself half as many (main.py), which
-    have `threads` each.
+    All worker processes together make due what the function of the slow queue can attempt, and no
+    more: receivers may turn silent at any attempt, so each process finds its own. First attempts
+    have `delivery_instances` processes, each of the three retries and the slow queue itself half as
+    many (main.py), which have `threads` each.
     """
     halves = max(1, delivery_instances // 2)
     processes = max(1, delivery_instances) + 4 * halves
-    return halves * min(SLOW_PLACES, threads) / _SLOW_SECONDS / processes
+    return halves * min(SLOW_AT_ONCE, threads) / _SLOW_SECONDS / processes
 
 
 class _FairQueue:

@@ -40,7 +40,7 @@ OpenSSL calculates with session tickets for as long as they come, and returns on
 HEAD_LINES: Final = 256
 """Lines of an answer's head, interim answers included."""
 
-_PLACES: Final = 80  # idle connections to one receiver: what one tenant may have at work
+_IDLE_AT_MOST: Final = 80  # connections to one receiver: what one tenant may have at work
 _ADDRESSES_TRIED: Final = 8  # of thousands each would get no time to answer
 _LET_GO_SECONDS: Final = 0.5  # before its end an idle connection serves no more
 _INTERIM: Final = {100, *range(102, 200)}  # 101 is a final answer
@@ -104,7 +104,7 @@ class PinnedAdapter(HTTPAdapter):
         tls.set_ciphers(SUITES)
         self.watch = _Watch(clock)
         shared: dict[str, Any] = {"ssl_context": tls, "watch": self.watch, "idle": OrderedDict()}
-        self._pool_of = lru_cache(OPEN_AT_MOST)(partial(_pool, maxsize=_PLACES, **shared))
+        self._pool_of = lru_cache(OPEN_AT_MOST)(partial(_pool, maxsize=_IDLE_AT_MOST, **shared))
         self._finding_pool = threading.Lock()  # the first POSTs to a receiver share its pool
 
     def prepared(

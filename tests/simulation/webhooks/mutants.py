@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from functions.webhooks.attempts.sweeper import Sweeper
-from functions.webhooks.attempts.worker import Worker
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.fair_pace import Pace
+from functions.webhooks.deliveries.redelivery import Sweeper
+from functions.webhooks.worker import Worker
 from tests.simulation.mutant import Mutant, instead_of
 
 _save = DeliveryStore.save

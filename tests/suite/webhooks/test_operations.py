@@ -18,12 +18,12 @@ from functions.firestore.client import documents
 from functions.mail.sendgrid import SendGridMailer
 from functions.process import CLOCK, webhook_sender
 from functions.wall.wall_event import Photo, WallEvent
-from functions.webhooks.attempts.worker import Worker
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.queues import AttemptRequest
 from functions.webhooks.message import EventType
 from functions.webhooks.webhook_settings import key
+from functions.webhooks.worker import Worker
 from tests.in_memory.adapters import service_on
 from tests.suite.operations import Operations, counting_service
 from tests.suite.process import local_parameters

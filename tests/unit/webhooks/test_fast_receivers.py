@@ -4,11 +4,11 @@ from contextlib import ExitStack
 
 import pytest
 
-from functions.webhooks.attempts.receiver_speed import (
-    PLACES_TO_TRY,
-    PLACES_TO_TRY_AN_EVENT,
+from functions.webhooks.deliveries.receiver_speed import (
     REMEMBERED_SECONDS,
     TRIED_AGAIN_AFTER_SECONDS,
+    UNPROVEN_AT_ONCE,
+    UNPROVEN_OF_AN_EVENT,
     FastReceivers,
 )
 from tests.unit.clock import Clock, NamedTenants
@@ -99,7 +99,7 @@ def test_an_unknown_receiver_has_one_place(receivers: FastReceivers) -> None:
 def test_an_event_has_few_places_for_unknown_receivers(receivers: FastReceivers) -> None:
     """So the floods of some events leave the receivers of another one room to prove themselves."""
     with ExitStack() as attempts:
-        for number in range(PLACES_TO_TRY_AN_EVENT):
+        for number in range(UNPROVEN_OF_AN_EVENT):
             assert not receivers.has_to_wait("e1", f"{URL}/{number}")
             attempts.enter_context(receivers.at_work("e1", f"{URL}/{number}"))
         assert receivers.has_to_wait("e1", OTHER)
@@ -111,7 +111,7 @@ def test_unknown_receivers_have_half_of_the_places(receivers: FastReceivers, clo
     """A receiver that is known to be fast has a place all the same."""
     attempt(receivers, clock, seconds=0.1, event_id="known")
     with ExitStack() as attempts:
-        for number in range(PLACES_TO_TRY):
+        for number in range(UNPROVEN_AT_ONCE):
             assert not receivers.has_to_wait(f"e{number}", URL)
             attempts.enter_context(receivers.at_work(f"e{number}", URL))
         assert receivers.has_to_wait("another", URL)
@@ -124,7 +124,7 @@ def test_slow_receivers_of_many_events_leave_another_tenant_a_place(
 ) -> None:
     """Each tenant takes as many places as it gets, in turn."""
     with ExitStack() as attempts:
-        for number in range(PLACES_TO_TRY * tenants):
+        for number in range(UNPROVEN_AT_ONCE * tenants):
             event_id = f"e{number} of t{number % tenants}"
             if not receivers.has_to_wait(event_id, URL):
                 attempts.enter_context(receivers.at_work(event_id, URL))

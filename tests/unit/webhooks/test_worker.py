@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from functions.webhooks.attempts.worker import BEGUN_AT_MOST, SUSPICIOUS_AFTER
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.deliveries.queues import TooEarlyError
 from functions.webhooks.signing import sign, standard_headers
+from functions.webhooks.worker import BEGUN_AT_MOST, SUSPICIOUS_AFTER
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.parts import EVENT, FAILURES, NOW, Parts, crashes, fails
 

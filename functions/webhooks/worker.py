@@ -13,12 +13,12 @@ from urllib.parse import quote
 from functions import log
 from functions.firestore.model import ChangedMeanwhileError
 from functions.outside import Clock, TaskQueue
-from functions.webhooks.attempts.receiver_speed import FastReceivers
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore, Tenants
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError, host_of
 from functions.webhooks.deliveries.fair_pace import Pace
 from functions.webhooks.deliveries.queues import AttemptRequest, TooEarlyError, attempt_task
+from functions.webhooks.deliveries.receiver_speed import FastReceivers
 from functions.webhooks.failing_endpoints.endpoint_store import Failures
 from functions.webhooks.sender.sender import HostLimitError, Sender, SendError, Source
 from functions.webhooks.signing import SIGNATURE_HEADER, RememberedSecrets, sign, standard_headers

@@ -1,13 +1,13 @@
 """Which receivers answer fast, as far as this instance knows (design 2).
 
-A fast receiver holds a place of the instance for some milliseconds, a slow one up to five
+A fast receiver keeps one of the instance's threads for some milliseconds, a slow one up to five
 seconds. So an attempt goes to the slow queue where it could hold up attempts at fast receivers:
 
 receiver      an attempt at it goes to the slow queue
 any           while another attempt at it is under way for longer than SLOW_AFTER
 not known     while another attempt at it is under way,
-to be fast    or its event has PLACES_TO_TRY_AN_EVENT such attempts under way,
-              or its tenant an even part of PLACES_TO_TRY, or all tenants PLACES_TO_TRY
+to be fast    or its event has UNPROVEN_OF_AN_EVENT such attempts under way,
+              or its tenant an even part of UNPROVEN_AT_ONCE, or all tenants UNPROVEN_AT_ONCE
 slow          always, but for one attempt in TRIED_AGAIN_AFTER_SECONDS: is the receiver still slow?
 """
 
@@ -31,11 +31,11 @@ TRIED_AGAIN_AFTER_SECONDS: Final = 120.0
 REMEMBERED_SECONDS: Final = 3600.0
 """How long a receiver is remembered after its last attempt."""
 
-PLACES_TO_TRY: Final = 60
-"""Places, of the 120 of an instance, for attempts that may turn out to be slow."""
+UNPROVEN_AT_ONCE: Final = 60
+"""Most attempts under way at receivers that are not known to be fast, of the 120 of an instance."""
 
-PLACES_TO_TRY_AN_EVENT: Final = 3
-"""Places of one event among them: twenty floods leave room for other events of the tenant."""
+UNPROVEN_OF_AN_EVENT: Final = 3
+"""Most such attempts of one event: twenty floods leave room for other events of the tenant."""
 
 _REMEMBERED: Final = 10_000
 
@@ -90,16 +90,16 @@ class FastReceivers:
             return False
         if met and now - met.tried < TRIED_AGAIN_AFTER_SECONDS:
             return True
-        return self._has_no_place(event_id, unproven)
+        return self._has_too_many_under_way(event_id, unproven)
 
-    def _has_no_place(self, event_id: str, unproven: Sequence[_Receiver]) -> bool:
+    def _has_too_many_under_way(self, event_id: str, unproven: Sequence[_Receiver]) -> bool:
         events = [event_id, *(other for other, _ in unproven)]
         tenants = Counter(map(self._tenants.of, events))
-        even_part = PLACES_TO_TRY // (len(tenants) + 1)  # one is left for the next tenant
+        even_part = UNPROVEN_AT_ONCE // (len(tenants) + 1)  # one is left for the next tenant
         return (
-            events.count(event_id) > PLACES_TO_TRY_AN_EVENT
+            events.count(event_id) > UNPROVEN_OF_AN_EVENT
             or tenants[self._tenants.of(event_id)] > max(1, even_part)
-            or len(events) > PLACES_TO_TRY
+            or len(events) > UNPROVEN_AT_ONCE
         )
 
     @contextmanager

@@ -1,1 +1,0 @@
-"""Attempts of deliveries: the worker, the health of its receivers, the sweep of lost tasks."""
