@@ -313,7 +313,7 @@ class Project:
             if attempt.event == _HEALTHY and (attempt.url, attempt.number) != (FLAKY, 1):
                 self.late[attempt.url].append(self._clock.now - attempt.wanted)
             work = ExitStack()
-            work.enter_context(instance.receivers.at_work(attempt.event, attempt.url))
+            work.enter_context(instance.receivers.under_way(attempt.event, attempt.url))
             seconds = self._seconds(attempt)
             self._clock.at(self._clock.now + seconds, lambda: end(work, seconds))
 

@@ -22,23 +22,14 @@ def photo_written(service: "Service", event: DocumentWritten) -> None:
     if before and after is None:
         before = replace(before, updated_at=event.at)
     with run_again("photo.not-published"):
-        service.publisher.photo_written(
-            event.id,
-            event.ids["eventId"],
-            before,
-            after,
-        )
+        service.publisher.photo_written(event.id, event.ids["eventId"], before, after)
 
 
 def event_written(service: "Service", event: DocumentWritten) -> None:
     """A write of `events/{eventId}`."""
+    before, after = _wall_event(event.before), _wall_event(event.after)
     with run_again("event.not-published"):
-        service.publisher.event_written(
-            event.id,
-            event.ids["eventId"],
-            _wall_event(event.before),
-            _wall_event(event.after),
-        )
+        service.publisher.event_written(event.id, event.ids["eventId"], before, after)
 
 
 def _photo(snapshot: Document | None) -> Photo | None:

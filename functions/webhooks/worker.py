@@ -127,15 +127,15 @@ class Worker:
         if request.dispatched_before >= SUSPICIOUS_AFTER:
             if delivery.begun >= BEGUN_AT_MOST:
                 return self._save(delivery, self._given_up(delivery))
-            delivery = self._announced(delivery)
+            delivery = self._recorded_as_begun(delivery)
         try:
-            with self.fast_receivers.at_work(delivery.event_id, delivery.url):
+            with self.fast_receivers.under_way(delivery.event_id, delivery.url):
                 attempt = self._post(delivery)
         except HostLimitError:
             return self._moved_to_slow_queue(replace(delivery, begun=begun), HOST_LIMIT_WAIT)
         return self._save(delivery, attempt)
 
-    def _announced(self, delivery: Delivery) -> Delivery:
+    def _recorded_as_begun(self, delivery: Delivery) -> Delivery:
         """The delivery after recording that an attempt is about to start.
 
         Raises:

@@ -37,7 +37,7 @@ QUERIES: Final[dict[str, list[tuple[Any, ...]]]] = {
         ("e1", EndedWithin(since=NOW, until=NOW, endpoints=("a",))),
         ("e1", EndedWithin(since=NOW, until=NOW, event_type=UPLOADED)),
         ("e1", EndedWithin(since=NOW, until=NOW, endpoints=("a",), event_type=UPLOADED)),
-        ("e1", EndedWithin(since=NOW, until=NOW, endpoints=("a",)).of_tests()),
+        ("e1", EndedWithin(since=NOW, until=NOW, endpoints=("a",), tests_only=True)),
         (
             "e1",
             EndedWithin(

@@ -145,7 +145,7 @@ class Actions:
             found, obstacle = count(there), obstacle_at(endpoint)
             if obstacle:
                 return {obstacle: found}
-            of_tests = count(there.of_tests()) if found else 0
+            of_tests = count(replace(there, tests_only=True)) if found else 0
             return {"": found - of_tests, "tests": of_tests}
 
         endpoints = [

@@ -23,27 +23,11 @@ from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, step
 from functions.webhooks.message import EventType, Payload
 from functions.webhooks.webhook_settings import key
 
-EXCERPT_BYTES: Final = 1024
-"""Of UTF-8: what a developer at the receiver needs to see why."""
-
-# Nothing of them shows, and some of them move what does. Line ends and tabs stay.
-_CONTROLS: Final = dict.fromkeys({*range(32), *range(127, 160)} - {9, 10})
-
-
-def excerpt(body: bytes) -> str | None:
-    """Text of at most `EXCERPT_BYTES`, or None if no text is left.
-
-    Bytes that are not UTF-8 are replaced, control characters left out.
-    """
-    text = body.decode(errors="replace").translate(_CONTROLS)
-    return text.encode()[:EXCERPT_BYTES].decode(errors="ignore").strip() or None
-
-
 KEPT_FOR: Final = timedelta(days=30)
 """How long a delivery stays recorded; Firestore's TTL policy deletes it after `expireAt`."""
 
 LOG_KEPT: Final = 40
-"""The last attempts stay recorded: ten rounds."""
+"""Attempts of a delivery that stay recorded, the last ones: ten rounds."""
 
 SLOW_AFTER: Final = timedelta(seconds=1)
 """A receiver that takes longer to answer is slow: its attempts have a queue of their own."""
@@ -91,10 +75,6 @@ class Attempt:
         """Whether the receiver answered 2xx (spec 4.3)."""
         return self.status in ACKNOWLEDGING
 
-    def is_same(self, other: Self) -> bool:
-        """Whether both are one attempt of a delivery, made twice."""
-        return (self.round, self.number) == (other.round, other.number)
-
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
@@ -122,7 +102,7 @@ class Delivery:
         begun: How often the due attempt was recorded as started, after its task had failed.
         written_at: When Firestore took the write that the delivery tells of; None for a test.
         slow: Whether the due attempt belongs on the slow queue.
-        version: Of the record as it was read, which a save must still find.
+        version: Version of the record as it was read, which a save must still find.
     """
 
     id: str
@@ -249,7 +229,8 @@ class Delivery:
         ended = attempt.at + took
         is_final = attempt.acknowledged or attempt.number >= len(RETRY_SCHEDULE)
         refused = Outcome.FAILED if is_final else Outcome.RETRYING
-        others = [made for made in self.log if not made.is_same(attempt)]
+        same = (attempt.round, attempt.number)
+        others = [made for made in self.log if (made.round, made.number) != same]
         return replace(
             self,
             outcome=Outcome.SUCCESS if attempt.acknowledged else refused,
@@ -309,7 +290,3 @@ class EndedWithin:
     endpoints: tuple[str, ...] = ()
     event_type: EventType | None = None
     tests_only: bool = False
-
-    def of_tests(self) -> Self:
-        """The tests among the deliveries."""
-        return replace(self, tests_only=True)

@@ -43,9 +43,10 @@ SLOW_AT_ONCE: Final = 300
 """Attempts that one instance of the slow queue's function makes at once, five seconds each."""
 
 _SLOW_SECONDS: Final = 5.0
+"""How long such an attempt takes at most: until the sender gives up."""
 
 _REMEMBERED: Final = 1000
-"""Events, at least, until those with nothing due any more are forgotten."""
+"""Events that are remembered before events with nothing due any more are forgotten."""
 
 
 def slow_attempts_a_second(delivery_instances: int, threads: int) -> float:
@@ -112,13 +113,14 @@ class _FairQueue:
 
 @dataclass(slots=True)
 class _Tenant:
-    """A tenant that has deliveries waiting on paper.
+    """A tenant whose deliveries wait in the fair queue that is computed.
 
     Attributes:
         seen: Deliveries that the tenant had been served when its events were served last.
-        firsts: First deliveries of events that were due before their turn, and are not served.
-        ahead: Deliveries by which all are due before their turn, out of a burst.
-        events: What waits of each event.
+        firsts: First deliveries of events that were due at once, ahead of their turn, and whose
+            turn has not come yet.
+        ahead: The part of a burst that is used, in deliveries: all are due so much earlier.
+        events: The deliveries of each event that wait.
     """
 
     seen: float

@@ -43,11 +43,11 @@ _Receiver: TypeAlias = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class _Met:
+class _Known:
     """How the receiver answered: slow attempts in a row, and when the last attempt began."""
 
     slow_attempts: int
-    tried: float
+    tried_at: float
 
     @property
     def is_slow(self) -> bool:
@@ -55,7 +55,9 @@ class _Met:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _AtWork:
+class _UnderWay:
+    """An attempt, and whether its receiver was known to be fast when the attempt began."""
+
     receiver: _Receiver
     since: float
     is_proven: bool
@@ -67,28 +69,28 @@ class FastReceivers:
     def __init__(self, clock: Clock, tenants: Tenants) -> None:
         self._clock = clock
         self._tenants = tenants
-        self._met: Recent[_Receiver, _Met] = Recent(
+        self._known: Recent[_Receiver, _Known] = Recent(
             clock, seconds=REMEMBERED_SECONDS, at_most=_REMEMBERED
         )
-        self._at_work: set[_AtWork] = set()
+        self._under_way: set[_UnderWay] = set()
         self._lock = threading.Lock()
 
     def has_to_wait(self, event_id: str, url: str) -> bool:
         """Whether an attempt belongs on the slow queue."""
         receiver, now = (event_id, url), self._clock.monotonic()
-        met = self._met.get(receiver)
+        known = self._known.get(receiver)
         late = now - SLOW_AFTER.total_seconds()
         with self._lock:
             unproven = [
                 attempt.receiver
-                for attempt in self._at_work
+                for attempt in self._under_way
                 if not attempt.is_proven or attempt.since <= late
             ]
         if receiver in unproven:
             return True
-        if met and not met.is_slow:
+        if known and not known.is_slow:
             return False
-        if met and now - met.tried < TRIED_AGAIN_AFTER_SECONDS:
+        if known and now - known.tried_at < TRIED_AGAIN_AFTER_SECONDS:
             return True
         return self._has_too_many_under_way(event_id, unproven)
 
@@ -103,23 +105,23 @@ class FastReceivers:
         )
 
     @contextmanager
-    def at_work(self, event_id: str, url: str) -> Iterator[None]:
+    def under_way(self, event_id: str, url: str) -> Iterator[None]:
         """Count an attempt while it is being made, and remember whether it was fast.
 
         An attempt that raises was not made, and is not remembered.
         """
         receiver, since = (event_id, url), self._clock.monotonic()
-        before = self._met.get(receiver)
-        attempt = _AtWork(receiver, since, is_proven=before is not None and not before.is_slow)
+        before = self._known.get(receiver)
+        attempt = _UnderWay(receiver, since, is_proven=before is not None and not before.is_slow)
         with self._lock:
-            self._at_work.add(attempt)
+            self._under_way.add(attempt)
         try:
             yield
         finally:
             with self._lock:
-                self._at_work.discard(attempt)
+                self._under_way.discard(attempt)
         slow_attempts = 0
         if self._clock.monotonic() - since >= SLOW_AFTER.total_seconds():
-            met = self._met.get(receiver)
-            slow_attempts = met.slow_attempts + 1 if met else SLOW_ATTEMPTS
-        self._met.put(receiver, value=_Met(slow_attempts, since))
+            known = self._known.get(receiver)
+            slow_attempts = known.slow_attempts + 1 if known else SLOW_ATTEMPTS
+        self._known.put(receiver, value=_Known(slow_attempts, since))

@@ -33,7 +33,8 @@ from functions.webhooks.webhook_settings import Subscription
 DUE_AT_MOST: Final = 20_000
 """Records that one sweep reads, the longest due first."""
 
-_OF_AN_EVENT: Final = 100
+_RECORDS_OF_AN_EVENT: Final = 100
+"""Records that are read of an event, which has 20 endpoints and may have had others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,8 @@ class EndpointStore:
     documents: Documents
 
     def of_event(self, event_id: str) -> Sequence[FailingEndpoint]:
-        """The records of an event, which has 20 endpoints."""
-        records = Query(collection=f"events/{event_id}/endpoints", limit=_OF_AN_EVENT)
+        """The records of an event."""
+        records = Query(collection=f"events/{event_id}/endpoints", limit=_RECORDS_OF_AN_EVENT)
         return list(readable(self.documents.find(records), _read))
 
     def due(self, now: datetime) -> Sequence[FailingEndpoint]:
@@ -208,7 +209,7 @@ def latest_deliveries(
     failed = EndedWithin(since=since, until=now, outcomes=(Outcome.FAILED,), endpoints=(record.id,))
     failures = deliveries.count_ended(record.event_id, failed)
     if failures:
-        failures -= deliveries.count_ended(record.event_id, failed.of_tests())
+        failures -= deliveries.count_ended(record.event_id, replace(failed, tests_only=True))
     if not is_old or failures < FAILURES_TO_GIVE_UP:
         return Latest(acknowledged_at=acknowledged, failures=failures)
     first = deliveries.ended(record.event_id, failed, None, 1)

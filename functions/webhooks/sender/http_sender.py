@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 from urllib3 import Timeout
 
 from functions.outside import Clock, Recent
-from functions.webhooks.deliveries.delivery import ACKNOWLEDGING, excerpt
+from functions.webhooks.deliveries.delivery import ACKNOWLEDGING
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 from functions.webhooks.sender.adapter import ANSWER_BYTES, HEAD_LINES, NoAnswerError, PinnedAdapter
 from functions.webhooks.sender.sender import (
@@ -85,6 +85,22 @@ def _unmapped(address: str) -> IPv4Address | IPv6Address:
     # A scope ("fe80::1%eth0") is the resolver's addition and says nothing on the address.
     ip = ip_address(address.partition("%")[0])
     return (ip.version == 6 and ip.ipv4_mapped) or ip  # noqa: PLR2004 - the IP version
+
+
+EXCERPT_BYTES: Final = 1024
+"""Bytes kept of the body of an answer that is not 2xx, for the delivery's log."""
+
+# Control characters: none is visible, and some move the text. Line ends and tabs stay.
+_CONTROLS: Final = dict.fromkeys({*range(32), *range(127, 160)} - {9, 10})
+
+
+def excerpt(body: bytes) -> str | None:
+    """Text of at most `EXCERPT_BYTES`, or None if no text is left.
+
+    Bytes that are not UTF-8 are replaced, control characters left out.
+    """
+    text = body.decode(errors="replace").translate(_CONTROLS)
+    return text.encode()[:EXCERPT_BYTES].decode(errors="ignore").strip() or None
 
 
 TIMEOUT_SECONDS: Final = 5.0

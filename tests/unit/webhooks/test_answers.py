@@ -9,8 +9,8 @@ from contextlib import suppress
 import pytest
 
 from emulator import certificates
-from functions.webhooks.deliveries.delivery import EXCERPT_BYTES, excerpt
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
+from functions.webhooks.sender.http_sender import EXCERPT_BYTES, excerpt
 from functions.webhooks.sender.sender import SendError, Source
 from tests.unit.webhooks.tls_receivers import (
     BODY,

@@ -37,7 +37,7 @@ def attempt(
     event_id: str = "e1",
 ) -> None:
     """Make an attempt that takes so long."""
-    with receivers.at_work(event_id, URL):
+    with receivers.under_way(event_id, URL):
         clock.now += seconds
 
 
@@ -68,7 +68,7 @@ def test_a_slow_receiver_is_tried_every_two_minutes(receivers: FastReceivers, cl
     attempt(receivers, clock, seconds=5)
     clock.now += TRIED_AGAIN_AFTER_SECONDS
     assert not receivers.has_to_wait("e1", URL)
-    with receivers.at_work("e1", URL):
+    with receivers.under_way("e1", URL):
         assert receivers.has_to_wait("e1", URL)
         clock.now += 5
     assert receivers.has_to_wait("e1", URL)
@@ -82,7 +82,7 @@ def test_while_an_attempt_takes_long_its_receiver_gets_no_other_one(
 ) -> None:
     """A receiver that falls silent is known by it before its five seconds are over."""
     attempt(receivers, clock, seconds=0.1)
-    with receivers.at_work("e1", URL):
+    with receivers.under_way("e1", URL):
         clock.now += 0.9
         assert not receivers.has_to_wait("e1", URL)
         clock.now += 0.1
@@ -92,7 +92,7 @@ def test_while_an_attempt_takes_long_its_receiver_gets_no_other_one(
 
 def test_an_unknown_receiver_has_one_place(receivers: FastReceivers) -> None:
     """Its first answer decides about the others."""
-    with receivers.at_work("e1", URL):
+    with receivers.under_way("e1", URL):
         assert receivers.has_to_wait("e1", URL)
 
 
@@ -101,7 +101,7 @@ def test_an_event_has_few_places_for_unknown_receivers(receivers: FastReceivers)
     with ExitStack() as attempts:
         for number in range(UNPROVEN_OF_AN_EVENT):
             assert not receivers.has_to_wait("e1", f"{URL}/{number}")
-            attempts.enter_context(receivers.at_work("e1", f"{URL}/{number}"))
+            attempts.enter_context(receivers.under_way("e1", f"{URL}/{number}"))
         assert receivers.has_to_wait("e1", OTHER)
         assert not receivers.has_to_wait("e2", OTHER)
     assert not receivers.has_to_wait("e1", OTHER)
@@ -113,7 +113,7 @@ def test_unknown_receivers_have_half_of_the_places(receivers: FastReceivers, clo
     with ExitStack() as attempts:
         for number in range(UNPROVEN_AT_ONCE):
             assert not receivers.has_to_wait(f"e{number}", URL)
-            attempts.enter_context(receivers.at_work(f"e{number}", URL))
+            attempts.enter_context(receivers.under_way(f"e{number}", URL))
         assert receivers.has_to_wait("another", URL)
         assert not receivers.has_to_wait("known", URL)
 
@@ -127,7 +127,7 @@ def test_slow_receivers_of_many_events_leave_another_tenant_a_place(
         for number in range(UNPROVEN_AT_ONCE * tenants):
             event_id = f"e{number} of t{number % tenants}"
             if not receivers.has_to_wait(event_id, URL):
-                attempts.enter_context(receivers.at_work(event_id, URL))
+                attempts.enter_context(receivers.under_way(event_id, URL))
         assert receivers.has_to_wait("another of t0", URL)
         assert not receivers.has_to_wait("neighbour", URL)
 
