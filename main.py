@@ -20,7 +20,8 @@ from firebase_functions import (
 )
 
 from functions import log, parameters
-from functions.gcp.callables import anonymous, signed_in
+from functions.access import ADMINS, STAFF, SUPERADMINS
+from functions.gcp.callables import Call, StaffCall, anonymous_callable, staff_callable
 from functions.gcp.request import of_request, read_no_more
 from functions.gcp.triggers import called_by, retried, trigger
 from functions.process import service
@@ -269,47 +270,47 @@ def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
             threads.submit(contextvars.copy_context().run, sweep, service())  # each logs what fails
 
 
-@signed_in
-@https_fn.on_call(
+@staff_callable(
+    STAFF,
     service_account=_RECAP,
     **_RECAP_PLACES,
     timeout_sec=RECAP_TIMEOUT.seconds,  # 100,000 photos, a slow mail service, and its rate limit
     max_instances=2,  # ten recaps at a time; an event has one a day
 )
-def sendEventRecap(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
+def sendEventRecap(call: StaffCall) -> dict[str, Any]:
     """An organizer sends every guest of an event the recap mail."""
     from functions.recap import recap_calls
 
-    return recap_calls.send_event_recap(service(), request)
+    return recap_calls.send_event_recap(service(), call)
 
 
-@signed_in
-@https_fn.on_call(
+@staff_callable(
+    STAFF,
     service_account=_RECAP,
     **_RECAP_PLACES,
     timeout_sec=120,  # 100,000 photos, an outage, a slow mail service
     max_instances=1,
 )
-def previewEventRecap(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
+def previewEventRecap(call: StaffCall) -> dict[str, Any]:
     """An organizer looks at the recap before it is sent."""
     from functions.recap import recap_calls
 
-    return recap_calls.preview_event_recap(service(), request)
+    return recap_calls.preview_event_recap(service(), call)
 
 
-@signed_in
-@https_fn.on_call(
+@staff_callable(
+    STAFF,
     service_account=_RECAP,
     memory=options.MemoryOption.MB_512,
     concurrency=40,  # organizers are few, and wait for Firestore
     timeout_sec=60,  # before the earliest time that it takes: a task finds its record
     max_instances=1,
 )
-def scheduleEventRecap(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
+def scheduleEventRecap(call: StaffCall) -> dict[str, Any]:
     """An organizer plans the recap, in the place of the one that was planned."""
     from functions.recap import recap_calls
 
-    return recap_calls.schedule_event_recap(service(), request)
+    return recap_calls.schedule_event_recap(service(), call)
 
 
 @called_by(_RECAP)
@@ -335,22 +336,20 @@ def sendScheduledRecap(request: https_fn.CallableRequest[Any]) -> None:
     recap_calls.send_scheduled_recap(service(), request)
 
 
-@anonymous
-@https_fn.on_call(**_PUBLIC)
-def getEmailPreferences(request: https_fn.CallableRequest[Any]) -> Any:
+@anonymous_callable(**_PUBLIC)
+def getEmailPreferences(call: Call) -> Any:
     """What mail the bearer of a link wants."""
     from functions.preferences import preference_calls
 
-    return preference_calls.get_email_preferences(service(), request)
+    return preference_calls.get_email_preferences(service(), call)
 
 
-@anonymous
-@https_fn.on_call(**_PUBLIC)
-def updateEmailPreferences(request: https_fn.CallableRequest[Any]) -> Any:
+@anonymous_callable(**_PUBLIC)
+def updateEmailPreferences(call: Call) -> Any:
     """The bearer of a link changes that."""
     from functions.preferences import preference_calls
 
-    return preference_calls.update_email_preferences(service(), request)
+    return preference_calls.update_email_preferences(service(), call)
 
 
 @https_fn.on_request(**_PUBLIC)
@@ -375,67 +374,60 @@ def mailEvents(request: flask.Request) -> flask.Response:
     return recap_calls.mail_events(service(), request)
 
 
-@signed_in
-@https_fn.on_call(**_ACTION, **_TO_RECEIVERS)
-def sendTestWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
+@staff_callable(ADMINS, **_ACTION, **_TO_RECEIVERS)
+def sendTestWebhook(call: StaffCall) -> dict[str, Any]:
     """An organizer tries a webhook URL of an event."""
     from functions.webhooks.calls import webhook_calls
 
-    return webhook_calls.send_test(service(), request)
+    return webhook_calls.send_test(service(), call)
 
 
-@signed_in
-@https_fn.on_call(**_ACTION)
-def resendWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
+@staff_callable(ADMINS, **_ACTION)
+def resendWebhook(call: StaffCall) -> dict[str, Any]:
     """An organizer has deliveries sent again."""
     from functions.webhooks.calls import webhook_calls
 
-    return webhook_calls.resend(service(), request)
+    return webhook_calls.resend(service(), call)
 
 
-@signed_in
-@https_fn.on_call(**_ACTION)
-def rotateWebhookSecret(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
+@staff_callable(SUPERADMINS, **_ACTION)
+def rotateWebhookSecret(call: StaffCall) -> dict[str, Any]:
     """A superadmin replaces the webhook secret of an event."""
     from functions.webhooks.calls import webhook_calls
 
-    return webhook_calls.rotate_secret(service(), request)
+    return webhook_calls.rotate_secret(service(), call)
 
 
-@signed_in
-@https_fn.on_call(**_ACTION | {"service_account": _LOGS})
-def shareWebhookLog(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
+@staff_callable(ADMINS, **_ACTION | {"service_account": _LOGS})
+def shareWebhookLog(call: StaffCall) -> dict[str, Any]:
     """An admin gives out a link to the deliveries to one URL."""
     from functions.webhooks.calls import webhook_calls
 
-    return webhook_calls.share_log(service(), request)
+    return webhook_calls.share_log(service(), call)
 
 
-@signed_in
-@https_fn.on_call(**_ACTION | {"service_account": _LOGS})
-def revokeWebhookLog(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
+@staff_callable(ADMINS, **_ACTION | {"service_account": _LOGS})
+def revokeWebhookLog(call: StaffCall) -> dict[str, Any]:
     """An admin ends such a link."""
     from functions.webhooks.calls import webhook_calls
 
-    return webhook_calls.revoke_log(service(), request)
+    return webhook_calls.revoke_log(service(), call)
 
 
-@anonymous
-@https_fn.on_call(**_LOG)
-def getWebhookLog(request: https_fn.CallableRequest[Any]) -> Any:
+@anonymous_callable(**_LOG)
+def getWebhookLog(call: Call) -> Any:
     """The bearer of the link sees those deliveries."""
     from functions.webhooks.calls import webhook_calls
 
-    return webhook_calls.get_log(service(), request)
+    return webhook_calls.get_log(service(), call)
 
 
-@anonymous
-@https_fn.on_call(**_LOG)
-def resendSharedWebhook(request: https_fn.CallableRequest[Any]) -> Any:
+@anonymous_callable(**_LOG)
+def resendSharedWebhook(call: Call) -> Any:
     """The bearer of the link has one of them sent again, where it may."""
     from functions.webhooks.calls import webhook_calls
 
-    return webhook_calls.resend_shared(service(), request)
+    return webhook_calls.resend_shared(service(), call)
 
 
 if parameters.BRAKE_ON_BUDGET.value:  # a deploy reads this too: nobody else has such a function

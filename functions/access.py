@@ -7,7 +7,7 @@ token, `check_event` decides about an event.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NoReturn, Protocol
+from typing import Any, Final, NoReturn
 
 from functions.call_error import CallError, Code
 
@@ -20,20 +20,9 @@ class Role(StrEnum):
     SUPERADMIN = "superadmin"
 
 
-STAFF = frozenset(Role)
-ADMINS = frozenset({Role.ADMIN, Role.SUPERADMIN})
-
-
-class Identity(Protocol):
-    """A signed-in user, from a verified ID token."""
-
-    @property
-    def uid(self) -> str | None:
-        """The user's id."""
-
-    @property
-    def token(self) -> dict[str, Any]:
-        """The claims by name."""
+STAFF: Final = frozenset(Role)
+ADMINS: Final = frozenset({Role.ADMIN, Role.SUPERADMIN})
+SUPERADMINS: Final = frozenset({Role.SUPERADMIN})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +40,12 @@ class Caller:
         return {"uid": self.uid, "email": self.email}
 
 
-def staff(identity: Identity | None, roles: frozenset[Role] = STAFF) -> Caller:
-    """The caller with one of `roles`; `identity` is None without an ID token.
+def staff(uid: str, claims: Mapping[str, Any], roles: frozenset[Role] = STAFF) -> Caller:
+    """The user `uid`, whose `claims` name one of `roles`.
 
     Raises:
-        CallError: `unauthenticated` without a token, `permission-denied` without such a role.
+        CallError: `permission-denied` without such a role.
     """
-    if identity is None or identity.uid is None:
-        raise CallError(
-            Code.UNAUTHENTICATED,
-            "Sign in first: the request needs an ID token in the header Authorization.",
-        )
-    claims: Mapping[str, Any] = identity.token
     role = claims.get("role")
     if not isinstance(role, str) or role not in roles:
         wanted = " or ".join(sorted(roles))
@@ -70,7 +53,7 @@ def staff(identity: Identity | None, roles: frozenset[Role] = STAFF) -> Caller:
     tenant_id = claims.get("tenantId")
     email = claims.get("email")
     return Caller(
-        identity.uid,
+        uid,
         Role(role),
         tenant_id if isinstance(tenant_id, str) and tenant_id else None,
         email if isinstance(email, str) and email else None,

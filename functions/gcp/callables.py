@@ -2,26 +2,27 @@
 
 https://firebase.google.com/docs/functions/callable-reference
 
-`https_fn.on_call` declares a function; the decorators `anonymous` and `signed_in` handle its
+The SDK's `on_call` makes the entry of the manifest, and the decorators of this module serve the
 requests. firebase-functions 0.6.0 itself answers a malformed body with `internal` and a traceback
 in the log, logs refused bodies and tokens, and refuses anonymous calls with a stale ID token.
 """
 
 import functools
-import inspect
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import firebase_admin
 import flask
 from firebase_admin import auth
-from firebase_functions.https_fn import AuthData, CallableRequest
+from firebase_functions.https_fn import on_call
 from flask_cors import cross_origin
 from werkzeug.exceptions import BadRequest
 
-from functions import access, log, parameters
+from functions import log, parameters
+from functions.access import Caller, Role, staff
 from functions.cache import once
 from functions.call_error import CallError, Code
 from functions.gcp.request import bounded_body
@@ -30,8 +31,6 @@ from functions.rate_limit import TooManyCallsError
 
 if TYPE_CHECKING:
     from functions.service import Service
-
-A = TypeVar("A")
 
 MAX_BODY_BYTES: Final = 100_000
 """Twice the longest valid body of any function. Parsed, a body takes up to twenty times as much
@@ -61,75 +60,97 @@ _STATUS: Final[Mapping[Code, HTTPStatus]] = {
 _FAULT: Final = "Something went wrong on our side; try again."
 
 
-def anonymous(declared: Any) -> Any:
-    """Serve the callable `declared` to everybody; an `Authorization` header is ignored."""
-    return _served(declared, lambda _: None, MAX_ANONYMOUS_BYTES)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A call by anybody: the deployed name of its function, its arguments and its request."""
+
+    function: str
+    data: Any
+    request: flask.Request
 
 
-def signed_in(declared: Any) -> Any:
-    """Serve the callable `declared` to staff: callers with a valid ID token and a role.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StaffCall(Call):
+    """A call by staff; `claims` are those of the ID token."""
+
+    caller: Caller
+    claims: Mapping[str, Any]
+
+
+def anonymous_callable(**options: Any) -> Callable[[Callable[[Call], Any]], Any]:
+    """Declare a callable for everybody, with the SDK's `options`.
+
+    A header `Authorization` is ignored.
+    """
+
+    def declare(handler: Callable[[Call], Any]) -> Any:
+        def run_for_anybody(request: flask.Request) -> Any:
+            data = _data(request, MAX_ANONYMOUS_BYTES)
+            return handler(Call(function=handler.__name__, data=data, request=request))
+
+        return _declared(handler, options, run_for_anybody)
+
+    return declare
+
+
+def staff_callable(
+    roles: frozenset[Role], **options: Any
+) -> Callable[[Callable[[StaffCall], Any]], Any]:
+    """Declare a callable for callers with a valid ID token and one of `roles`.
 
     Others are refused before the body is read; with `ENFORCE_APP_CHECK`, so are calls from apps of
-    other projects. Anonymous callables are exempt from App Check. The handler calls `staff_call`.
+    other projects. Anonymous callables are exempt from App Check.
+
+    The checks come in this order (design 3.3): ID token, role, and in the handler the arguments,
+    `count_call`, and then those of the use case.
     """
 
-    def identify(request: flask.Request) -> AuthData:
-        caller = _verified(request)
-        access.staff(caller)
-        return caller
+    def declare(handler: Callable[[StaffCall], Any]) -> Any:
+        def run_for_staff(request: flask.Request) -> Any:
+            claims = _claims(request)
+            caller = staff(claims["uid"], claims, roles)
+            data, name = _data(request, MAX_BODY_BYTES), handler.__name__
+            return handler(
+                StaffCall(function=name, data=data, request=request, caller=caller, claims=claims)
+            )
 
-    return _served(declared, identify, MAX_BODY_BYTES)
+        return _declared(handler, options, run_for_staff)
+
+    return declare
 
 
-def staff_call(
-    service: "Service",
-    function: str,
-    request: CallableRequest[Any],
-    read: Callable[[Any], A],
-    *,
-    roles: frozenset[access.Role] = access.STAFF,
-    times: int = 1,
-) -> tuple[access.Caller, A]:
-    """The caller with one of `roles`, and what `read` makes of the arguments; counts the call.
+def count_call(service: "Service", call: StaffCall, times: int = 1) -> None:
+    """Count a call with valid arguments.
 
-    The checks come in this order (design 3.3): ID token, role, arguments, count, and then those of
-    the use case. A call that is refused for its role or its arguments is not counted. A person has
-    `times` `STAFF_CALLS_AN_HOUR` calls of `function` in an hour (spec 8).
+    A person has `times` `STAFF_CALLS_AN_HOUR` calls of a function in an hour (spec 8).
 
     Raises:
-        CallError: `permission-denied` for another role, `invalid-argument` from `read`,
-            `resource-exhausted` over the limit.
+        CallError: `resource-exhausted` over the limit.
         Exception: the call could not be counted.
     """
-    caller = access.staff(request.auth, roles)
-    arguments = read(request.data)
     at_most = times * service.parameters.staff_calls_an_hour
     try:
-        service.rate_limit().require(function, f"user {caller.uid}", at_most)
+        service.rate_limit().require(call.function, f"user {call.caller.uid}", at_most)
     except TooManyCallsError as error:
         raise CallError(
             Code.RESOURCE_EXHAUSTED,
-            f"You have made your {at_most} calls of {function} this hour; call again from"
+            f"You have made your {at_most} calls of {call.function} this hour; call again from"
             f" {error.until:%H:%M} UTC on.",
             {"reason": "calls", "possibleFrom": wire_time(error.until)},
         ) from None
-    return caller, arguments
 
 
-def _served(
-    declared: Any, identify: Callable[[flask.Request], AuthData | None], max_bytes: int
+def _declared(
+    handler: Callable[..., Any], options: Mapping[str, Any], run: Callable[[flask.Request], Any]
 ) -> Any:
-    """A function with the manifest entry of `declared` and the protocol of this module."""
-    handler: Callable[[CallableRequest[Any]], Any] = inspect.unwrap(declared)
+    """A function with the SDK's manifest entry of `handler`, and the protocol of this module."""
 
     # The SDK's own settings: any page may call, because no cookie is involved.
     @cross_origin(methods="POST", origins="*")
     @functools.wraps(handler)
     def serve(request: flask.Request) -> flask.Response:
         try:
-            caller = identify(request)  # first: the body of a refused caller is not awaited
-            call = CallableRequest(data=_data(request, max_bytes), raw_request=request, auth=caller)
-            answer = flask.jsonify(result=handler(call))
+            answer = flask.jsonify(result=run(request))
         except CallError as refused:
             answer = _error(refused)
         except BadRequest as malformed:
@@ -140,7 +161,7 @@ def _served(
         answer.headers["Cache-Control"] = "no-store"  # answers are personal
         return answer
 
-    serve.__firebase_endpoint__ = declared.__firebase_endpoint__  # type: ignore[attr-defined]
+    serve.__firebase_endpoint__ = on_call(**options)(handler).__firebase_endpoint__  # type: ignore[attr-defined]
     return serve
 
 
@@ -197,8 +218,8 @@ def _refuse(message: str) -> NoReturn:
     raise CallError(Code.INVALID_ARGUMENT, message)
 
 
-def _verified(request: flask.Request) -> AuthData:
-    """The caller, from the ID token in the `Authorization` header (spec 5).
+def _claims(request: flask.Request) -> Mapping[str, Any]:
+    """The claims of the ID token in the `Authorization` header (spec 5), `uid` among them.
 
     Raises:
         CallError: `unauthenticated`.
@@ -213,13 +234,13 @@ def _verified(request: flask.Request) -> AuthData:
         _unauthenticated("Send the ID token in the header Authorization: Bearer <ID token>.")
     app = _app()
     try:
-        claims: dict[str, Any] = auth.verify_id_token(
+        claims: Mapping[str, Any] = auth.verify_id_token(
             token.strip(), app=app, clock_skew_seconds=CLOCK_SKEW_SECONDS
         )
     # The last two errors come from an empty token and from a deeply nested one.
     except (auth.InvalidIdTokenError, ValueError, RecursionError):
         _unauthenticated("The ID token is not valid (any more); sign in again.")
-    return AuthData(uid=claims["uid"], token=claims)
+    return claims
 
 
 def _require_app(request: flask.Request) -> None:

@@ -20,6 +20,7 @@ from functions.rate_limit import MAX_CALLS, TooManyCallsError
 if TYPE_CHECKING:
     import flask
 
+    from functions.gcp.callables import Call
     from functions.service import Service
 
 
@@ -152,13 +153,7 @@ def _page(base_url: str, name: str, token: str) -> str:
     return f"{address}#{name}={token}" if _TOKEN.fullmatch(token) else address
 
 
-def admitted(
-    service: "Service",
-    function: str,
-    request: "flask.Request",
-    token: str,
-    link: Link,
-) -> tuple[str, ...]:
+def admitted(service: "Service", call: "Call", token: str, link: Link) -> tuple[str, ...]:
     """The ids in `token`, if the client is within the limit; see `TokenKeys.verify`.
 
     Raises:
@@ -168,8 +163,8 @@ def admitted(
     """
     keys = service.adapters.secrets.versions(link.key)
     try:
-        client = client_of(service, request)
-        service.rate_limit(link.key).require(function, client, link.calls_an_hour)
+        client = client_of(service, call.request)
+        service.rate_limit(link.key).require(call.function, client, link.calls_an_hour)
         return TokenKeys(keys).verify(token, service.clock.now(), link.scope)
     except TooManyCallsError as error:
         raise CallError(

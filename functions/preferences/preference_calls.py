@@ -9,11 +9,11 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
 import flask
-from firebase_functions.https_fn import CallableRequest
 
 from functions import log
 from functions.arguments import refuse_unknown
 from functions.call_error import CallError, Code
+from functions.gcp.callables import Call
 from functions.gcp.request import bounded_body
 from functions.gcp.triggers import DocumentWritten, run_again
 from functions.links.link import IN_A_MAIL, admitted, client_of, confirmation_link, too_many_calls
@@ -38,28 +38,28 @@ _ONE_CLICK_MAX_BYTES: Final = 4096
 """The body has 26 characters, or is a form with that one field."""
 
 
-def get_email_preferences(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
+def get_email_preferences(service: "Service", call: Call) -> dict[str, Any]:
     """Answer with the address and preferences of the token's user (spec 4.2).
 
     Raises:
         CallError: those of spec 7.2; `resource-exhausted` over the limit on calls.
     """
-    token = IN_A_MAIL.token(request.data)
-    ids = admitted(service, "getEmailPreferences", request.raw_request, token, IN_A_MAIL)
+    token = IN_A_MAIL.token(call.data)
+    ids = admitted(service, call, token, IN_A_MAIL)
     return _response(service, ids)
 
 
-def update_email_preferences(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
+def update_email_preferences(service: "Service", call: Call) -> dict[str, Any]:
     """Change the flags in `data.preferences`, then answer as `get_email_preferences` does.
 
     Raises:
         CallError: those of spec 7.2, `invalid-argument` also for flags that cannot be changed;
             `resource-exhausted` over the limit on calls.
     """
-    refuse_unknown(request.data, "token", "preferences")
-    token = IN_A_MAIL.token(request.data)
-    choices = read_choices(request.data.get("preferences"))
-    ids = admitted(service, "updateEmailPreferences", request.raw_request, token, IN_A_MAIL)
+    refuse_unknown(call.data, "token", "preferences")
+    token = IN_A_MAIL.token(call.data)
+    choices = read_choices(call.data.get("preferences"))
+    ids = admitted(service, call, token, IN_A_MAIL)
     try:
         users = service.users
         users.choose(users.find(*ids), choices, service.clock.now())

@@ -12,7 +12,7 @@ from firebase_functions.https_fn import CallableRequest, FunctionsErrorCode, Htt
 
 from functions import log
 from functions.call_error import CallError
-from functions.gcp.callables import staff_call
+from functions.gcp.callables import StaffCall, count_call
 from functions.gcp.request import bounded_body
 from functions.gcp.triggers import run_again
 from functions.mail.message import MisconfiguredError
@@ -32,14 +32,15 @@ _RECORDING: Final = threading.BoundedSemaphore(20)
 """At most 20 genuine requests are parsed at a time: parsing takes memory and CPU."""
 
 
-def send_event_recap(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
+def send_event_recap(service: "Service", call: StaffCall) -> dict[str, Any]:
     """Answer a call of `sendEventRecap` (spec 4.1); design 3.3 gives the order of the checks.
 
     Raises:
         CallError: as in spec 7.1.
     """
-    caller, arguments = staff_call(service, "sendEventRecap", request, RecapArguments.read)
-    result = service.recap_sender.send(caller, arguments)
+    arguments = RecapArguments.read(call.data)
+    count_call(service, call)
+    result = service.recap_sender.send(call.caller, arguments)
     optional = {
         "message": result.message,
         "notes": result.notes,
@@ -49,15 +50,16 @@ def send_event_recap(service: "Service", request: CallableRequest[Any]) -> dict[
     return {"sent": result.sent, "skipped": result.skipped} | given
 
 
-def preview_event_recap(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
+def preview_event_recap(service: "Service", call: StaffCall) -> dict[str, Any]:
     """Answer a call of `previewEventRecap` (spec 4.9), with the checks in the same order.
 
     Raises:
         CallError: as in spec 7.4.
     """
-    caller, arguments = staff_call(service, "previewEventRecap", request, PreviewArguments.read)
-    own_address = verified_address(request.auth.token if request.auth else {})
-    preview = service.recap_preview.show(caller, arguments, own_address)
+    arguments = PreviewArguments.read(call.data)
+    count_call(service, call)
+    own_address = verified_address(call.claims)
+    preview = service.recap_preview.show(call.caller, arguments, own_address)
     mail, blocked, unreached = preview.mail, preview.blocked, preview.unreached
     optional = {
         "skipped": preview.skipped,
@@ -79,15 +81,15 @@ def preview_event_recap(service: "Service", request: CallableRequest[Any]) -> di
     } | {name: value for name, value in optional.items() if value is not None}
 
 
-def schedule_event_recap(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
+def schedule_event_recap(service: "Service", call: StaffCall) -> dict[str, Any]:
     """Answer a call of `scheduleEventRecap` (spec 4.15), with the checks in the same order.
 
     Raises:
         CallError: as in spec 7.4.
     """
-    read = partial(ScheduleArguments.read_at, service.clock.now())
-    caller, arguments = staff_call(service, "scheduleEventRecap", request, read)
-    at = service.recap_schedule.schedule(caller, arguments)
+    arguments = ScheduleArguments.read_at(service.clock.now(), call.data)
+    count_call(service, call)
+    at = service.recap_schedule.schedule(call.caller, arguments)
     return {"scheduledFor": at and wire_time(at)}
 
 

@@ -64,14 +64,6 @@ class NotYetError(Exception):
     """The queue has to run the task again later."""
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
-    """A user as Firebase Authentication has them now; see `access.Identity`."""
-
-    uid: str
-    token: dict[str, Any]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecapSchedule:
     """Plans recaps and sends them; one instance serves all threads of the process.
@@ -128,9 +120,9 @@ class RecapSchedule:
         if not found or (found.fields.get("version"), found.fields.get("state")) != current:
             return
         uid = found.fields["by"]["uid"]
-        account = Account(uid, self.claims_of(uid) or {})
+        claims = self.claims_of(uid) or {}
         try:
-            outcome = self._sent(event_id, version, found, account)
+            outcome = self._sent(event_id, version, found, uid, claims)
             state = ScheduleState.SENT
         except CallError as refused:
             if self._may_pass(refused, at):
@@ -140,11 +132,11 @@ class RecapSchedule:
             outcome = {"code": refused.code, "message": _NOT_ALLOWED if denied else refused.message}
             state = ScheduleState.FAILED
             log.error("recap.schedule-failed", eventId=event_id, code=refused.code)
-            self._mail_failure(event_id, verified_address(account.token), at, outcome["message"])
+            self._mail_failure(event_id, verified_address(claims), at, outcome["message"])
         self.documents.transact(_path(event_id), _ended(version, state, outcome))
 
     def _sent(
-        self, event_id: str, version: str, found: Document, account: Account
+        self, event_id: str, version: str, found: Document, uid: str, claims: Mapping[str, Any]
     ) -> dict[str, Any]:
         """The outcome of the recap, sent by this run of its task and those before.
 
@@ -154,7 +146,7 @@ class RecapSchedule:
         message, cooldown = None, None
         try:
             arguments = replace(_arguments(event_id, found.fields), schedule=version)
-            message = self.sender.send(staff(account), arguments).message
+            message = self.sender.send(staff(uid, claims), arguments).message
         except CallError as refused:
             if not _is_cooldown(refused):
                 raise

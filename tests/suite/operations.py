@@ -10,14 +10,15 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
 import grpc
-from firebase_functions.https_fn import AuthData, CallableRequest
 from flask import Request
 
 from bench.costs import Cost
+from functions.access import Caller, Role
 from functions.adapters import Parameters
 from functions.firestore.client import FirestoreDocuments
 from functions.firestore.model import Documents
-from functions.gcp import callables, secret_manager
+from functions.gcp import secret_manager
+from functions.gcp.callables import StaffCall, count_call
 from functions.outside import Task
 from functions.process import CLOCK, Threads, new_webhook_secret
 from functions.service import Service
@@ -176,6 +177,6 @@ def counting_service(counted: Operations, **given: Any) -> Service:
 def admit_staff(function: str, service: Service) -> None:
     """Count a call of staff, as each handler does first."""
     uid = uuid.uuid4().hex
-    auth = AuthData(uid, {"uid": uid, "role": "admin", "tenantId": "acme"})
-    request: CallableRequest[Any] = CallableRequest(data={}, raw_request=Request({}), auth=auth)
-    callables.staff_call(service, function, request, dict)
+    caller = Caller(uid, Role.ADMIN, "acme")
+    call = StaffCall(function=function, data={}, request=Request({}), caller=caller, claims={})
+    count_call(service, call)

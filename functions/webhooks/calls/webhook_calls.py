@@ -2,11 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from firebase_functions.https_fn import CallableRequest
-
-from functions import access
-from functions.access import Role
-from functions.gcp.callables import staff_call
+from functions.gcp.callables import Call, StaffCall, count_call
 from functions.links.link import TO_A_LOG, admitted
 from functions.outside import wire_time
 from functions.webhooks.calls.webhook_arguments import (
@@ -27,12 +23,11 @@ if TYPE_CHECKING:
     from functions.service import Service
 
 
-def send_test(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
+def send_test(service: "Service", call: StaffCall) -> dict[str, Any]:
     """A call of `sendTestWebhook`, for admins: the result of the first attempt."""
-    caller, arguments = staff_call(
-        service, "sendTestWebhook", request, TestArguments.read, roles=access.ADMINS
-    )
-    delivery = service.url_test.send_test(caller, arguments)
+    arguments = TestArguments.read(call.data)
+    count_call(service, call)
+    delivery = service.url_test.send_test(call.caller, arguments)
     last = delivery.log[-1] if delivery.log else None
     return {
         "deliveryId": delivery.id,
@@ -44,23 +39,17 @@ def send_test(service: "Service", request: CallableRequest[Any]) -> dict[str, An
     }
 
 
-def resend(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
+def resend(service: "Service", call: StaffCall) -> dict[str, Any]:
     """A call of `resendWebhook`, for admins: how many are sent again, and whether more are left.
 
     In a dry run: how many would be sent again, and how many would be left alone, by the reason.
     """
-    caller, arguments = staff_call(
-        service,
-        "resendWebhook",
-        request,
-        ResendArguments.read,
-        roles=access.ADMINS,
-        times=10,  # a page of deliveries each
-    )
+    arguments = ResendArguments.read(call.data)
+    count_call(service, call, times=10)  # a page of deliveries each
     if isinstance(arguments.what, Page) and arguments.what.dry_run:
-        counted = service.actions.make_dry_run(caller, arguments, arguments.what)
+        counted = service.actions.make_dry_run(call.caller, arguments, arguments.what)
         return {"matching": counted.matching, "leftAlone": counted.left_alone}
-    done = service.actions.resend(caller, arguments)
+    done = service.actions.resend(call.caller, arguments)
     return {
         "resent": done.resent,
         "leftAlone": done.left_alone,
@@ -69,22 +58,20 @@ def resend(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
     }
 
 
-def rotate_secret(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
+def rotate_secret(service: "Service", call: StaffCall) -> dict[str, Any]:
     """A call of `rotateWebhookSecret`, for superadmins: when the new secret begins to sign.
 
     A withdrawal has no such times. The answer does not hold the secret: a superadmin reads it in
     Firestore.
     """
-    superadmin = frozenset({Role.SUPERADMIN})
-    caller, arguments = staff_call(
-        service, "rotateWebhookSecret", request, RotateArguments.read, roles=superadmin
-    )
+    arguments = RotateArguments.read(call.data)
+    count_call(service, call)
     if arguments.withdraw:
-        withdrawn = service.actions.withdraw_secret(caller, arguments)
+        withdrawn = service.actions.withdraw_secret(call.caller, arguments)
         words = "never signs" if withdrawn else "was withdrawn before, or signs already"
         times = ("rotatedAt", "activeFrom", "oldSecretUsedUntil")
         return dict.fromkeys(times) | {"message": f"The announced secret {words}."}
-    signs_from = service.actions.rotate_secret(caller, arguments)
+    signs_from = service.actions.rotate_secret(call.caller, arguments)
     active_from, until = wire_time(signs_from), wire_time(signs_from + SECRET_KEPT)
     message = f"Deliveries may be signed with the old secret until {until}: accept both."
     if arguments.active_in:
@@ -97,30 +84,26 @@ def rotate_secret(service: "Service", request: CallableRequest[Any]) -> dict[str
     }
 
 
-def share_log(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
+def share_log(service: "Service", call: StaffCall) -> dict[str, Any]:
     """A call of `shareWebhookLog`, for admins: the link, and when it ends."""
-    caller, arguments = staff_call(
-        service, "shareWebhookLog", request, ShareArguments.read, roles=access.ADMINS
-    )
-    link, share = service.log_links.give_out(caller, arguments)
+    arguments = ShareArguments.read(call.data)
+    count_call(service, call)
+    link, share = service.log_links.give_out(call.caller, arguments)
     return {"link": link, "shareId": share.id, "expiresAt": wire_time(share.expire_at)}
 
 
-def revoke_log(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
+def revoke_log(service: "Service", call: StaffCall) -> dict[str, Any]:
     """A call of `revokeWebhookLog`, for admins: when the link ended."""
-    caller, arguments = staff_call(
-        service, "revokeWebhookLog", request, RevokeArguments.read, roles=access.ADMINS
-    )
-    revoked_at = service.log_links.revoke(caller, arguments)
+    arguments = RevokeArguments.read(call.data)
+    count_call(service, call)
+    revoked_at = service.log_links.revoke(call.caller, arguments)
     return {"shareId": arguments.share_id, "revokedAt": wire_time(revoked_at)}
 
 
-def get_log(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
+def get_log(service: "Service", call: Call) -> dict[str, Any]:
     """A call of `getWebhookLog`, for the bearer of a link: a page of deliveries."""
-    arguments = LogArguments.read(request.data)
-    event_id, share_id = admitted(
-        service, "getWebhookLog", request.raw_request, arguments.token, TO_A_LOG
-    )
+    arguments = LogArguments.read(call.data)
+    event_id, share_id = admitted(service, call, arguments.token, TO_A_LOG)
     page = service.shared_log.read_page(event_id, share_id, arguments)
     return {
         "url": name_of(page.share.url),
@@ -131,12 +114,10 @@ def get_log(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]
     }
 
 
-def resend_shared(service: "Service", request: CallableRequest[Any]) -> dict[str, Any]:
+def resend_shared(service: "Service", call: Call) -> dict[str, Any]:
     """A call of `resendSharedWebhook`, for the bearer of a link that may resend."""
-    arguments = ResendSharedArguments.read(request.data)
-    event_id, share_id = admitted(
-        service, "resendSharedWebhook", request.raw_request, arguments.token, TO_A_LOG
-    )
+    arguments = ResendSharedArguments.read(call.data)
+    event_id, share_id = admitted(service, call, arguments.token, TO_A_LOG)
     service.shared_log.send_again(event_id, share_id, arguments)
     return {"resent": 1}
 

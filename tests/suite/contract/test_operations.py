@@ -13,7 +13,7 @@ from functions.webhooks.calls.webhook_arguments import LogArguments, ShareArgume
 from functions.webhooks.deliveries.delivery_store import NEWEST_AT_MOST
 from tests.suite.contract.conftest import OTHER, TENANT, URL, Configure, Record
 from tests.suite.operations import Operations, admit_staff, counting_service
-from tests.suite.preferences.here import request
+from tests.suite.preferences.here import call
 
 ADMIN: Final = Caller("u1", Role.ADMIN, TENANT)
 
@@ -38,7 +38,9 @@ def test_a_link_and_its_first_page(
 
     counted.clear()
     token = link.partition("#token=")[2]
-    page = webhook_calls.get_log(counting_service(counted), request(client, token=token))
+    page = webhook_calls.get_log(
+        counting_service(counted), call("getWebhookLog", client, token=token)
+    )
     assert len(page["deliveries"]) == NEWEST_AT_MOST
     assert counted.calls == Counter({"Commit": 1, "BatchGetDocuments": 1, "RunQuery": 1})
     assert counted.cost() == COSTS["a page of 50 of a shared log"]

@@ -103,7 +103,7 @@ def test_the_catalogue_holds_no_script_and_loads_nothing_foreign() -> None:
 
 
 def _declared(decorator: str) -> set[str]:
-    """Functions of main.py with a decorator of this name: `on_call`, `on_request`."""
+    """Functions of main.py with this word in a decorator, such as `on_request`."""
     tree = ast.parse((ROOT / "main.py").read_text())
     return {
         node.name
@@ -116,8 +116,8 @@ def _declared(decorator: str) -> set[str]:
 
 def test_every_call_has_a_path() -> None:
     """The file has the calls that main.py declares, and no other."""
-    assert _declared("on_call") == callables().keys()
-    assert {f"/{name}" for name in _declared("on_call") | _declared("on_request")} == set(
+    assert _declared("_callable") == callables().keys()
+    assert {f"/{name}" for name in _declared("_callable") | _declared("on_request")} == set(
         DOCUMENT["paths"]
     )
     assert READERS.keys() | {"getEmailPreferences", "updateEmailPreferences"} == callables().keys()
@@ -125,13 +125,13 @@ def test_every_call_has_a_path() -> None:
 
 
 def test_who_has_to_be_signed_in_is_told() -> None:
-    """The file asks a token for the calls that main.py marks as `signed_in`."""
+    """The file asks a token for the calls that main.py declares as `staff_callable`."""
     told = {
         name
         for name, operation in callables().items()
         if operation["security"] == [{"idToken": []}]
     }
-    assert told == _declared("signed_in")
+    assert told == _declared("staff_callable")
 
 
 def test_every_event_type_has_a_webhook() -> None:
@@ -229,7 +229,7 @@ def _handlers() -> Iterator[tuple[str, str, str, bool]]:
                 node.name,
                 f"{imported.module}.{imported.names[0].name}",
                 returned.value.func.attr,
-                node.name in _declared("signed_in"),
+                node.name in _declared("staff_callable"),
             )
 
 
@@ -260,7 +260,7 @@ def handler_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[..., 
         monkeypatch.setattr(by_function[function], by)
 
     monkeypatch.setattr(protocol, "_app", lambda: None)
-    claims = {"uid": "u1", "role": "admin", "tenantId": "acme"}
+    claims = {"uid": "u1", "role": "superadmin", "tenantId": "acme"}
     monkeypatch.setattr("firebase_admin.auth.verify_id_token", lambda *_, **__: dict(claims))
     service = service_on(parameters=Parameters(staff_calls_an_hour=10_000))
     monkeypatch.setattr("main.service", lambda: service)

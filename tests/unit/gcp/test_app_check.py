@@ -4,6 +4,7 @@ import json
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any, Final
 
@@ -14,12 +15,12 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from firebase_admin import app_check, credentials
-from firebase_functions import https_fn
 from flask.testing import FlaskClient
 from google.auth.credentials import AnonymousCredentials
 from jwt.algorithms import RSAAlgorithm
 
-from functions.gcp.callables import anonymous, signed_in
+from functions.access import STAFF
+from functions.gcp.callables import anonymous_callable, staff_callable
 
 PROJECT: Final = "demo-wall"
 KEY: Final = rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -32,6 +33,9 @@ class _NoCredential(credentials.Base):  # type: ignore[misc]
 
     def get_credential(self) -> AnonymousCredentials:
         return AnonymousCredentials()  # type: ignore[no-untyped-call]
+
+
+STAFF_ONLY: Final = partial(staff_callable, STAFF)
 
 
 class _Keys(BaseHTTPRequestHandler):
@@ -78,7 +82,7 @@ def token(key: rsa.RSAPrivateKey = KEY, kid: str = "k1", **claims: Any) -> str:
 
 def serve(protocol: Any) -> FlaskClient:
     """A callable that answers 1."""
-    deployed = protocol(https_fn.on_call(region="us-central1")(lambda _: 1))
+    deployed = protocol(region="us-central1")(lambda _: 1)
     app = flask.Flask("worker")
     app.add_url_rule("/", view_func=lambda: deployed(flask.request), methods=["POST"])
     return app.test_client()
@@ -94,13 +98,13 @@ def call(protocol: Any, given: str | None) -> tuple[int, str]:
 
 def test_a_token_of_an_app_of_this_project_is_taken() -> None:
     """With a valid App Check token the call lacks an ID token."""
-    status, message = call(signed_in, token())
+    status, message = call(STAFF_ONLY, token())
     assert (status, "Sign in" in message) == (401, True)
 
 
 def test_no_token_is_told_what_to_do() -> None:
     """A call without a token is `unauthenticated`; the message names the missing header."""
-    status, message = call(signed_in, None)
+    status, message = call(STAFF_ONLY, None)
     assert (status, "X-Firebase-AppCheck" in message) == (401, True)
 
 
@@ -121,7 +125,7 @@ def test_no_token_is_told_what_to_do() -> None:
 )
 def test_any_other_token_is_refused(given: str) -> None:
     """A token that is altered, expired, or of another project or kind is refused."""
-    status, message = call(signed_in, given)
+    status, message = call(STAFF_ONLY, given)
     assert (status, "App Check" in message) == (401, True)
 
 
@@ -129,20 +133,20 @@ def test_keys_that_cannot_be_fetched_are_our_fault(keys: HTTPServer) -> None:
     """A call is `internal` while the keys cannot be fetched."""
     keys.shutdown()
     keys.server_close()
-    assert call(signed_in, token())[0] == 500
+    assert call(STAFF_ONLY, token())[0] == 500
 
 
 def test_a_link_in_a_mail_works_in_any_browser() -> None:
     """Anonymous calls have their proof in the link."""
-    assert call(anonymous, None) == (200, "")
+    assert call(anonymous_callable, None) == (200, "")
 
 
 def test_it_is_off_unless_switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """Clients that send no token go on working until the operator decides."""
     monkeypatch.setenv("ENFORCE_APP_CHECK", "false")
-    assert "Sign in" in call(signed_in, None)[1]
+    assert "Sign in" in call(STAFF_ONLY, None)[1]
     monkeypatch.delenv("ENFORCE_APP_CHECK")
-    assert "Sign in" in call(signed_in, None)[1]
+    assert "Sign in" in call(STAFF_ONLY, None)[1]
 
 
 @pytest.mark.parametrize(("seconds", "status"), [(-5, 200), (5, 200), (30, 401)])
@@ -158,5 +162,5 @@ def test_an_id_token_of_a_clock_that_is_ahead(
     issuer = f"https://securetoken.google.com/{PROJECT}"
     signed = token(iss=issuer, aud=PROJECT, sub="u1", iat=given, role="admin")
     headers = {"Authorization": f"Bearer {signed}"}
-    answer = serve(signed_in).post("/", json={"data": {}}, headers=headers)
+    answer = serve(STAFF_ONLY).post("/", json={"data": {}}, headers=headers)
     assert answer.status_code == status

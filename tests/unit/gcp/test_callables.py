@@ -5,28 +5,37 @@ import gzip
 import io
 import json
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 import flask
 import pytest
-from firebase_functions import https_fn
-from firebase_functions.https_fn import CallableRequest
 from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
 from werkzeug.test import TestResponse
 
+from functions.access import STAFF
 from functions.call_error import CallError, Code
 from functions.gcp import callables
-from functions.gcp.callables import MAX_ANONYMOUS_BYTES, MAX_BODY_BYTES, anonymous, signed_in
+from functions.gcp.callables import (
+    MAX_ANONYMOUS_BYTES,
+    MAX_BODY_BYTES,
+    Call,
+    anonymous_callable,
+    staff_callable,
+)
 
 JSON = {"Content-Type": "application/json"}
 PRIVATE = "guest@example.com"
 
 
-def serve(handler: Callable[[CallableRequest[Any]], Any], protocol: Any = anonymous) -> FlaskClient:
+STAFF_ONLY: Final = partial(staff_callable, STAFF)
+
+
+def serve(handler: Callable[[Call], Any], protocol: Any = anonymous_callable) -> FlaskClient:
     """`handler` as a deployed callable."""
-    deployed = protocol(https_fn.on_call(region="us-central1")(handler))
+    deployed = protocol(region="us-central1")(handler)
     app = flask.Flask("worker")
     methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "POSTS"]
     app.add_url_rule(
@@ -39,9 +48,9 @@ def serve(handler: Callable[[CallableRequest[Any]], Any], protocol: Any = anonym
     return app.test_client()
 
 
-def echo(request: CallableRequest[Any]) -> Any:
+def echo(call: Call) -> Any:
     """Answer with the parameters."""
-    return request.data
+    return call.data
 
 
 ECHO = serve(echo)
@@ -69,9 +78,14 @@ def test_result() -> None:
 
 def test_manifest_entry() -> None:
     """The deployment manifest still has what `on_call` declared."""
-    declared: Any = https_fn.on_call(region="us-central1", memory=512)(echo)
-    deployed = anonymous(declared)
-    assert deployed.__firebase_endpoint__ is declared.__firebase_endpoint__
+    deployed = anonymous_callable(region="us-central1", memory=512)(echo)
+    entry = deployed.__firebase_endpoint__
+    assert (entry.entryPoint, entry.region, entry.availableMemoryMb) == (
+        "echo",
+        ["us-central1"],
+        512,
+    )
+    assert entry.callableTrigger == {}
     assert deployed.__name__ == "echo"
 
 
@@ -200,7 +214,7 @@ def test_any_json(body: Any) -> None:
 def test_error_codes(code: Code, http: int) -> None:
     """Design 3.6: the codes of spec 7, as the callable protocol has them."""
 
-    def refuse(_: CallableRequest[Any]) -> None:
+    def refuse(_: Call) -> None:
         raise CallError(code, "change this")
 
     answer = serve(refuse).post("/", data='{"data": {}}', headers=JSON)
@@ -210,7 +224,7 @@ def test_error_codes(code: Code, http: int) -> None:
 def test_unforeseen_fault(capfd: pytest.CaptureFixture[str]) -> None:
     """A fault of ours is `internal`; its text, which may hold data, is told to nobody."""
 
-    def fail(_: CallableRequest[Any]) -> None:
+    def fail(_: Call) -> None:
         raise KeyError(PRIVATE)
 
     answer = serve(fail).post("/", data='{"data": {}}', headers=JSON)
@@ -233,7 +247,7 @@ def test_result_that_is_no_json(capfd: pytest.CaptureFixture[str]) -> None:
 
 def test_preflight() -> None:
     """A browser's preflight is answered, with the headers that `httpsCallable` sends allowed."""
-    answer = serve(echo, signed_in).options(
+    answer = serve(echo, STAFF_ONLY).options(
         "/",
         headers={
             "Origin": "https://wall.example.com",
@@ -295,14 +309,14 @@ def test_signed_in_without_valid_token(
     monkeypatch.setenv("FIREBASE_AUTH_EMULATOR_HOST", "127.0.0.1:9")  # as in the local suite
     monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "demo-wall")
     headers = JSON | ({} if header is None else {"Authorization": header})
-    answer = serve(echo, signed_in).post("/", data='{"data": 1}', headers=headers)
+    answer = serve(echo, STAFF_ONLY).post("/", data='{"data": 1}', headers=headers)
     assert error_of(answer)[:2] == (401, "UNAUTHENTICATED")
     assert capfd.readouterr() == ("", "")
 
 
 def test_the_caller_comes_first() -> None:
     """Design 3.3: nothing is read of a stranger's body, malformed or not."""
-    assert error_of(serve(echo, signed_in).post("/", data="{", headers=JSON))[0] == 401
+    assert error_of(serve(echo, STAFF_ONLY).post("/", data="{", headers=JSON))[0] == 401
 
 
 class Counting(io.BytesIO):
@@ -324,7 +338,7 @@ class Counting(io.BytesIO):
 
 
 @pytest.mark.parametrize("length", ["31000000", "7", "1", None])
-@pytest.mark.parametrize("protocol", [anonymous, signed_in])
+@pytest.mark.parametrize("protocol", [anonymous_callable, STAFF_ONLY])
 def test_a_long_body_is_not_read(length: str | None, protocol: Any) -> None:
     """At most a megabyte is dropped beyond the limit, with a right or wrong length."""
     body = Counting(b'{"data": "' + b"x" * 31_000_000)

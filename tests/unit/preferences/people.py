@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import flask
-from firebase_functions.https_fn import CallableRequest
 from werkzeug.test import EnvironBuilder
 
 from functions.adapters import Parameters
 from functions.firestore.model import Delete, Document, Merge, Put, Write
+from functions.gcp.callables import Call
 from functions.gcp.triggers import DocumentWritten
 from functions.links.token import Scope, TokenKeys
 from functions.outside import Clock
@@ -117,13 +117,15 @@ class People:
 
     def look_up(self, ids: Ids) -> dict[str, Any]:
         """What `getEmailPreferences` answers to a link."""
-        return preference_calls.get_email_preferences(self.service, self._call(ids))
+        return preference_calls.get_email_preferences(
+            self.service, self._call("getEmailPreferences", ids)
+        )
 
     def change(self, ids: Ids, **flags: bool) -> dict[str, Any]:
         """What `updateEmailPreferences` answers to a link."""
         with self._told():
             return preference_calls.update_email_preferences(
-                self.service, self._call(ids, preferences=flags)
+                self.service, self._call("updateEmailPreferences", ids, preferences=flags)
             )
 
     def click(self, ids: Ids) -> int:
@@ -136,12 +138,12 @@ class People:
                 self.service, flask.Request(builder.get_environ())
             ).status_code
 
-    def _call(self, ids: Ids, **data: object) -> CallableRequest[Any]:
+    def _call(self, function: str, ids: Ids, **data: object) -> Call:
         self._calls += 1  # each from an address of its own
         client = f"10.{self._calls >> 16}.{self._calls >> 8 & 255}.{self._calls & 255}"
         raw = flask.Request({"REMOTE_ADDR": client})
         token = self._token(ids, Scope.PREFERENCES)
-        return CallableRequest(data={"token": token, **data}, raw_request=raw)
+        return Call(function=function, data={"token": token, **data}, request=raw)
 
     def _token(self, ids: Ids, scope: Scope) -> str:
         return TokenKeys([KEY]).sign(ids, self.now + timedelta(days=1), scope)

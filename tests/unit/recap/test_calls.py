@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
+from flask import Request
 
 from emulator.neighbours.sendgrid import Answer, accepted, refused
+from functions.access import staff
 from functions.call_error import CallError, Code
+from functions.gcp.callables import StaffCall
 from functions.recap import recap_calls
 from functions.recap.limits import Slot, Slots
 from tests.in_memory.through import Crash
@@ -26,7 +28,6 @@ COOLING: Final = (
     "2026-05-02T12:00:00.000Z on."
 )
 NO_PHOTOS: Final = "There are no approved photos, so there is nobody to send to."
-TOKEN: Final = "Sign in first: the request needs an ID token in the header Authorization."
 COUNTED: Final = {"rateLimits"}
 LOCKED: Final = COUNTED | {"locks", "recaps"}
 SENT: Final = LOCKED | {"recapMails", "batches"}
@@ -131,15 +132,18 @@ def _error(code: Code, message: str, **details: Any) -> tuple[Code, str, dict[st
 
 
 def _call(
-    house: House, handler: Callable[..., object], claims: Mapping[str, object] | None, data: object
+    house: House, handler: Callable[..., object], claims: Mapping[str, object], data: object
 ) -> tuple[object, set[str]]:
     """The answer, or an error as `_error` gives it; and the collections that were written."""
     written: set[str] = set()
     process = house.process()
     house.firestore.watches.append(lambda path, *_: written.add(path.split("/")[-2]))
-    auth = None if claims is None else SimpleNamespace(uid="organizer", token=dict(claims))
     try:
-        answer = handler(process, SimpleNamespace(data=data, auth=auth))
+        caller = staff("organizer", claims)
+        call = StaffCall(
+            function="anyRecap", data=data, request=Request({}), caller=caller, claims=claims
+        )
+        answer = handler(process, call)
     except CallError as error:
         answer = _error(error.code, error.message, **(error.details or {}))
     return answer, written
@@ -160,7 +164,6 @@ ID_RULE: Final = "eventId must be the id of an event: a text of 1 to 1500 bytes 
     ("claims", "state", "data", "answer", "writes"),
     [
         # Spec 5: who may call.
-        (None, _guests, {}, _error(Code.UNAUTHENTICATED, TOKEN), set()),
         ({}, _guests, {}, Code.PERMISSION_DENIED, set()),
         ({"role": "guest", "tenantId": TENANT}, _guests, {}, Code.PERMISSION_DENIED, set()),
         ({"role": "admin", "tenantId": "t2"}, _guests, {}, Code.PERMISSION_DENIED, COUNTED),
@@ -308,7 +311,7 @@ ID_RULE: Final = "eventId must be the id of an event: a text of 1 to 1500 bytes 
     ],
 )
 def test_send_event_recap(
-    claims: dict[str, Any] | None,
+    claims: dict[str, Any],
     state: State,
     data: dict[str, Any],
     answer: object,
@@ -334,7 +337,6 @@ ME: Final = {"sendToMe": True}
 @pytest.mark.parametrize(
     ("claims", "state", "data", "answer", "writes"),
     [
-        (None, _guests, {}, _error(Code.UNAUTHENTICATED, TOKEN), set()),
         ({"role": "guest", "tenantId": TENANT}, _guests, {}, Code.PERMISSION_DENIED, set()),
         (ADMIN | {"tenantId": "t2"}, _guests, ME, Code.PERMISSION_DENIED, COUNTED),
         (ADMIN | {"role": "moderator"}, _guests, {}, SHOWN, COUNTED),
@@ -421,7 +423,7 @@ ME: Final = {"sendToMe": True}
     ],
 )
 def test_preview_event_recap(
-    claims: dict[str, Any] | None,
+    claims: dict[str, Any],
     state: State,
     data: dict[str, Any],
     answer: object,
@@ -434,7 +436,7 @@ def test_preview_event_recap(
 
 def _answered(
     handler: Callable[..., object],
-    claims: dict[str, Any] | None,
+    claims: dict[str, Any],
     state: State,
     data: dict[str, Any],
     answer: object,
