@@ -23,7 +23,7 @@ from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcom
 from functions.webhooks.deliveries.delivery_store import DeliveryStore, Tenants
 from functions.webhooks.failing_endpoints.failing_endpoint import (
     FAILING_FOR,
-    FAILURES_TO_GIVE_UP,
+    FAILURES_TO_DISABLE,
     FailingEndpoint,
     Latest,
     Standing,
@@ -89,7 +89,7 @@ class EndpointStore:
         return replace(record, version=written.version)
 
     def note_notice(self, record: FailingEndpoint) -> None:
-        """Write what people were told."""
+        """Write what people were notified of."""
         fields = {"told": record.reported, "toldAt": record.reported_at}
         self.documents.commit(Update(_path_of(record), fields))
 
@@ -210,7 +210,7 @@ def latest_deliveries(
     failures = deliveries.count_ended(record.event_id, failed)
     if failures:
         failures -= deliveries.count_ended(record.event_id, replace(failed, tests_only=True))
-    if not is_old or failures < FAILURES_TO_GIVE_UP:
+    if not is_old or failures < FAILURES_TO_DISABLE:
         return Latest(acknowledged_at=acknowledged, failures=failures)
     first = deliveries.ended(record.event_id, failed, None, 1)
     meanwhile = deliveries.last(record.event_id, record.id, Outcome.SUCCESS)

@@ -25,7 +25,7 @@ from functions.webhooks.deliveries.redelivery import Redelivery
 from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore, latest_deliveries
 from functions.webhooks.failing_endpoints.failing_endpoint import (
     FAILING_FOR,
-    FAILURES_TO_GIVE_UP,
+    FAILURES_TO_DISABLE,
     RECOVERED_BACK,
     FailingEndpoint,
     Latest,
@@ -36,7 +36,7 @@ from functions.webhooks.failing_endpoints.failing_endpoint import (
 from functions.webhooks.webhook_settings import SettingsStore, Subscription, WebhookSettings
 
 REASON: Final = (
-    f"{FAILURES_TO_GIVE_UP} deliveries in a row or more have failed, for more than"
+    f"{FAILURES_TO_DISABLE} deliveries in a row or more have failed, for more than"
     f" {FAILING_FOR.days} days"
 )
 
@@ -127,9 +127,9 @@ class EndpointSweep:
     ) -> FailingEndpoint:
         """Send again what failed before the last acknowledgement, the oldest failure first.
 
-        Some pages of it: the record says until when, and the next check goes on.
-        A delivery is sent again by itself once: of the first round alone. So a crash repeats none,
-        and what people have sent again is left alone.
+        Some pages of it: the record says until when, and the next check goes on. A delivery is sent
+        again by itself once, after its first round: a crash repeats none, and what people have sent
+        again is left alone.
         """
         until = latest.acknowledged_at or now
         earliest = until - RECOVERED_BACK
@@ -146,8 +146,8 @@ class EndpointSweep:
         after, resent = None, 0
         for _ in range(PAGES_OF_A_CHECK):
             found = self.deliveries.ended(record.event_id, failed, after, self.page)
-            wanted = [delivery for delivery in found if not delivery.test and not delivery.round]
-            resent += sum(self.in_parallel(begin, wanted))
+            first_round = [entry for entry in found if not entry.test and not entry.round]
+            resent += sum(self.in_parallel(begin, first_round))
             after = found[-1].end if len(found) == self.page else None
             if after is None:
                 break

@@ -5,7 +5,7 @@ the answer is to wait, or to forget the endpoint. The first row that holds decid
 
     the settings have no such endpoint                              forget
     an admin has switched it off                                    wait
-    it is given up, and people do not know                          notify
+    the service has disabled it, and people do not know             notify
     it recovers automatically, and has acknowledged a delivery,
     and its URL can be used                                         send again
     5 days of nothing but failures, 100 or more                     disable
@@ -34,7 +34,7 @@ from functions.webhooks.webhook_settings import SWITCHED_OFF, Subscription
 FAILURES_TO_NOTIFY: Final = 5
 """Failures in a row after which people are notified."""
 
-FAILURES_TO_GIVE_UP: Final = 100
+FAILURES_TO_DISABLE: Final = 100
 FAILING_FOR: Final = timedelta(days=5)
 """An endpoint is disabled after 100 consecutive failures, the first at least 5 days ago."""
 
@@ -51,7 +51,8 @@ what ended within that time may not be known yet."""
 MIN_RECHECK: Final = timedelta(minutes=4)
 """Shortest wait until the next check; less than SWEEP_PERIOD, so that the next sweep takes it."""
 
-_LATEST: Final = timedelta(hours=1)
+MAX_RECHECK: Final = timedelta(hours=1)
+"""Longest wait until the next check."""
 
 
 class Standing(StrEnum):
@@ -93,16 +94,17 @@ class FailingEndpoint:
     """The record `events/{event_id}/endpoints/{id}`.
 
     Attributes:
-        id: Of the endpoint (`Subscription.id`).
-        tenant_id: Of the event.
+        id: Id of the endpoint (`Subscription.id`).
+        tenant_id: Tenant of the event.
         url: Where its deliveries go.
-        since: Failures count from then on: a minute before the end of the one that was noted first.
+        since: Failures count from then on: a minute before the end of the first noted failure.
         failed_at: When a failure was last noted, at most a minute before the last failure.
         due_at: When the sweep checks next.
-        reported: What people were told and still believe: that it fails, or is disabled.
-        reported_at: When people were last told anything.
+        reported: What people were last notified of and still believe: that it fails, or is
+            disabled.
+        reported_at: When people were last notified of anything.
         resent_until: What failed by then was sent again.
-        version: Of the record as it was read.
+        version: Version of the record as it was read.
     """
 
     event_id: str
@@ -121,7 +123,7 @@ class FailingEndpoint:
         """The record of the endpoint as it is configured now.
 
         Failures count anew at another URL, and once the endpoint is enabled again. People who were
-        told that it is disabled know when an admin has enabled it; they do not know that it works.
+        notified that it is disabled know when an admin has enabled it, but not that it works.
         """
         anew = self.url != endpoint.url or endpoint.disabled
         enabled = self.reported is Standing.DISABLED and not endpoint.disabled
@@ -133,9 +135,9 @@ class FailingEndpoint:
         )
 
     def notified(self, standing: Standing, now: datetime) -> Self:
-        """The record once people were told."""
-        told = None if standing is Standing.RECOVERED else standing
-        return replace(self, reported=told, reported_at=now)
+        """The record once people were notified of `standing`."""
+        reported = None if standing is Standing.RECOVERED else standing
+        return replace(self, reported=reported, reported_at=now)
 
     def resent(self, until: datetime) -> Self:
         """The record once everything that failed by then was sent again."""
@@ -145,14 +147,15 @@ class FailingEndpoint:
         """The record with the time of its next check.
 
         A recovery waits for the next sweep; else the wait grows with the time since the failure,
-        from one sweep to an hour.
-        What failed in the last minutes is checked once more, as a record may be late.
+        from one sweep to an hour. What failed in the last minutes is checked once more, as a record
+        may be late.
         """
         age = now - self.failed_at
         recovers = endpoint.recover and not endpoint.disabled and age < RECOVERED_BACK
         return replace(
             self,
-            due_at=now + (MIN_RECHECK if recovers else min(max(age / 10, MIN_RECHECK), _LATEST)),
+            due_at=now
+            + (MIN_RECHECK if recovers else min(max(age / 10, MIN_RECHECK), MAX_RECHECK)),
             resent_until=self.resent_until and min(self.resent_until, now - SETTLED),
         )
 
@@ -180,43 +183,35 @@ def next_step(  # noqa: PLR0911 - a table
         record.reported_at is None or now - record.reported_at >= MIN_BETWEEN_NOTICES
     )
     if endpoint.disabled == SWITCHED_OFF:
-        return _rest(record, now)
+        return _wait_or_forget(record, now)
     if endpoint.disabled:
         is_known = record.reported is Standing.DISABLED
-        return Step.NOTIFY if may_notify and not is_known else _rest(record, now)
+        return Step.NOTIFY if may_notify and not is_known else _wait_or_forget(record, now)
     if endpoint.recover and not obstacle_at(endpoint) and _has_answered(record, latest, now):
         return Step.SEND_AGAIN
-    if latest.failures >= FAILURES_TO_GIVE_UP and latest.has_failed_for_long:
+    if latest.failures >= FAILURES_TO_DISABLE and latest.has_failed_for_long:
         return Step.DISABLE
     if may_notify and not record.reported and latest.failures >= FAILURES_TO_NOTIFY:
         return Step.NOTIFY
-    answered = latest.acknowledged_at
-    works = answered is not None and answered >= record.since and not latest.failures
-    if may_notify and record.reported and works:
-        return Step.NOTIFY_OF_RECOVERY
-    is_told = may_notify or not has_people
-    if works and is_told and _is_settled(record, latest, now):
-        return Step.FORGET
-    return _rest(record, now)
+    acknowledged_at = latest.acknowledged_at
+    if acknowledged_at and acknowledged_at >= record.since and not latest.failures:
+        if may_notify and record.reported:
+            return Step.NOTIFY_OF_RECOVERY
+        is_settled = acknowledged_at > record.failed_at and now - record.failed_at >= SETTLED
+        if is_settled and (may_notify or not has_people):
+            return Step.FORGET
+    return _wait_or_forget(record, now)
 
 
 def _has_answered(record: FailingEndpoint, latest: Latest, now: datetime) -> bool:
     """Whether a delivery was acknowledged since the last recovery, so that one is due."""
-    answered = latest.acknowledged_at
-    if answered is None or now - answered > RECOVERED_BACK:
+    acknowledged_at = latest.acknowledged_at
+    if acknowledged_at is None or now - acknowledged_at > RECOVERED_BACK:
         return False
-    return record.resent_until is None or answered > record.resent_until
+    return record.resent_until is None or acknowledged_at > record.resent_until
 
 
-def _is_settled(record: FailingEndpoint, latest: Latest, now: datetime) -> bool:
-    """Whether no failure is left that is not known yet."""
-    answered = latest.acknowledged_at
-    if answered is None or answered <= record.failed_at:
-        return False
-    return now - record.failed_at >= SETTLED
-
-
-def _rest(record: FailingEndpoint, now: datetime) -> Step:
+def _wait_or_forget(record: FailingEndpoint, now: datetime) -> Step:
     """Wait, or forget a record that nothing has happened to for a long time."""
     kept = KEPT_FOR if record.reported else FAILING_FOR
     return Step.FORGET if now - record.failed_at >= kept else Step.WAIT

@@ -44,7 +44,7 @@ class Change:
     """The news of one URL.
 
     Attributes:
-        url: As it is configured.
+        url: The URL as it is configured.
         label: What organizers call it; may be empty.
         standing: The new standing.
         since: When the first of the deliveries ended that have failed in a row.
@@ -73,7 +73,7 @@ def compose(
     sender: MailSender,
     base_url: str,
 ) -> EmailMessage:
-    """One message that tells all `changes`, with a copy for each address, which sees no other."""
+    """One message about all `changes`, with a copy for each address that shows no other one."""
     name = unlinked(event_name, EVENT_NAME_CHARACTERS)
     headline = _headline(changes)
     works = all(change.standing is Standing.RECOVERED for change in changes)
@@ -104,15 +104,14 @@ def compose(
         subject=fields["subject"],
         text=text,
         html=html,
-        copies=[_copy(address) for address in addresses],
-    )
-
-
-def _copy(address: str) -> Copy:
-    return Copy(
-        address=address,
-        headers={"Auto-Submitted": "auto-generated"},  # RFC 3834: no "out of office" comes back
-        labels={NOTICE_LABEL: address_hash(normalised(address))},
+        copies=[
+            Copy(
+                address=address,
+                headers={"Auto-Submitted": "auto-generated"},  # RFC 3834: no "out of office"
+                labels={NOTICE_LABEL: address_hash(normalised(address))},
+            )
+            for address in addresses
+        ],
     )
 
 
@@ -120,17 +119,17 @@ def _headline(changes: Sequence[Change]) -> str:
     if len(changes) == 1:
         return f"A webhook URL {_PREDICATES[changes[0].standing][0]}"
     counts = Counter(change.standing for change in changes)
-    told = [
+    phrases = [
         f"{count} {_PREDICATES[standing][count > 1]}"
         for standing in Standing
         if (count := counts[standing])
     ]
-    return f"Webhook URLs: {', '.join(told)}"
+    return f"Webhook URLs: {', '.join(phrases)}"
 
 
 def _shown(change: Change) -> dict[str, Any]:
     """The fields of a URL in the templates: its name, and what has become of it, in lines."""
-    told = _templates.get_template("change.txt").render(
+    text = _templates.get_template("change.txt").render(
         standing=change.standing,
         since=change.since and _time(change.since),
         acknowledged=change.acknowledged_at and _time(change.acknowledged_at),
@@ -138,17 +137,13 @@ def _shown(change: Change) -> dict[str, Any]:
         waiting=change.waiting,
         skipped=change.skipped,
     )
-    return {
-        "name": _name(change),
-        "standing": change.standing,
-        "lines": told.splitlines(),
-    }
-
-
-def _name(change: Change) -> str:
     name = name_of(change.url).replace(".", "[.]")  # mail programs make links of hosts
     label = unlinked(change.label, _LABEL_CHARACTERS)
-    return f"{label} ({name})" if label else name
+    return {
+        "name": f"{label} ({name})" if label else name,
+        "standing": change.standing,
+        "lines": text.splitlines(),
+    }
 
 
 def _reason(failed: Attempt | None) -> str:
@@ -163,10 +158,10 @@ def _what_to_do(changes: Sequence[Change], *, works: bool) -> str:
         return "There is nothing to do."
     if works:
         return "Send again what has not arrived, in the console."
-    told = "Mend the receiver, try it with a test, then send again what has not arrived."
+    advice = "Mend the receiver, try it with a test, then send again what has not arrived."
     if any(change.standing is Standing.DISABLED for change in changes):
-        told += " An admin switches a URL on again."
-    return f"{told} All of that is in the console."
+        advice += " An admin switches a URL on again."
+    return f"{advice} All of that is in the console."
 
 
 def _time(moment: datetime) -> str:

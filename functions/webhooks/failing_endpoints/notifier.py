@@ -1,9 +1,9 @@
 """The mail with the news of an event's endpoints (spec 6.4).
 
-    records of the event ▸ what follows ▸ the news ▸ people ▸ send the mail ▸ record what was told
+    records of the event ▸ next steps ▸ the news ▸ people ▸ send the mail ▸ record the news as known
 
-What people were told is recorded once the mail service has accepted the mail, or may have. After a
-crash in between the mail may come twice. A mail that was not accepted comes with the next sweep.
+News are recorded as known once the mail service has accepted the mail, or may have. After a crash
+in between the mail may come twice. A mail that was not accepted comes with the next sweep.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -42,10 +42,10 @@ from functions.webhooks.wall_store import WallStore
 from functions.webhooks.webhook_settings import SettingsStore, Subscription, WebhookSettings
 
 MAILS_TO_AN_ADDRESS: Final = 24
-"""In a day, from all tenants."""
+"""Notices to one address in a day, from all tenants."""
 
 MAILS_OF_A_TENANT: Final = 200
-"""In a day."""
+"""Notices to all addresses of one tenant in a day."""
 
 _UNREACHABLE_UNTIL: Final = "unreachableUntil"
 """Field of the record of an address: it has sent a mail back for good, or complained."""
@@ -74,7 +74,7 @@ class People:
         ]
 
     def within_limits(self, tenant_id: str, addresses: Iterable[str]) -> Sequence[str]:
-        """Those of `addresses` that one more mail may go to; it is counted."""
+        """The `addresses` that one more mail may go to; each mail is counted."""
         return [address for address in addresses if self._may_be_sent(tenant_id, address)]
 
     def _may_be_sent(self, tenant_id: str, address: str) -> bool:
@@ -94,7 +94,7 @@ _News: TypeAlias = tuple[FailingEndpoint, Change]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notifier:
-    """Tells an event's people its news; one instance serves all threads of the process."""
+    """Notifies an event's people of its news; one instance serves all threads of the process."""
 
     endpoints: EndpointStore
     settings: SettingsStore
@@ -108,12 +108,12 @@ class Notifier:
     """The sender, as the deployment names it at the moment."""
 
     base_url: str
-    """Of the link to the console."""
+    """Address of the site with the console, which the mail has a link to."""
 
     clock: Clock
 
     def notify(self, event_id: str) -> None:
-        """Tell what people do not know; nothing where they know it all.
+        """Send people the news; no mail where there are none.
 
         Raises:
             Exception: a fault of our own, or of the mail service's settings.
@@ -139,7 +139,7 @@ class Notifier:
             sender=self.sender(),
             base_url=self.base_url,
         )
-        if self._has_left(event_id, message, news):
+        if self._send(event_id, message, news):
             self._record(news)
 
     def _news(self, event_id: str, settings: WebhookSettings) -> Iterator[_News]:
@@ -186,14 +186,18 @@ class Notifier:
             label=endpoint.label,
         )
 
-    def _has_left(self, event_id: str, message: EmailMessage, news: Sequence[_News]) -> bool:
+    def _send(self, event_id: str, message: EmailMessage, news: Sequence[_News]) -> bool:
         """Send the mail; whether the mail service has accepted it, or may have."""
-        told = ",".join(sorted({change.standing for _, change in news}))
-        outcome, copies = _sent(self.mailer(), message)
+        standings = ",".join(sorted({change.standing for _, change in news}))
+        outcome, addresses = _send_without_refused(self.mailer(), message)
         match outcome:
             case Accepted():
                 log.info(
-                    "notice.sent", eventId=event_id, told=told, urls=len(news), addresses=copies
+                    "notice.sent",
+                    eventId=event_id,
+                    told=standings,
+                    urls=len(news),
+                    addresses=addresses,
                 )
                 return True
             case Unknown(reason):
@@ -214,13 +218,13 @@ class Notifier:
                 self.endpoints.note_notice(record.notified(change.standing, self.clock.now()))
 
 
-def _sent(mailer: Mailer, message: EmailMessage) -> tuple[SendOutcome, int]:
-    """The outcome of the mail without the addresses that are refused, and the number of copies."""
+def _send_without_refused(mailer: Mailer, message: EmailMessage) -> tuple[SendOutcome, int]:
+    """The outcome of the mail without the addresses that are refused, and how many are left."""
     while True:
         outcome = mailer.send(message)
         if not isinstance(outcome, BadAddresses):
             return outcome, len(message.copies)
-        copies = [copy for place, copy in enumerate(message.copies) if place not in outcome.indices]
+        copies = [copy for index, copy in enumerate(message.copies) if index not in outcome.indices]
         if not copies or len(copies) == len(message.copies):
             return outcome, 0
         message = replace(message, copies=copies)
