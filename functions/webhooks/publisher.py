@@ -120,7 +120,7 @@ class Publisher:
         counted = [made.id for _, part in batches for made in part if made.outcome.is_open]
         new: Sequence[Delivery] = ()
         try:
-            new, there = self._record(event_id, batches)
+            new, earlier = self._record(event_id, batches)
         finally:  # the pace counts only what is recorded anew
             for _ in set(counted) - {delivery.id for delivery in new}:
                 self.pace.take_back(event_id)
@@ -134,7 +134,7 @@ class Publisher:
                     host=host_of(delivery.url),
                     reason=delivery.reason,
                 )
-        recorded = {delivery.id: delivery for delivery in (*new, *there)}
+        recorded = {delivery.id: delivery for delivery in (*new, *earlier)}
         of_urls: dict[str, list[Delivery]] = defaultdict(list)
         for _, part in batches:
             for made in part:
@@ -196,14 +196,14 @@ class Publisher:
             numbers = [milestone.number for milestone in milestones]
             reached_by = self.wall.milestones(event_id, numbers)
             rest: list[_Batch] = []
-            there: list[Delivery] = []
+            earlier: list[Delivery] = []
             for milestone, made in batches:
                 is_new = milestone is None or milestone.number not in reached_by
                 if milestone and not is_new and reached_by[milestone.number] != milestone.photo_id:
                     continue  # another photo, or none, was first
                 missing = [delivery for delivery in made if delivery.id not in recorded]
                 rest.append((milestone if is_new else None, missing))
-                there += filter(None, (recorded.get(delivery.id) for delivery in made))
-            new, found = self._record(event_id, rest)
-            return new, [*there, *found]
+                earlier += filter(None, (recorded.get(delivery.id) for delivery in made))
+            new, others = self._record(event_id, rest)
+            return new, [*earlier, *others]
         return deliveries, []

@@ -213,13 +213,13 @@ class RememberedSecrets:
         while True:
             asked = self.clock.monotonic()
             record = self.documents.get(_path(event_id), _FIELDS)
-            found = WebhookSecret(secret="")
+            recorded = WebhookSecret(secret="")
             if record:
-                found = WebhookSecret.read(record.fields, record.version)
-            present = found if found.secret else replace(found, secret=made)
+                recorded = WebhookSecret.read(record.fields, record.version)
+            present = recorded if recorded.secret else replace(recorded, secret=made)
             changed = change(present.at(self.clock.now()))
             try:
-                if changed != found:
+                if changed != recorded:
                     self._write(event_id, changed)
             except ChangedMeanwhileError:
                 continue  # another process was first, and its secret counts

@@ -61,10 +61,10 @@ class WallStore:
     def milestones(self, event_id: str, numbers: Sequence[int]) -> Mapping[int, str | None]:
         """Which of the milestones `numbers` are recorded, each with the photo that reached it."""
         paths = [f"events/{event_id}/milestones/{number}" for number in numbers]
-        found = zip(numbers, self.documents.get_all(paths), strict=True)
+        milestones = zip(numbers, self.documents.get_all(paths), strict=True)
         return {
             number: text(milestone.fields.get("photoId"))
-            for number, milestone in found
+            for number, milestone in milestones
             if milestone
         }
 
@@ -91,11 +91,11 @@ class Milestones:
         trip, or none if all were claimed a moment ago; two at a milestone, and a third if the
         milestone is not recorded.
         """
-        wanted = [number for number in MILESTONES if not self._claimed.get((event_id, number))]
-        if not wanted:
+        ahead = [number for number in MILESTONES if not self._claimed.get((event_id, number))]
+        if not ahead:
             return []
         count = self._wall.count_photos(event_id, at_most=MILESTONES[-1])
-        due = [number for number in wanted if number <= count]
+        due = [number for number in ahead if number <= count]
         if not due:
             return []
         recorded = self._wall.milestones(event_id, due)

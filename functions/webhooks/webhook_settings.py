@@ -93,21 +93,21 @@ class WebhookSettings:
         """
         merged: dict[str, Subscription] = {}
         for entry in _list(fields.get("urls"))[:MAX_URLS]:
-            found = _entry(entry)
-            known = merged.get(found.url)
-            if known:
-                found = replace(known, event_types=known.event_types | found.event_types)
-            elif any(found.id == earlier.id for earlier in merged.values()):
-                found = replace(found, given_id=None)  # the first endpoint of that id has it
-            merged[found.url] = found
-        off, given_up = _map(fields.get("off")), _map(fields.get("disabled"))
+            endpoint = _entry(entry)
+            same = merged.get(endpoint.url)
+            if same:
+                endpoint = replace(same, event_types=same.event_types | endpoint.event_types)
+            elif any(endpoint.id == earlier.id for earlier in merged.values()):
+                endpoint = replace(endpoint, given_id=None)  # the first endpoint of that id has it
+            merged[endpoint.url] = endpoint
+        off, disabled = _map(fields.get("off")), _map(fields.get("disabled"))
         labels = _map(fields.get("labels"))
         recovered = _list(fields.get("recover"))
         return cls(
             subscriptions=tuple(
                 replace(
                     endpoint,
-                    disabled=_reason(endpoint, off, given_up),
+                    disabled=_reason(endpoint, off, disabled),
                     recover=any(name in recovered for name in (*endpoint.names, endpoint.url)),
                     label=_label(endpoint, labels),
                 )
@@ -155,15 +155,15 @@ def _map(value: object) -> Mapping[str, Any]:
 
 
 def _reason(
-    endpoint: Subscription, off: Mapping[str, Any], given_up: Mapping[str, Any]
+    endpoint: Subscription, off: Mapping[str, Any], disabled: Mapping[str, Any]
 ) -> str | None:
     """Why nothing is sent to the endpoint, or None."""
     names = (*endpoint.names, endpoint.url)
     if any(name in off for name in names):
         return SWITCHED_OFF
     for name in names:
-        if name in given_up:
-            reason = _map(given_up[name]).get("reason")
+        if name in disabled:
+            reason = _map(disabled[name]).get("reason")
             return "the URL is disabled" + (f": {reason}" if isinstance(reason, str) else "")
     return None
 
@@ -205,8 +205,8 @@ class SettingsStore:
 
     def load_all(self, event_ids: Collection[str]) -> Mapping[str, WebhookSettings]:
         """The settings of each event."""
-        found = self.documents.get_all([_path(event_id) for event_id in event_ids])
-        return dict(zip(event_ids, map(_read, found), strict=True))
+        records = self.documents.get_all([_path(event_id) for event_id in event_ids])
+        return dict(zip(event_ids, map(_read, records), strict=True))
 
     def disable(
         self,
@@ -214,22 +214,22 @@ class SettingsStore:
         endpoint: Subscription,
         reason: str,
         at: datetime,
-        found: WebhookSettings,
+        settings: WebhookSettings,
     ) -> None:
-        """Disable an endpoint, unless the settings were written since they were `found`.
+        """Disable an endpoint, unless the `settings` were written since they were read.
 
         Raises:
             ChangedMeanwhileError: the settings were written since.
         """
         entry = {"url": endpoint.url, "reason": reason, "at": at}
         disabled = {("disabled", endpoint.id): entry}
-        self.documents.commit(Update(_path(event_id), disabled, version=found.version))
+        self.documents.commit(Update(_path(event_id), disabled, version=settings.version))
 
 
-def _read(found: Document | None) -> WebhookSettings:
-    if found is None:
+def _read(record: Document | None) -> WebhookSettings:
+    if record is None:
         return WebhookSettings()
-    return WebhookSettings.read(found.fields, written_at=found.written, version=found.version)
+    return WebhookSettings.read(record.fields, written_at=record.written, version=record.version)
 
 
 def _path(event_id: str) -> str:

@@ -142,11 +142,11 @@ class Actions:
 
         def counted(endpoint: Subscription) -> Mapping[str, int]:
             there = replace(matching, endpoints=endpoint.names)
-            found, obstacle = count(there), obstacle_at(endpoint)
+            in_all, obstacle = count(there), obstacle_at(endpoint)
             if obstacle:
-                return {obstacle: found}
-            of_tests = count(replace(there, tests_only=True)) if found else 0
-            return {"": found - of_tests, "tests": of_tests}
+                return {obstacle: in_all}
+            of_tests = count(replace(there, tests_only=True)) if in_all else 0
+            return {"": in_all - of_tests, "tests": of_tests}
 
         endpoints = [
             endpoint
@@ -195,7 +195,7 @@ class Actions:
 
     def _resend_page(self, event_id: str, page: Page, settings: WebhookSettings) -> Resent:
         matching = self._matching(page, settings)
-        found = self.deliveries.ended(event_id, matching, page.after, self.page)
+        deliveries = self.deliveries.ended(event_id, matching, page.after, self.page)
 
         def begin(delivery: Delivery) -> bool:
             endpoint = settings.of(delivery.endpoint, delivery.url)
@@ -203,10 +203,10 @@ class Actions:
                 return False
             return self.redelivery.begin(delivery, endpoint)
 
-        resent = sum(self.in_parallel(begin, [entry for entry in found if not entry.test]))
-        is_full = len(found) == self.page
-        next_ = next_page(matching.until, found[-1].end) if is_full else None
-        return Resent(resent=resent, left_alone=len(found) - resent, next=next_)
+        resent = sum(self.in_parallel(begin, [entry for entry in deliveries if not entry.test]))
+        is_full = len(deliveries) == self.page
+        next_ = next_page(matching.until, deliveries[-1].end) if is_full else None
+        return Resent(resent=resent, left_alone=len(deliveries) - resent, next=next_)
 
     def _matching(self, page: Page, settings: WebhookSettings) -> EndedWithin:
         # A delivery that fails again between two pages ends after `until`, and is not met twice.

@@ -100,10 +100,10 @@ class LogShareStore:
     def load(self, event_id: str, share_id: str) -> LogShare | None:
         """The share as it is now, or None; None also where the event is gone."""
         paths = [f"events/{event_id}", _path(event_id, share_id)]
-        event, found = self.documents.get_all(paths)
-        if event is None or found is None:
+        event, record = self.documents.get_all(paths)
+        if event is None or record is None:
             return None
-        fields = found.fields
+        fields = record.fields
         return LogShare(
             id=share_id,
             event_id=event_id,
@@ -114,7 +114,7 @@ class LogShareStore:
             created_at=fields["createdAt"],
             expire_at=fields["expireAt"],
             revoked_at=fields.get("revokedAt"),
-            version=found.version,
+            version=record.version,
         )
 
     def revoke(self, share: LogShare, at: datetime) -> None:
@@ -141,7 +141,7 @@ class LogLinks:
     secrets: "SecretReader"
 
     base_url: str
-    """Of the site with the page that a link leads to."""
+    """Address of the site with the page that a link leads to."""
 
     clock: Clock
     new_id: Callable[[], str]
@@ -190,16 +190,16 @@ class LogLinks:
         """
         check_event(caller, self.wall.event(arguments.event_id), arguments.tenant_id)
         while True:
-            found = self.shares.load(arguments.event_id, arguments.share_id)
-            if found is None:
+            share = self.shares.load(arguments.event_id, arguments.share_id)
+            if share is None:
                 raise CallError(
                     Code.NOT_FOUND, "The event has no share with that shareId (any more)."
                 )
-            if found.revoked_at:
-                return found.revoked_at
+            if share.revoked_at:
+                return share.revoked_at
             now = self.clock.now()
             try:
-                self.shares.revoke(found, now)
+                self.shares.revoke(share, now)
             except ChangedMeanwhileError:
                 continue  # by another call, or by this call, whose answer was lost
             log.info(
@@ -302,7 +302,7 @@ class SharedLog:
         )
 
     def _living(self, event_id: str, share_id: str) -> LogShare:
-        found = self.shares.load(event_id, share_id)
-        if found is None or not found.is_living(self.clock.now()):
+        share = self.shares.load(event_id, share_id)
+        if share is None or not share.is_living(self.clock.now()):
             raise TO_A_LOG.not_valid
-        return found
+        return share

@@ -145,10 +145,10 @@ class EndpointSweep:
 
         after, resent = None, 0
         for _ in range(PAGES_OF_A_CHECK):
-            found = self.deliveries.ended(record.event_id, failed, after, self.page)
-            first_round = [entry for entry in found if not entry.test and not entry.round]
+            deliveries = self.deliveries.ended(record.event_id, failed, after, self.page)
+            first_round = [entry for entry in deliveries if not entry.test and not entry.round]
             resent += sum(self.in_parallel(begin, first_round))
-            after = found[-1].end if len(found) == self.page else None
+            after = deliveries[-1].end if len(deliveries) == self.page else None
             if after is None:
                 break
         if resent:

@@ -143,11 +143,11 @@ class Notifier:
             self._record(news)
 
     def _news(self, event_id: str, settings: WebhookSettings) -> Iterator[_News]:
-        for found in self.endpoints.of_event(event_id):
-            endpoint, now = settings.by_id.get(found.id), self.clock.now()
+        for recorded in self.endpoints.of_event(event_id):
+            endpoint, now = settings.by_id.get(recorded.id), self.clock.now()
             if endpoint is None:
                 continue
-            record = found.of(endpoint, now)
+            record = recorded.of(endpoint, now)
             latest = latest_deliveries(self.deliveries, record, endpoint, has_people=True, now=now)
             # The sweep sends again, and not this function.
             step = next_step(record.resent(now), endpoint, latest, has_people=True, now=now)
