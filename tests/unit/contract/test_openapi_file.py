@@ -102,6 +102,7 @@ def test_the_catalogue_holds_no_script_and_loads_nothing_foreign() -> None:
 # --- what there is ---------------------------------------------------------------------------
 
 
+@functools.cache
 def _declared(decorator: str) -> set[str]:
     """Functions of main.py with this word in a decorator, such as `on_request`."""
     tree = ast.parse((ROOT / "main.py").read_text())
@@ -233,11 +234,13 @@ def _handlers() -> Iterator[tuple[str, str, str, bool]]:
             )
 
 
+HANDLERS: Final = tuple(_handlers())
+
 TOLD_IN_ANSWERS: Final = {"previewEventRecap": {Code.ABORTED}}
 """Codes of another call that an answer tells of; nobody is refused with them."""
 
 
-@pytest.mark.parametrize(("function", "module", "handler", "signed_in"), [*_handlers()])
+@pytest.mark.parametrize(("function", "module", "handler", "signed_in"), HANDLERS)
 def test_every_code_that_a_call_can_answer_has_an_example(
     function: str, module: str, handler: str, signed_in: bool
 ) -> None:
@@ -254,7 +257,7 @@ def test_every_code_that_a_call_can_answer_has_an_example(
 @pytest.fixture
 def handler_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[..., Any]], None]:
     """Put something in the place of a callable's handler."""
-    by_function = {name: f"{module}.{handler}" for name, module, handler, _ in _handlers()}
+    by_function = {name: f"{module}.{handler}" for name, module, handler, _ in HANDLERS}
 
     def replace(function: str, by: Callable[..., Any]) -> None:
         monkeypatch.setattr(by_function[function], by)
