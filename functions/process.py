@@ -120,8 +120,9 @@ def webhook_sender() -> "HttpSender":
 
     import certifi
 
-    from functions.webhooks.sender import http_sender
+    from functions.webhooks.deliveries.endpoint_url import is_public, is_public_or_loopback
     from functions.webhooks.sender.adapter import PinnedAdapter
+    from functions.webhooks.sender.http_sender import HttpSender
 
     # The resolver's library is loaded while the first record is being read.
     threading.Thread(target=_resolver, daemon=True).start()
@@ -129,11 +130,11 @@ def webhook_sender() -> "HttpSender":
     if further := parameters.webhook_ca_bundle():
         tls.load_verify_locations(further)
     local = parameters.webhook_allow_loopback()
-    return http_sender.HttpSender(
+    return HttpSender(
         adapter=PinnedAdapter(tls, CLOCK),
         resolver=_LateResolver(),
         clock=CLOCK,
-        is_allowed=http_sender.is_public_or_loopback if local else http_sender.is_public,
+        is_allowed=is_public_or_loopback if local else is_public,
     )
 
 

@@ -1,10 +1,14 @@
-"""Where a webhook may go: the check of a configured URL before anything is sent (spec 3.4, 7.3)."""
+"""Where a webhook may go: the check of a configured URL before anything is sent (spec 3.4, 7.3).
+
+Nothing is sent to the `BAD_PORTS`, and only to public addresses.
+"""
 
 import functools
 import hashlib
 import re
 from base64 import b64encode
 from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final, Self
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
@@ -19,7 +23,7 @@ _HOST_LENGTH: Final = 253  # of a name in DNS (RFC 1035, 2.3.4), as text
 _LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\Z")
 _ASCII: Final = "".join(map(chr, range(0x21, 0x7F)))
 
-_KEPT: Final = 1000
+_URLS_KEPT: Final = 1000
 
 _UNREADABLE: Final = re.compile(r"[^a-z0-9.-]")
 _NAME_CHARACTERS: Final = 60
@@ -40,9 +44,9 @@ class EndpointUrl:
     """The `Authorization` header of its user name and password."""
 
     @classmethod
-    @functools.lru_cache(_KEPT)
+    @functools.lru_cache(_URLS_KEPT)
     def parse(cls, url: str) -> Self:
-        """Take `url` apart; a fragment stays at home.
+        """Take `url` apart; a fragment is left out.
 
         Raises:
             UnusableUrlError: it is empty, too long, unparseable or not `https`.
@@ -119,3 +123,66 @@ def name_of(url: str) -> str:
     readable = _UNREADABLE.sub("", (host_of(url) or "").lower())[:_NAME_CHARACTERS]
     digest = hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()
     return f"{readable or 'url'}~{digest[:4]}"
+
+
+# Nothing else of IPv6 is given out (RFC 4291, 2.4): not the addresses that carry another one for a
+# translator, not the local ones, and not what some later standard may use for something else.
+_IPV6_UNICAST: Final = IPv6Network("2000::/3")
+
+# `is_global` of CPython follows a registry of some years ago, and has no opinion on addresses that
+# carry another one inside them; a translator would turn those into private ones.
+# https://www.iana.org/assignments/iana-ipv4-special-registry
+# https://www.iana.org/assignments/iana-ipv6-special-registry
+_DENIED: Final[tuple[IPv4Network | IPv6Network, ...]] = tuple(
+    ip_network(network)
+    for network in (
+        "0.0.0.0/8",  # this network (RFC 1122)
+        "100.64.0.0/10",  # shared address space behind carriers' and clouds' NAT (RFC 6598)
+        "192.0.0.0/24",  # protocol assignments (RFC 6890)
+        "192.88.99.0/24",  # 6to4 relay anycast (RFC 7526)
+        "198.18.0.0/15",  # benchmarking (RFC 2544)
+        "240.0.0.0/4",  # reserved, and broadcast (RFC 1112)
+        "2001::/23",  # protocol assignments: Teredo, benchmarking, ORCHID (RFC 2928)
+        "2001:db8::/32",  # documentation (RFC 3849)
+        "2002::/16",  # 6to4, carries an IPv4 address (RFC 3056)
+        "3fff::/20",  # documentation (RFC 9637)
+    )
+)
+
+# https://fetch.spec.whatwg.org/#port-blocking
+BAD_PORTS: Final = frozenset(
+    (
+        *(0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95),
+        *(101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179),
+        *(389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601),
+        *(636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000),
+        *(6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080),
+    )
+)
+"""Ports that browsers refuse, such as that of mail."""
+
+_ADDRESSES_KEPT: Final = 10_000
+
+
+@functools.lru_cache(_ADDRESSES_KEPT)
+def is_public(address: str) -> bool:
+    """Whether `address`, in text as the resolver gives it, is one of the public internet."""
+    ip = _unmapped(address)
+    return (
+        ip.is_global
+        and not ip.is_multicast
+        and (ip.version == 4 or ip in _IPV6_UNICAST)  # noqa: PLR2004 - the IP version
+        and not any(ip in network for network in _DENIED if network.version == ip.version)
+    )
+
+
+@functools.lru_cache(_ADDRESSES_KEPT)
+def is_public_or_loopback(address: str) -> bool:
+    """Whether `address` is a public one, or this machine itself, as in the local suite."""
+    return is_public(address) or _unmapped(address).is_loopback
+
+
+def _unmapped(address: str) -> IPv4Address | IPv6Address:
+    # A scope ("fe80::1%eth0") is the resolver's addition and says nothing on the address.
+    ip = ip_address(address.partition("%")[0])
+    return (ip.version == 6 and ip.ipv4_mapped) or ip  # noqa: PLR2004 - the IP version

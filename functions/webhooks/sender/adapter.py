@@ -112,10 +112,10 @@ class PinnedAdapter(HTTPAdapter):
         to: EndpointUrl,
         headers: Mapping[str, str],
         body: bytes,
-        found: frozenset[str],
+        addresses: frozenset[str],
         tenant_id: str,
     ) -> Any:
-        """A POST of `body` to one of the addresses `found`, for `send`, which returns an `Answer`.
+        """A POST of `body` to one of the `addresses`, for `send`, which returns an `Answer`.
 
         A session would add cookies, redirects, the environment's proxies and passwords, and 150 µs.
         """
@@ -126,7 +126,7 @@ class PinnedAdapter(HTTPAdapter):
         if to.authorization:
             request.headers["Authorization"] = to.authorization
         with self._finding_pool:
-            request.pool = self._pool_of(tenant_id, to.host, to.port, addresses=found)
+            request.pool = self._pool_of(tenant_id, to.host, to.port, addresses=addresses)
         return request
 
     def get_connection_with_tls_context(self, request: Any, *_: Any, **__: Any) -> Any:

@@ -71,12 +71,14 @@ class SystemResolver:
             raise TimeoutError from None
         except dns.exception.DNSException as error:
             raise socket.gaierror(socket.EAI_NONAME, str(type(error).__name__)) from None
-        found = [str(record) for record in islice(answer.rrset or (), ADDRESSES)]
-        if not found:
+        addresses = [str(record) for record in islice(answer.rrset or (), ADDRESSES)]
+        if not addresses:
             raise socket.gaierror(socket.EAI_NODATA, "no address")
         lives = min(answer.chaining_result.minimum_ttl, KEPT_SECONDS)
-        self._kept.put(host, value=found, since=self._clock.monotonic() - (KEPT_SECONDS - lives))
-        return found
+        self._kept.put(
+            host, value=addresses, since=self._clock.monotonic() - (KEPT_SECONDS - lives)
+        )
+        return addresses
 
 
 class _NameServer(dns.nameserver.Do53Nameserver):

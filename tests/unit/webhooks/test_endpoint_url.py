@@ -6,12 +6,13 @@ from base64 import b64encode
 import pytest
 
 from functions.webhooks.deliveries.endpoint_url import (
+    BAD_PORTS,
     EndpointUrl,
     UnusableUrlError,
     host_of,
+    is_public,
     name_of,
 )
-from functions.webhooks.sender import http_sender as addresses
 from tools.places import ROOT
 
 
@@ -72,7 +73,7 @@ def test_the_console_warns_of_the_same_ports() -> None:
     """Both have the list of the Fetch standard."""
     source = (ROOT / "console/src/domain/endpoint.ts").read_text()
     [ports] = re.findall(r"BAD_PORTS = new Set\(\[(.*?)\]", source, re.DOTALL)
-    assert set(map(int, re.findall(r"\d+", ports))) == addresses.BAD_PORTS
+    assert set(map(int, re.findall(r"\d+", ports))) == BAD_PORTS
 
 
 @pytest.mark.parametrize(
@@ -129,7 +130,7 @@ def test_an_unusable_url(url: str) -> None:
 )
 def test_a_public_address(address: str) -> None:
     """Addresses of the public internet may be connected to."""
-    assert addresses.is_public(address)
+    assert is_public(address)
 
 
 @pytest.mark.parametrize(
@@ -158,4 +159,4 @@ def test_a_public_address(address: str) -> None:
 )
 def test_an_address_that_is_not_public(address: str) -> None:
     """Design 3.18; `test_hostile_hosts.py` has those of IPv4, also inside an IPv6 address."""
-    assert not addresses.is_public(address)
+    assert not is_public(address)

@@ -17,9 +17,9 @@ import pytest
 
 from emulator import certificates
 from functions.process import CLOCK
-from functions.webhooks.deliveries.endpoint_url import EndpointUrl
+from functions.webhooks.deliveries.endpoint_url import EndpointUrl, is_public_or_loopback
 from functions.webhooks.sender import adapter
-from functions.webhooks.sender.http_sender import HttpSender, is_public_or_loopback
+from functions.webhooks.sender.http_sender import HttpSender
 from functions.webhooks.sender.resolver import SystemResolver
 from functions.webhooks.sender.sender import SendError, Source
 from tests.unit.webhooks.name_server import SILENT, NameServer, answering

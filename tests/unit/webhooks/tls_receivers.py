@@ -13,8 +13,7 @@ import pytest
 
 from emulator import certificates
 from functions.process import CLOCK
-from functions.webhooks.deliveries.endpoint_url import EndpointUrl
-from functions.webhooks.sender import http_sender as addresses
+from functions.webhooks.deliveries.endpoint_url import EndpointUrl, is_public, is_public_or_loopback
 from functions.webhooks.sender.adapter import PinnedAdapter
 from functions.webhooks.sender.http_sender import HttpSender
 from functions.webhooks.sender.resolver import SystemResolver
@@ -137,7 +136,7 @@ def sending(
         of_events=HostLimits(of_an_event),
         of_tenants=HostLimits(of_a_tenant),
         clock=clock,
-        is_allowed=addresses.is_public_or_loopback if allow_loopback else addresses.is_public,
+        is_allowed=is_public_or_loopback if allow_loopback else is_public,
         timeout_seconds=timeout,
     )
     try:
