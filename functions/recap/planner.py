@@ -19,7 +19,7 @@ from functions.recap.audience.guests import (
     least_recently_mailed_first,
     standing,
 )
-from functions.recap.audience.photos import PhotoHosts
+from functions.recap.audience.photos import PhotoHosts, host_of, logo_address
 from functions.recap.ledger.batch import Batch, Counts, Lock, open_batches, sent_again, total
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.limits import Counted, RecapLimits
@@ -35,7 +35,8 @@ class Gathered:
 
     `skip_reasons` are of the guests who get no recap, by id; `accounts` are user ids of guests who
     have an account, by id. `sent_at` is the time of the last
-    recap of the event, by guest id. With `only_new` no guest may get a second recap.
+    recap of the event, by guest id. With `only_new` no guest may get a second recap. `logo_url` is
+    the event's logo if mails may show it; otherwise `hidden_logo` is its host.
     """
 
     audience: Audience
@@ -43,6 +44,8 @@ class Gathered:
     accounts: Mapping[str, str]
     sent_at: Mapping[str, datetime]
     only_new: bool
+    logo_url: str | None
+    hidden_logo: str
 
     @property
     def candidates(self) -> list[Guest]:
@@ -99,6 +102,7 @@ class Gathered:
             bounced=sum(self._skipped(batch, SkipReason.UNREACHABLE) for batch in planned),
             not_new=sum(len(self._not_new(batch)) for batch in planned),
             hidden_hosts=self.audience.hidden_hosts,
+            hidden_logo=self.hidden_logo,
         )
 
 
@@ -138,6 +142,7 @@ class Planner:
 
     def gather(
         self,
+        event: WallEvent,
         arguments: RecapArguments,
         photos: Iterable[Photo],
         *,
@@ -156,12 +161,16 @@ class Planner:
         skip_reasons, accounts = standing(
             self.guests, audience.guests, self.clock.now(), self.verified
         )
+        logo = logo_address(event.logo_url)
+        is_shown = logo is not None and self.hosts.allow(logo)
         return Gathered(
             audience=audience,
             skip_reasons=skip_reasons,
             accounts=accounts,
             sent_at={} if first else self.recaps.sent_at(arguments.event_id),
             only_new=arguments.only_new,
+            logo_url=logo if is_shown else None,
+            hidden_logo=host_of(logo) if logo and not is_shown else "",
         )
 
     def choose(self, gathered: Gathered, others: Counted) -> Report:
@@ -189,6 +198,7 @@ class Planner:
             tenant_limited=mails < min(self.limits.per_call, len(eligible)),
             not_new=not_new,
             hidden_hosts=audience.hidden_hosts,
+            hidden_logo=gathered.hidden_logo,
             why_nobody=None if guests else _why_nobody(audience, skipped + bounced, not_new),
         )
 
@@ -207,10 +217,11 @@ class Planner:
         self,
         event: WallEvent,
         arguments: RecapArguments,
-        audience: Audience,
+        gathered: Gathered,
         bytes_per_recipient: int,
     ) -> Composer:
         """The composer of the mails; see `BulkMailer` for `bytes_per_recipient`."""
+        audience = gathered.audience
         return Composer(
             event,
             arguments,
@@ -219,6 +230,7 @@ class Planner:
             photo_count=audience.photo_count,
             new_word=self.new_word,
             bytes_per_recipient=bytes_per_recipient,
+            logo_url=gathered.logo_url,
         )
 
 

@@ -109,6 +109,7 @@ class RecapPreview:
                 mailer = self.mailer()
                 self.links.check()  # a recap needs them; a preview shows nobody's
                 gathered = self.planner.gather(
+                    event,
                     arguments,
                     self.slots.admitted(slot, self.planner.photos(arguments.event_id)),
                     room=mailer.bytes_per_recipient,
@@ -212,7 +213,7 @@ class RecapPreview:
         audience = gathered.audience
         guest = _shown(arguments, ids, audience)
         shown = self.planner.with_pictures(arguments, audience, [guest.id] if guest else [])
-        composer = self.planner.composer(event, arguments, audience, bytes_per_recipient)
+        composer = self.planner.composer(event, arguments, gathered, bytes_per_recipient)
         links = self.links.of_nobody()
         return composer.message([Recipient(guest, links) for guest in shown.values()])
 

@@ -39,6 +39,7 @@ class Report:
         tenant_limited: Whether the tenant's maximum of mails today is below the number of guests.
         not_new: Guests who had a recap of this event and get no second one now.
         hidden_hosts: Numbers of photos on hosts that are not allowed in mails.
+        hidden_logo: Host of the event's logo, if that is not allowed in mails.
         why_nobody: Why there are no recipients.
         advice: Who can fix that the mail service refuses mails; empty where that is unknown.
     """
@@ -56,6 +57,7 @@ class Report:
     tenant_limited: bool = False
     not_new: int = 0
     hidden_hosts: Counter[str] = field(default_factory=Counter)
+    hidden_logo: str = ""
     why_nobody: str | None = None
     advice: str = ""
 
@@ -168,6 +170,8 @@ def _notes(report: Report, *, ahead: bool = False) -> list[str]:
         f"{report.left} guests are left; the next recap, possible {when} 24 hours, goes to them "
         "first (with onlyNew, only to guests without one).": report.left,
         _hidden(report.hidden_hosts): report.batches.sent,
+        f"The logo is not shown, as its host is none of PHOTO_HOSTS: {report.hidden_logo}. "
+        "The operator of the service can add it.": report.hidden_logo and report.batches.sent,
     }
     return [note for note, applies in notes.items() if note and applies]
 

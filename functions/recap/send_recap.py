@@ -153,13 +153,14 @@ class RecapSender:
             claim.read_ledger()
         mailer = self.mailer()
         gathered = self.planner.gather(
+            event,
             arguments,
             self.planner.photos(arguments.event_id),
             room=mailer.bytes_per_recipient,
             first=claim.before is None,
         )
         audience = gathered.audience
-        composer = self.planner.composer(event, arguments, audience, mailer.bytes_per_recipient)
+        composer = self.planner.composer(event, arguments, gathered, mailer.bytes_per_recipient)
         if arguments.again:
             claim.resend(self.statuses.load(claim.key, []).statuses.keys())
             continued: Report | None = gathered.again(claim.ledger.values())

@@ -32,6 +32,8 @@ class WallEvent:
     tenant_id: str = ""
     language: str | None = None
     reply_to: str | None = None
+    logo_url: str | None = None
+    accent_color: str | None = None
 
     @classmethod
     def read(cls, fields: Mapping[str, Any], *, updated: datetime) -> Self:
@@ -47,6 +49,8 @@ class WallEvent:
             tenant_id=text(fields.get("tenantId")) or "",
             language=text(fields.get("language")),
             reply_to=text(fields.get("replyTo")),
+            logo_url=text(fields.get("logoUrl")),
+            accent_color=text(fields.get("accentColor")),
         )
 
 

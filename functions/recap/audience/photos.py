@@ -155,6 +155,16 @@ def web_address(value: object) -> str | None:
     return value if valid else None
 
 
+LOGO_CHARACTERS: Final = 2_000
+
+
+def logo_address(value: object) -> str | None:
+    """`value` if it is an https address that can be the logo of a mail, else None."""
+    url = web_address(value)
+    is_logo = url and len(url) <= LOGO_CHARACTERS and urlsplit(url).scheme == "https"
+    return url if is_logo else None
+
+
 ANY: Final = "*"
 PROJECT: Final = "project"
 

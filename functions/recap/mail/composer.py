@@ -26,6 +26,7 @@ from functions.mail.message import EVENT_NAME_CHARACTERS, Copy, EmailMessage, Ma
 from functions.mail.texts import Texts, templates_in
 from functions.recap.audience.guests import Guest, greeted_name
 from functions.recap.audience.photos import MAIL_BYTES, Picture, web_address
+from functions.recap.mail.colours import Colours
 from functions.recap.mail.layout import (
     Layout,
     SharedLayout,
@@ -103,6 +104,7 @@ class Composer:
         new_word: Callable[[], str],
         bytes_per_recipient: int,
         texts: Texts | None = None,
+        logo_url: str | None = None,
     ) -> None:
         """Prepare the common content.
 
@@ -115,6 +117,7 @@ class Composer:
             new_word: Gives an unguessable word.
             bytes_per_recipient: What may differ for each of several recipients, as JSON.
             texts: Those of the event's language, if None.
+            logo_url: The event's logo, if a mail may show it.
         """
         self._sender = sender
         self._reply_to = deliverable(event.reply_to or "") or sender.reply_to
@@ -124,6 +127,7 @@ class Composer:
         self._texts = texts or Texts.of(event.language)
         self._event_name = shortened(event.name or "", EVENT_NAME_CHARACTERS)
         self._gallery_url = web_address(event.gallery_url)
+        self._colours = Colours.of(event.accent_color)
         self._message = arguments.message
         self._personal = arguments.mode is Mode.PERSONAL
         self._subject = arguments.subject or self._templated_subject()
@@ -137,6 +141,8 @@ class Composer:
             "direction": self._texts.direction,
             "event_name": self._event_name,
             "gallery_url": self._gallery_url,
+            "logo_url": logo_url,
+            "colours": self._colours,
             "personal": self._personal,
             "address_line": sender.address_line,
             "subject": self._subject,
@@ -243,7 +249,8 @@ class Composer:
             **self._common,
             tags=tags.html,
             text=self._texts.html.text,
-            message=message and linked(message),
+            message=message,
+            linked=linked,
             first=Markup(photos.first),  # noqa: S704 - rendered by a template, or a tag
             photos=Markup(photos.html),  # noqa: S704 - rendered by a template, or a tag
         )
@@ -335,6 +342,7 @@ class Composer:
             "shown": len(pictures) + len(links),
             "count": count,
             "own": self._personal,
+            "colours": self._colours,
             "gallery_url": self._gallery_url,
         }
 

@@ -14,21 +14,21 @@ _LINK: Final = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
 _AFTER_A_LINK: Final = ".,;:!?…)]}'»”\u2019"
 
 
-def linked(paragraph: str) -> Markup:
+def linked(paragraph: str, colour: str) -> Markup:
     """`paragraph` escaped, with `<br>` for line breaks, and its web addresses as links."""
     parts, end = [], 0
     for found in _LINK.finditer(paragraph):
         address = found[0].rstrip(_AFTER_A_LINK)
         if web_address(address) is None:
             continue
-        parts += [escape(paragraph[end : found.start()]), _anchor(address)]
+        parts += [escape(paragraph[end : found.start()]), _anchor(address, colour)]
         end = found.start() + len(address)
     parts.append(escape(paragraph[end:]))
     return Markup("").join(parts).replace("\n", Markup("<br>\n"))
 
 
-def _anchor(address: str) -> Markup:
-    return Markup('<a href="%s" style="color:#1f5fbf">%s</a>') % (address, address)
+def _anchor(address: str, colour: str) -> Markup:
+    return Markup('<a href="%s" style="color:%s">%s</a>') % (address, colour, address)
 
 
 FULL_SIZE_PICTURES: Final = 8

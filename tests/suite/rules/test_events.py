@@ -11,6 +11,7 @@ from tests.suite.rules.client import ADMINISTRATOR, Client, Fields, Values, wron
 from tests.suite.rules.samples import PAST, draft, event, upload
 
 ABSENT: Final = DELETE_FIELD
+LONGEST_LOGO: Final = f"https://example.com/{'x' * 1980}"
 PUBLISHED: Final = {"status": "published", "publishedAt": SERVER_TIMESTAMP}
 ARCHIVED: Final = {"status": "archived", "archivedAt": SERVER_TIMESTAMP}
 FIELDS: Final[dict[str, Values]] = {
@@ -25,6 +26,14 @@ FIELDS: Final[dict[str, Values]] = {
     "keepGuestDataDays": ([1, 30, 3650, None], [0, 3651, "30"]),
     "galleryUrl": (["https://example.com/gallery", None], ["javascript:alert(1)", 1]),
     "uploadUrl": (["https://example.com/upload", None], ["javascript:alert(1)", 1]),
+    "logoUrl": (
+        ["https://example.com/logo.png", LONGEST_LOGO, None],
+        ["http://example.com/logo.png", f"{LONGEST_LOGO}x", "javascript:alert(1)", "https://", 1],
+    ),
+    "accentColor": (
+        ["#0b1f4d", "#FFD60A", None],
+        ["#fff", "red", "#0b1f4d;", "#0b1f4g", "0b1f4d", 1, ["#0b1f4d"]],
+    ),
     "publishedAt": ([None], [SERVER_TIMESTAMP, PAST]),
     "archivedAt": ([None], [SERVER_TIMESTAMP, PAST]),
     "unheardOf": ([], [1]),
@@ -118,6 +127,8 @@ def test_an_event_makes_the_transitions_of_the_specification_and_no_others(
     [
         ("galleryUrl", "https://example.com/Gärten"),
         ("replyTo", "somebody.else@example.com"),
+        ("logoUrl", "http://example.com/logo.png"),
+        ("accentColor", "red"),
         ("seats", 100),  # the complete fields of an event are not known (spec 2.1)
     ],
 )

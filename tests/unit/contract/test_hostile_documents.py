@@ -52,6 +52,8 @@ WALL_EVENT: Final = {
     "language": "en",
     "replyTo": "ann@example.com",
     "keepGuestDataDays": 1,
+    "logoUrl": "https://example.com/logo.png",
+    "accentColor": "#0b1f4d",
 }
 SETTINGS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "urls": lambda value: {"urls": value},

@@ -77,6 +77,7 @@ def composer_of(
     subject: str | None = None,
     message: str | None = None,
     texts: Texts | None = None,
+    logo_url: str | None = None,
     **event: Any,
 ) -> Composer:
     """The composer of an event's mails; `event` are fields of its document."""
@@ -91,6 +92,7 @@ def composer_of(
         new_word=lambda: f"word{next(words):05}",
         bytes_per_recipient=BYTES_PER_RECIPIENT,
         texts=texts,
+        logo_url=logo_url,
     )
 
 

@@ -48,6 +48,10 @@ def _parts(message: EmailMessage, number: int = 0) -> tuple[str, str]:
     return text, html
 
 
+_LOGO = f"https://example.com/?{'&' * 1_979}"
+"""As long as a logo's address may be, and five times as long as HTML."""
+
+
 @pytest.mark.parametrize("mode", Mode)
 @pytest.mark.parametrize("length", [0, 150, 600, 1900])
 @pytest.mark.parametrize("recipients", [1, 2])
@@ -59,7 +63,7 @@ def test_a_mail_is_under_100_kb_however_long_the_addresses(
     """Gmail cuts off more than that; and a personalization is under SendGrid's 10,000 bytes."""
     pictures = _pictures(count, length, small=small)
     composer = composer_of(
-        mode, name="&" * 5000, message="<" * 4000, reel=pictures, photo_count=9000
+        mode, name="&" * 5000, message="<" * 4000, reel=pictures, photo_count=9000, logo_url=_LOGO
     )
     guest = _recipient(pictures, name="ä" * 60, photo_count=9000)
     message = composer.message([guest] * recipients)
@@ -79,7 +83,7 @@ def test_a_mail_with_a_shared_layout_is_under_100_kb(count: int, length: int) ->
     """The common beginning stands in the request once, and in a mail many times."""
     url = f"https://example.com/{'x' * length}"
     guests = _guests([[Picture(f"{url}{n}t", f"{url}{n}") for n in range(count)]] * 2)
-    composer = composer_of(message="<" * 4000)
+    composer = composer_of(message="<" * 4000, logo_url=_LOGO, accentColor="#0b1f4d")
     for group in composer.groups(guests):
         message = composer.message([guests[guest] for guest in group])
         for number in range(len(group)):
