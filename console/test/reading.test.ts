@@ -11,7 +11,7 @@ import { countdown, duration, relative, shortTime, utcTime } from "../src/domain
 import { verdict } from "../src/domain/verdict.ts";
 import { decisionOf, decisions } from "../src/domain/photo.ts";
 import { imageSources, mayShow, readHosts } from "../src/domain/hosts.ts";
-import { suggestedId } from "../src/domain/event.ts";
+import { colourProblem, logoProblem, suggestedId } from "../src/domain/event.ts";
 import { recapWords, sentWords } from "../src/domain/recap.ts";
 import { timeline } from "../src/domain/timeline.ts";
 import { COUNTED, attemptWords, attemptsWords, lastWords, leftAloneWords } from "../src/domain/words.ts";
@@ -187,6 +187,12 @@ test("an id is suggested by the name", () => {
   assert.equal(suggestedId("  Anna & Björn 2026! ", NOW), "anna-bjorn-2026");
   assert.equal(suggestedId("誕生日", NOW), "event-2026-05-01");
   assert.equal(suggestedId(" ", NOW), "");
+});
+
+test("a logo is on https, and a colour has six digits", () => {
+  const logos = ["", "https://example.com/logo.png", "http://example.com/logo.png", "https://", `https://example.com/${"x".repeat(1981)}`];
+  assert.deepEqual(logos.map((logo) => !logoProblem(logo)), [true, true, false, false, false]);
+  assert.deepEqual(["", "#FFD60A", "#fff", "red", "#0b1f4d;"].map((colour) => !colourProblem(colour)), [true, true, false, false, false]);
 });
 
 test("what a recap came to is told in words", () => {

@@ -221,13 +221,12 @@ class Planner:
         bytes_per_recipient: int,
     ) -> Composer:
         """The composer of the mails; see `BulkMailer` for `bytes_per_recipient`."""
-        audience = gathered.audience
         return Composer(
             event,
             arguments,
             self.sender(),
-            reel=audience.reel.pictures(),
-            photo_count=audience.photo_count,
+            reel=gathered.audience.reel.pictures(),
+            photo_count=gathered.audience.photo_count,
             new_word=self.new_word,
             bytes_per_recipient=bytes_per_recipient,
             logo_url=gathered.logo_url,

@@ -42,6 +42,10 @@ export interface EventFields {
   readonly replyTo: string;
   /** Days after archiving until names and addresses of guests are removed; null: they stay. */
   readonly keepGuestDataDays: number | null;
+  /** Address of the picture above the heading of mails to guests; may be empty. */
+  readonly logoUrl: string;
+  /** `#rrggbb`, of the button and links in these mails; may be empty. */
+  readonly accentColor: string;
 }
 
 export interface WallEvent extends EventFields {
@@ -104,8 +108,8 @@ export async function deleteEvent(db: Firestore, id: string): Promise<void> {
   await answered(batch.commit(), "the list of events");
 }
 
-function onRecord({ galleryUrl, uploadUrl, replyTo, ...fields }: EventFields) {
-  return { ...fields, galleryUrl: galleryUrl || null, uploadUrl: uploadUrl || null, replyTo: replyTo || null };
+function onRecord(fields: EventFields) {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value === "" ? null : value]));
 }
 
 function read(found: QueryDocumentSnapshot): WallEvent {
@@ -121,6 +125,8 @@ function read(found: QueryDocumentSnapshot): WallEvent {
     language: text(fields["language"]) || ENGLISH,
     replyTo: text(fields["replyTo"]),
     keepGuestDataDays: number(fields["keepGuestDataDays"]) || null,
+    logoUrl: text(fields["logoUrl"]),
+    accentColor: text(fields["accentColor"]),
     publishedAt: date(fields["publishedAt"]),
     archivedAt: date(fields["archivedAt"]),
   };

@@ -46,6 +46,17 @@ export function linkProblem(address: string): string | null {
   return isLink && address.length <= 2048 ? null : "Enter an address that begins with https://, or leave it empty.";
 }
 
+/** Why the address of a logo cannot be saved; null where it can. As the rules judge. */
+export function logoProblem(address: string): string | null {
+  const isLong = address.length > 2000;
+  return isLong || /^http:/i.test(address) ? "Enter an address of at most 2,000 characters that begins with https://, or leave it empty." : linkProblem(address);
+}
+
+/** Why a colour cannot be saved; null where it can. As the rules judge. */
+export function colourProblem(colour: string): string | null {
+  return /^(#[0-9a-f]{6})?$/i.test(colour) ? null : "Enter a colour such as #1f5fbf, or leave it empty.";
+}
+
 export const MAX_DAYS = 3650;
 
 /** Why a number of days cannot be saved; null where it can, or where none is given. As the rules judge. */

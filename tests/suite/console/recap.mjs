@@ -10,6 +10,8 @@ export default async function recap({ site, admin, moderator, eventId, guest, vi
   await page.getByRole("button", { name: "Edit" }).click();
   await page.getByLabel("Language of mails").selectOption("Deutsch");
   await page.getByLabel("Answers of guests go to").selectOption(admin.email);
+  await page.getByLabel("Logo in mails").fill("https://firebasestorage.googleapis.com/v0/b/demo-wall.firebasestorage.app/o/logo.png");
+  await page.getByLabel("Colour of the button").fill("#0b1f4d");
   await page.getByRole("button", { name: "Save" }).click();
   await page.locator("main").getByText("Deutsch", { exact: true }).first().waitFor();
 

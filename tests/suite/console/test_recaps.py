@@ -47,7 +47,7 @@ def test_a_moderator_looks_at_a_recap_before_sending_it(
     assert "Thank you <b>all</b>!" in seen["again"]["mail"]
     assert seen["mail"]["active"] == 0
     assert seen["mail"]["isStyled"]
-    assert seen["mail"]["pictures"] == 1
+    assert (event.get().get("accentColor"), seen["mail"]["pictures"]) == ("#0b1f4d", 2)
     assert seen["phoneWidth"] <= PHONE_PIXELS
     assert seen["mail"]["origin"] == "null"
     assert "Up to 3 guests get a mail, less those who have opted out." in seen["asked"]

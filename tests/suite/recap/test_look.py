@@ -12,7 +12,7 @@ from tests.suite.browser import Driver
 from tests.suite.call import Answer
 from tests.suite.recap.wall import Wall
 
-LOOKS: Final = ((360, "light"), (800, "dark"))
+LOOKS: Final = ((320, "light"), (800, "dark"))
 """Width and colour scheme do not depend on each other."""
 PICTURES: Final = Path(__file__).parents[3] / ".emulator"
 MESSAGE: Final = "Dear all,\nthank you for a wonderful evening! The wall stays open for a month."
@@ -27,6 +27,7 @@ def test_the_mail_fits_every_window(
     pictures = [f"{BUCKET}{n}.svg" for n in range(count)]
     guest = {"uploaderEmail": "anna@example.com", "uploaderName": "Anna"}
     wall.photos(*({"url": picture, "thumbUrl": picture} | guest for picture in pictures))
+    wall.publish(logoUrl=f"{BUCKET}99.svg", accentColor="#ffd60a")
     recap(mode="all" if case == "all" else "personal", message=MESSAGE)
     (mail,) = mailbox.mails
     looks = [
@@ -39,5 +40,5 @@ def test_the_mail_fits_every_window(
     ]
     asked = {"mail": mail.html, "missing": case == "images-off", "looks": looks}
     seen = driver.make("recap/look", {}, **asked)["found"]
-    drawn = 0 if case == "images-off" else count
+    drawn = 0 if case == "images-off" else count + 1  # the logo
     assert seen == [{"width": look["width"], "drawn": drawn} for look in looks]

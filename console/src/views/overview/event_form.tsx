@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 
 import type { EventFields } from "../../data/events.ts";
 import type { Staff } from "../../data/session.ts";
-import { ENGLISH, LANGUAGES, MAX_DAYS, daysProblem, isEventId, languageName, linkProblem, suggestedId } from "../../domain/event.ts";
+import { ENGLISH, LANGUAGES, MAX_DAYS, colourProblem, daysProblem, isEventId, languageName, linkProblem, logoProblem, suggestedId } from "../../domain/event.ts";
 import { LANGUAGE } from "../../domain/time.ts";
 import { Ask, Check, Field } from "../../ui/form.tsx";
 
@@ -27,20 +27,23 @@ export function EventForm({ title, staff, before, save, onClose }: FormProps) {
   const [replyTo, setReplyTo] = useState(before?.replyTo ?? "");
   const [autoApprove, setAutoApprove] = useState(before?.autoApprove ?? false);
   const [days, setDays] = useState(String(before?.keepGuestDataDays ?? ""));
+  const [logoUrl, setLogoUrl] = useState(before?.logoUrl ?? "");
+  const [accentColor, setAccentColor] = useState(before?.accentColor ?? "");
   const [isTried, setTried] = useState(false);
   const id = givenId ?? suggestedId(name, new Date());
   const nameProblem = name.trim() ? null : "Give the event a name.";
   const idProblem = before || isEventId(id) ? null : "1 to 128 letters, digits, hyphens and underscores.";
   const [uploadProblem, urlProblem] = [uploadUrl, galleryUrl].map((url) => linkProblem(url.trim()));
+  const lookProblem = logoProblem(logoUrl.trim()) ?? colourProblem(accentColor.trim());
   // The recorded values stay to choose from: another admin may have set them.
   const languages = [...new Set([...LANGUAGES, language])];
   const mailboxes = [...new Set([before?.replyTo ?? "", staff.isVerified ? staff.email : ""])].filter(Boolean);
 
   async function submit() {
     setTried(true);
-    if (nameProblem || idProblem || uploadProblem || urlProblem || daysProblem(days)) return "stay";
+    if (nameProblem || idProblem || uploadProblem || urlProblem || lookProblem || daysProblem(days)) return "stay";
     const keepGuestDataDays = days.trim() ? Number(days) : null;
-    await save({ name: name.trim(), autoApprove, galleryUrl: galleryUrl.trim(), uploadUrl: uploadUrl.trim(), language, replyTo, keepGuestDataDays }, id);
+    await save({ name: name.trim(), autoApprove, galleryUrl: galleryUrl.trim(), uploadUrl: uploadUrl.trim(), language, replyTo, keepGuestDataDays, logoUrl: logoUrl.trim(), accentColor: accentColor.trim() }, id);
     return undefined;
   }
 
@@ -53,6 +56,8 @@ export function EventForm({ title, staff, before, save, onClose }: FormProps) {
       <Field label="Upload page for guests (may stay empty)" type="url" value={uploadUrl} placeholder="https://" onChange={setUploadUrl} problem={uploadProblem} hint="Shown as a link and a code to print, once the event is published." />
       <Field label="Gallery page (may stay empty)" type="url" value={galleryUrl} placeholder="https://" onChange={setGalleryUrl} problem={urlProblem} hint="Mails to guests link to it." />
       <Field label="Language of mails to guests" value={language} options={languages.map((one) => [one, languageName(one)])} onChange={setLanguage} />
+      <Field label="Logo in mails to guests (may stay empty)" type="url" value={logoUrl} placeholder="https://" onChange={setLogoUrl} problem={logoProblem(logoUrl.trim())} hint="A PNG or JPEG; it stands above the heading." />
+      <Field label="Colour of the button and links in mails to guests (may stay empty)" value={accentColor} placeholder="#1f5fbf" onChange={setAccentColor} problem={colourProblem(accentColor.trim())} hint="Links stay blue where the colour could not be read." />
       <Field
         label="Answers of guests go to"
         value={replyTo}
