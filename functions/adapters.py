@@ -46,12 +46,11 @@ class Adapters:
         task_queue: Cloud Tasks.
         secrets: Secret Manager.
         sender: Makes what posts to receivers; it loads the authorities that are trusted.
-        mailer: Makes the mail service's client from an API key.
+        mailer: Makes the mail service's client.
         threads: Makes what works on items in parallel; see `Threads`.
         verified_addresses: Firebase Authentication: the verified addresses of users, by user id.
         claims_of: Firebase Authentication: what a user's next ID token says; None without the user.
-        new_id: Makes an id that was never there before.
-        new_word: Makes 32 random hex digits.
+        new_word: Makes 32 random hex digits, an id that was never there before.
         new_secret: Makes a secret of webhooks.
     """
 
@@ -61,11 +60,10 @@ class Adapters:
     task_queue: TaskQueue
     secrets: SecretReader
     sender: "Callable[[], Sender]"
-    mailer: "Callable[[str], BulkMailer]"
+    mailer: "Callable[[], BulkMailer]"
     threads: Callable[..., InParallel]
     verified_addresses: "VerifiedAddresses"
     claims_of: Callable[[str], dict[str, Any] | None]
-    new_id: Callable[[], str]
     new_word: Callable[[], str]
     new_secret: Callable[[], str]
     parameters: Parameters = Parameters()

@@ -65,33 +65,22 @@ class Parts:
 
         return LinkSigner(self.adapters.secrets, self.parameters.public_base_url, self.clock)
 
+    @made_once
     def mail_sender(self) -> "MailSender":
-        """The sender, as the parameters name it.
-
-        Raises:
-            MisconfiguredError: a parameter cannot be used.
-        """
+        """The sender, as the parameters name it, not checked yet."""
         from functions.mail.message import MailSender
 
         given = self.parameters
-        return MailSender.read(given.mail_from, given.mail_reply_to, given.mail_address_line)
+        return MailSender(
+            address=given.mail_from,
+            reply_to=given.mail_reply_to,
+            address_line=given.mail_address_line,
+        )
 
+    @made_once
     def mailer(self) -> "BulkMailer":
-        """The mail service's client, with its current key.
-
-        Raises:
-            MisconfiguredError: the key is missing or unusable.
-            Exception: Secret Manager could not be reached.
-        """
-        from functions.gcp.secret_manager import MissingSecretError
-        from functions.mail.message import MisconfiguredError
-        from functions.mail.sendgrid import KEY_NAME
-
-        try:
-            [key] = self.adapters.secrets.versions("SENDGRID_API_KEY", at_most=1)
-        except MissingSecretError as missing:
-            raise MisconfiguredError(KEY_NAME, "a key of SendGrid's") from missing
-        return self.adapters.mailer(key)
+        """The mail service."""
+        return self.adapters.mailer()
 
     @made_once
     def mail_reports(self) -> "SendGridWebhook":

@@ -4,25 +4,25 @@ import os
 import secrets
 import threading
 import time
-import uuid
 from base64 import b64encode
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from functions import parameters
 from functions.adapters import Adapters, Parameters
 from functions.cache import once
 from functions.firestore.client import documents, grouped_documents
-from functions.gcp import secret_manager
+from functions.gcp import auth_users
+from functions.gcp.secret_manager import SecretManager, secret_manager_client
 from functions.outside import Clock, Item, Result, Task, TaskQueue
 from functions.service import Service
 
 if TYPE_CHECKING:
-    from functions.mail.outcome import BulkMailer
+    from functions.mail.sendgrid import SendGridMailer
     from functions.webhooks.sender.http_sender import HttpSender
     from functions.webhooks.sender.resolver import SystemResolver
 
@@ -44,13 +44,12 @@ def _adapters() -> Adapters:
         documents=documents,
         grouped_documents=grouped_documents,
         task_queue=_Tasks(),
-        secrets=secret_manager.of_this_process(),
+        secrets=secret_reader(),
         sender=webhook_sender,
         mailer=_mailer,
         threads=Threads,
-        verified_addresses=_verified_addresses,
-        claims_of=_claims_of,
-        new_id=lambda: str(uuid.uuid4()),
+        verified_addresses=auth_users.verified_addresses,
+        claims_of=auth_users.claims_of,
         new_word=partial(secrets.token_hex, _WORD_BYTES),
         new_secret=new_webhook_secret,
         parameters=Parameters(
@@ -70,6 +69,12 @@ def _adapters() -> Adapters:
             trusted_proxy_hops=parameters.TRUSTED_PROXY_HOPS.value,
         ),
     )
+
+
+@once
+def secret_reader() -> SecretManager:
+    """Secret Manager, with what this process remembers of it."""
+    return SecretManager(secret_manager_client, parameters.project_id() or "", CLOCK)
 
 
 class _Tasks:
@@ -96,22 +101,10 @@ def new_webhook_secret() -> str:
     return WHSEC + b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
 
 
-def _verified_addresses(uids: Collection[str]) -> Mapping[str, str]:
-    from functions.gcp.auth_users import verified_addresses
-
-    return verified_addresses(uids)
-
-
-def _claims_of(uid: str) -> dict[str, Any] | None:
-    from functions.gcp.auth_users import claims_of
-
-    return claims_of(uid)
-
-
-def _mailer(key: str) -> "BulkMailer":
+def _mailer() -> "SendGridMailer":
     from functions.mail.sendgrid import SendGridMailer
 
-    return SendGridMailer(key, parameters.SENDGRID_HOST.value, CLOCK.now)
+    return SendGridMailer(secret_reader(), parameters.SENDGRID_HOST.value, CLOCK)
 
 
 def webhook_sender() -> "HttpSender":

@@ -238,7 +238,7 @@ class Service(Parts):
             deliveries=self.deliveries,
             worker=self.worker,
             clock=self.clock,
-            new_id=self.adapters.new_id,
+            new_word=self.adapters.new_word,
         )
 
     @made_once
@@ -256,7 +256,7 @@ class Service(Parts):
             secrets=self.adapters.secrets,
             base_url=self.parameters.public_base_url,
             clock=self.clock,
-            new_id=self.adapters.new_id,
+            new_word=self.adapters.new_word,
         )
 
     @made_once

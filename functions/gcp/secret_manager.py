@@ -4,14 +4,13 @@ https://cloud.google.com/secret-manager/docs
 """
 
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from functions import log, parameters
 from functions.cache import once
-from functions.parameters import project_id
+from functions.outside import Clock
 
 if TYPE_CHECKING:
     from google.cloud.secretmanager_v1 import SecretManagerServiceClient
@@ -49,7 +48,7 @@ class SecretManager:
     client: "Callable[[], SecretManagerServiceClient]"
     """Called for every read of a secret."""
     project: str
-    monotonic: Callable[[], float] = time.monotonic
+    clock: Clock
     _kept: dict[str, _Read] = field(default_factory=dict, init=False)
     _refreshing: threading.Lock = field(default_factory=threading.Lock, init=False)
 
@@ -60,7 +59,7 @@ class SecretManager:
             MissingSecretError: no version is enabled.
             Exception: Secret Manager could not be reached, and no value is kept.
         """
-        asked = self.monotonic()
+        asked = self.clock.monotonic()
         kept = self._kept.get(name)
         if not kept or asked >= kept.until:
             # A thread that has values does not wait for the thread that refreshes them.
@@ -78,13 +77,13 @@ class SecretManager:
 
     def _refreshed(self, name: str, kept: _Read | None, at_most: int) -> _Read:
         try:
-            return _Read(self._read(name, at_most), self.monotonic() + KEPT_SECONDS)
+            return _Read(self._read(name, at_most), self.clock.monotonic() + KEPT_SECONDS)
         except Exception as error:  # noqa: BLE001 - raised in every waiting thread
             if not kept or not kept.values:
                 # In an outage the waiting threads do not each wait for another failure.
-                return _Read((), self.monotonic(), error)
+                return _Read((), self.clock.monotonic(), error)
             log.warning("secret.stale", secret=name, exception=type(error).__name__)
-            return _Read(kept.values, self.monotonic() + RETRY_SECONDS)
+            return _Read(kept.values, self.clock.monotonic() + RETRY_SECONDS)
 
     def _read(self, name: str, at_most: int) -> tuple[str, ...]:
         from google.api_core import exceptions  # noqa: PLC0415 - a cold start
@@ -124,14 +123,8 @@ class SecretManager:
 
 
 @once
-def of_this_process() -> SecretManager:
-    """The process's own, made on first use."""
-    return SecretManager(_client, project_id() or "")
-
-
-@once
-def _client() -> "SecretManagerServiceClient":
-    # Importing the client library takes a good part of a cold start.
+def secret_manager_client() -> "SecretManagerServiceClient":
+    """The process's own, made for the first secret: its library takes long to load."""
     from google.cloud.secretmanager_v1 import SecretManagerServiceClient  # noqa: PLC0415
 
     if not (stand_ins := parameters.api_stand_ins()):

@@ -144,25 +144,22 @@ class MailSender:
     """The sender as the mail service and the reader see it.
 
     Attributes:
-        address: `Name <address>` or an address.
-        reply_to: In the same form; None where replies go to the sender.
-        address_line: The sender's postal address, one line; may be empty.
+        address: `Name <address>` or an address; `MAIL_FROM`.
+        reply_to: In the same form; None or empty where replies go to the sender; `MAIL_REPLY_TO`.
+        address_line: The sender's postal address, one line, may be empty; `MAIL_ADDRESS_LINE`.
     """
 
     address: str
     reply_to: str | None = None
     address_line: str = ""
 
-    @classmethod
-    def read(cls, address: str, reply_to: str, address_line: str) -> Self:
-        """Read the parameters `MAIL_FROM`, `MAIL_REPLY_TO` and `MAIL_ADDRESS_LINE`.
-
-        The last two may be empty. The mail service itself checks the address.
+    def checked(self) -> Self:
+        """The sender with trimmed values; the mail service itself checks `address`.
 
         Raises:
             MisconfiguredError: `reply_to` or `address_line` cannot be used.
         """
-        reply_to, address_line = reply_to.strip(), address_line.strip()
+        reply_to, address_line = (self.reply_to or "").strip(), self.address_line.strip()
         if reply_to and not _is_mailbox(reply_to):
             raise MisconfiguredError("MAIL_REPLY_TO", "an e-mail address, or empty")
         if not _is_line(address_line) or len(address_line) > ADDRESS_LINE_CHARACTERS:
@@ -170,7 +167,7 @@ class MailSender:
                 "MAIL_ADDRESS_LINE",
                 f"one line of at most {ADDRESS_LINE_CHARACTERS} characters, or empty",
             )
-        return cls(address=address, reply_to=reply_to or None, address_line=address_line)
+        return replace(self, reply_to=reply_to or None, address_line=address_line)
 
 
 def _is_line(text: str) -> bool:

@@ -183,6 +183,14 @@ class Tally:
 class Mailer(Protocol):
     """Sends messages; one instance serves all threads."""
 
+    def check(self) -> None:
+        """Check that requests can be made.
+
+        Raises:
+            MisconfiguredError: the API key is missing or unusable.
+            Exception: the API key could not be read.
+        """
+
     def send(self, message: EmailMessage) -> SendOutcome:
         """Make one request, never repeated, and return its outcome."""
 

@@ -11,18 +11,17 @@ https://www.twilio.com/docs/sendgrid/api-reference/how-to-use-the-sendgrid-v3-ap
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parseaddr
 from socket import gaierror
 from ssl import SSLCertVerificationError
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 from urllib.error import URLError
 
-from python_http_client.exceptions import HTTPError
-from sendgrid import SendGridAPIClient
-
+from functions.gcp.secret_manager import MissingSecretError
 from functions.mail.message import Copy, EmailMessage, MisconfiguredError
 from functions.mail.outcome import (
     Accepted,
@@ -33,6 +32,7 @@ from functions.mail.outcome import (
     SendOutcome,
     Unknown,
 )
+from functions.outside import Clock, SecretReader
 
 KEY_NAME: Final = "SENDGRID_API_KEY"
 """The secret with the API key."""
@@ -68,41 +68,66 @@ _UNCONNECTED: Final = (ConnectionRefusedError, gaierror, SSLCertVerificationErro
 _ADDRESS_FIELD: Final = re.compile(r"personalizations\.(\d+)\.to(\.0(\.email)?)?")
 
 
+@dataclass(frozen=True, slots=True)
 class SendGridMailer:
-    """See `provider.BulkMailer`."""
+    """See `outcome.BulkMailer`; each request has the key of the moment.
 
-    key_name = KEY_NAME
-    recipients_per_request = RECIPIENTS_PER_REQUEST
-    bytes_per_recipient = BYTES_PER_RECIPIENT
+    `host` is the API's address without a path.
+    """
 
-    def __init__(self, api_key: str, host: str, now: Callable[[], datetime]) -> None:
-        """`host` is the API's address without a path; `now` gives the time, aware.
+    key_name: ClassVar = KEY_NAME
+    recipients_per_request: ClassVar = RECIPIENTS_PER_REQUEST
+    bytes_per_recipient: ClassVar = BYTES_PER_RECIPIENT
 
-        Raises:
-            MisconfiguredError: `api_key` cannot be a key.
-        """
-        if not _KEY.fullmatch(api_key):
-            raise MisconfiguredError(KEY_NAME, "a key of SendGrid's, and nothing else")
-        self._now = now
-        self._client = SendGridAPIClient(api_key, host=host.rstrip("/"))
-        self._client.client.timeout = REQUEST_SECONDS  # the library sets no timeout
+    secrets: SecretReader
+    host: str
+    clock: Clock
+
+    def check(self) -> None:
+        """See `outcome.Mailer`."""
+        current_key(self.secrets)
 
     def send(self, message: EmailMessage) -> SendOutcome:
-        """See `provider.Mailer`."""
+        """See `outcome.Mailer`."""
+        from python_http_client.exceptions import HTTPError  # noqa: PLC0415 - a cold start
+        from sendgrid import SendGridAPIClient  # noqa: PLC0415
+
         try:
-            answer = self._client.client.mail.send.post(request_body=request_body(message))
+            key = current_key(self.secrets)
+        except MisconfiguredError as error:  # the key was replaced by an unusable one
+            return Refused(str(error), Cause.KEY)
+        sendgrid = SendGridAPIClient(key, host=self.host.rstrip("/"))
+        sendgrid.client.timeout = REQUEST_SECONDS  # the library sets no timeout
+        try:
+            answer = sendgrid.client.mail.send.post(request_body=request_body(message))
         except HTTPError as refused:
-            return refusal(refused.status_code, refused.headers, refused.body, now=self._now())
+            now = self.clock.now()
+            return refusal(refused.status_code, refused.headers, refused.body, now=now)
         except URLError as error:
             reason = type(error.reason).__name__
-            if isinstance(error.reason, _UNCONNECTED):
-                return Later(f"not connected: {reason}", None)
-            return Unknown(reason)
+            is_unsent = isinstance(error.reason, _UNCONNECTED)
+            return Later(f"not connected: {reason}", None) if is_unsent else Unknown(reason)
         except Exception as error:  # noqa: BLE001 - no answer, or a broken one
             return Unknown(type(error).__name__)
         if answer.status_code == _ACCEPTED:
             return Accepted(answer.headers.get("X-Message-Id") or "")
         return Unknown(f"HTTP {answer.status_code}")
+
+
+def current_key(secrets: SecretReader) -> str:
+    """The API key.
+
+    Raises:
+        MisconfiguredError: the key is missing or unusable.
+        Exception: Secret Manager could not be reached.
+    """
+    try:
+        [key] = secrets.versions(KEY_NAME, at_most=1)
+    except MissingSecretError as missing:
+        raise MisconfiguredError(KEY_NAME, "a key of SendGrid's") from missing
+    if not _KEY.fullmatch(key):
+        raise MisconfiguredError(KEY_NAME, "a key of SendGrid's, and nothing else")
+    return key
 
 
 def request_body(message: EmailMessage) -> dict[str, Any]:

@@ -111,7 +111,6 @@ class Planner:
     """Plans recaps; one instance serves all threads of the process.
 
     Attributes:
-        sender: Gives the sender.
         verified: Gives the verified addresses of users.
         hosts: The hosts whose photos may stand in a mail.
         new_word: Gives an unguessable new word of letters and digits.
@@ -119,7 +118,7 @@ class Planner:
 
     recaps: RecapStore
     guests: GuestStore
-    sender: Callable[[], MailSender]
+    sender: MailSender
     verified: VerifiedAddresses
     hosts: PhotoHosts
     clock: Clock
@@ -224,7 +223,7 @@ class Planner:
         return Composer(
             event,
             arguments,
-            self.sender(),
+            self.sender.checked(),
             reel=gathered.audience.reel.pictures(),
             photo_count=gathered.audience.photo_count,
             new_word=self.new_word,

@@ -4,7 +4,7 @@ It takes no lock, begins no cooldown and writes nothing, except the count of pre
 caller.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -81,7 +81,6 @@ class RecapPreview:
     """Shows recaps; one instance serves all threads of the process.
 
     Attributes:
-        mailer: Gives the mail service, with its current key.
         min_guests: Guests from which on the skipped are counted.
     """
 
@@ -90,7 +89,7 @@ class RecapPreview:
     mailings: MailingStore
     statuses: StatusStore
     slots: Slots
-    mailer: Callable[[], BulkMailer]
+    mailer: BulkMailer
     links: LinkSigner
     rate_limit: RateLimit
     clock: Clock
@@ -106,13 +105,13 @@ class RecapPreview:
         with self.slots.slot(event.tenant_id) as slot:
             to = self._own_mailbox(caller, own_address) if arguments.send_to_me else None
             try:
-                mailer = self.mailer()
+                self.mailer.check()
                 self.links.check()  # a recap needs them; a preview shows nobody's
                 gathered = self.planner.gather(
                     event,
                     arguments,
                     self.slots.admitted(slot, self.planner.photos(arguments.event_id)),
-                    room=mailer.bytes_per_recipient,
+                    room=self.mailer.bytes_per_recipient,
                     first=lock is None,
                 )
                 may_show_counts = len(gathered.audience.guests) >= self.min_guests
@@ -120,7 +119,9 @@ class RecapPreview:
                 visible = gathered if may_show_counts else replace(gathered, skip_reasons={})
                 report, blocked = self._plan(event, arguments, visible, lock)
                 ids = report.recipients if may_show_counts else []
-                message = self._message(event, arguments, gathered, ids, mailer.bytes_per_recipient)
+                message = self._message(
+                    event, arguments, gathered, ids, self.mailer.bytes_per_recipient
+                )
                 unreached = self._unreached(arguments, gathered.audience)
             except CallError:
                 raise
@@ -131,7 +132,8 @@ class RecapPreview:
                     Code.INTERNAL, f"The recap could not be prepared, nor could it be sent. {who}"
                 ) from error
             if to and message.copies:
-                _confirm(arguments.event_id, mailer, mailer.send(_marked(message, to)))
+                outcome = self.mailer.send(_marked(message, to))
+                _confirm(arguments.event_id, self.mailer, outcome)
             mail = message.written_out() if message.copies else replace(message, text="", html="")
             return Preview(
                 mail=mail,

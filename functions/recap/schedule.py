@@ -70,8 +70,6 @@ class RecapSchedule:
 
     Attributes:
         claims_of: Gives a user's claims from Firebase Authentication; None for one who is gone.
-        mailer: Gives the mail service, with its current key.
-        mail_sender: Gives the sender of the mail about a failure.
         base_url: Of the link to the console.
         new_word: Gives an unguessable new word of letters and digits.
     """
@@ -81,8 +79,8 @@ class RecapSchedule:
     recaps: RecapStore
     task_queue: TaskQueue
     claims_of: Callable[[str], dict[str, Any] | None]
-    mailer: Callable[[], Mailer]
-    mail_sender: Callable[[], MailSender]
+    mailer: Mailer
+    mail_sender: MailSender
     base_url: str
     clock: Clock
     new_word: Callable[[], str]
@@ -172,7 +170,7 @@ class RecapSchedule:
             event = self.documents.get(f"events/{event_id}", ["name"])
             name = text(event.fields.get("name")) if event else None
             message = self._failure(event_id, name or "", at, reason, address)
-            outcome = self.mailer().send(message)
+            outcome = self.mailer.send(message)
             if not isinstance(outcome, Accepted):
                 log.error("recap.failure-not-mailed", eventId=event_id)
         except Exception as error:  # noqa: BLE001 - the record has the failure as well
@@ -182,7 +180,7 @@ class RecapSchedule:
         self, event_id: str, event_name: str, at: datetime, reason: str, address: str
     ) -> EmailMessage:
         name = unlinked(event_name, EVENT_NAME_CHARACTERS)
-        sender, due = self.mail_sender(), at.astimezone(UTC)
+        sender, due = self.mail_sender.checked(), at.astimezone(UTC)
         headline = "The planned recap did not go out"
         fields = {
             "language": "en",

@@ -49,7 +49,6 @@ class RecapSender:
         slot ▸ take the lock ▸ gather ▸ choose ▸ reserve ▸ plan ▸ send ▸ release ▸ report
 
     Attributes:
-        mailer: Gives the mail service, with its current key.
         small_in_parallel: Sends the small batches, `in_parallel` all others.
         new_word: Gives an unguessable new word of letters and digits.
         new_mutex: Gives a mutex for the threads of a call.
@@ -60,7 +59,7 @@ class RecapSender:
     mailings: MailingStore
     statuses: StatusStore
     slots: Slots
-    mailer: Callable[[], BulkMailer]
+    mailer: BulkMailer
     links: LinkSigner
     in_parallel: InParallel
     small_in_parallel: InParallel
@@ -151,16 +150,17 @@ class RecapSender:
         """Plan the call; nothing is sent yet."""
         if claim.resumed:
             claim.read_ledger()
-        mailer = self.mailer()
+        self.mailer.check()
         gathered = self.planner.gather(
             event,
             arguments,
             self.planner.photos(arguments.event_id),
-            room=mailer.bytes_per_recipient,
+            room=self.mailer.bytes_per_recipient,
             first=claim.before is None,
         )
         audience = gathered.audience
-        composer = self.planner.composer(event, arguments, gathered, mailer.bytes_per_recipient)
+        bytes_each = self.mailer.bytes_per_recipient
+        composer = self.planner.composer(event, arguments, gathered, bytes_each)
         if arguments.again:
             claim.resend(self.statuses.load(claim.key, []).statuses.keys())
             continued: Report | None = gathered.again(claim.ledger.values())
@@ -169,13 +169,13 @@ class RecapSender:
         report = continued or self._reserve(claim, event, gathered)
         guests = self.planner.with_pictures(arguments, audience, report.recipients)
         if not continued:
-            _plan(claim, report, guests, composer, mailer.recipients_per_request)
+            _plan(claim, report, guests, composer, self.mailer.recipients_per_request)
         still_open = sent_again if arguments.again else open_batches
         batches = [gathered.remaining(batch) for batch in still_open(claim.ledger.values())]
 
         return report, Dispatch(
             claim=claim,
-            mailer=mailer,
+            mailer=self.mailer,
             composer=composer,
             batches=batches,
             recipients=self._recipients(claim.key, batches, guests, gathered.accounts),

@@ -69,11 +69,10 @@ def service_on(documents: Documents | None = None, **adapters: Any) -> Service:
         "task_queue": NoTasks(),
         "secrets": InMemorySecrets(),
         "sender": lambda: None,
-        "mailer": _none,
+        "mailer": lambda: None,
         "threads": lambda *_, **__: one_by_one,
         "verified_addresses": lambda _: {},
         "claims_of": lambda _: None,
-        "new_id": lambda: uuid.uuid4().hex,
         "new_word": lambda: uuid.uuid4().hex,
         "new_secret": _none,
     }

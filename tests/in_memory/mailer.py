@@ -1,7 +1,7 @@
 """A mail service in memory, whose answers are read as SendGrid's are."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Final
@@ -9,7 +9,9 @@ from typing import Final
 from emulator.neighbours.sendgrid import NO_ANSWER, Answer
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import Accepted, SendOutcome, Unknown
-from functions.mail.sendgrid import BYTES_PER_RECIPIENT, KEY_NAME, refusal
+from functions.mail.sendgrid import BYTES_PER_RECIPIENT, KEY_NAME, current_key, refusal
+from functions.outside import SecretReader
+from tests.in_memory.adapters import InMemorySecrets
 from tests.in_memory.through import ServiceError, Through, at_once
 
 _NO_RESET_IS_TOLD: Final = datetime.fromtimestamp(0, UTC)
@@ -17,7 +19,7 @@ _NO_RESET_IS_TOLD: Final = datetime.fromtimestamp(0, UTC)
 
 @dataclass(frozen=True)
 class InMemoryMailer:
-    """See `provider.BulkMailer`; answers are read as SendGrid's are."""
+    """See `outcome.BulkMailer`; answers are read as SendGrid's are."""
 
     key_name = KEY_NAME
     recipients_per_request = 2
@@ -26,9 +28,14 @@ class InMemoryMailer:
     answer: Callable[[EmailMessage], Answer]
     """Gives the answer to a request."""
     through: Through = at_once
+    secrets: SecretReader = field(default_factory=InMemorySecrets)
+
+    def check(self) -> None:
+        """See `outcome.Mailer`."""
+        current_key(self.secrets)
 
     def send(self, message: EmailMessage) -> SendOutcome:
-        """See `provider.Mailer`."""
+        """See `outcome.Mailer`."""
         try:
             answer = self.through("mailer.send", lambda: self.answer(message), retried=False)
         except ServiceError:

@@ -57,13 +57,16 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class ScriptedMailer:
-    """See `provider.Mailer`; `outcome` gives what becomes of a message."""
+    """See `outcome.Mailer`; `outcome` gives what becomes of a message."""
 
     outcome: Callable[[EmailMessage], SendOutcome]
     through: Through = at_once
 
+    def check(self) -> None:
+        """See `outcome.Mailer`."""
+
     def send(self, message: EmailMessage) -> SendOutcome:
-        """See `provider.Mailer`."""
+        """See `outcome.Mailer`."""
         return self.through("mailer.send", lambda: self.outcome(message), retried=False)
 
 

@@ -17,10 +17,9 @@ from functions.access import Caller, Role
 from functions.adapters import Parameters
 from functions.firestore.client import FirestoreDocuments
 from functions.firestore.model import Documents
-from functions.gcp import secret_manager
 from functions.gcp.callables import StaffCall, count_call
 from functions.outside import Task
-from functions.process import CLOCK, Threads, new_webhook_secret
+from functions.process import CLOCK, Threads, new_webhook_secret, secret_reader
 from functions.service import Service
 from functions.webhooks.deliveries.delivery_store import Tenants
 from tests.in_memory.adapters import having, service_on
@@ -165,7 +164,7 @@ def counting_service(counted: Operations, **given: Any) -> Service:
     adapters: dict[str, Any] = {
         "clock": CLOCK,
         "task_queue": counted,
-        "secrets": secret_manager.of_this_process(),
+        "secrets": secret_reader(),
         "threads": Threads,
         "new_secret": new_webhook_secret,
         "parameters": Parameters(photo_hosts="*"),

@@ -65,8 +65,8 @@ class UrlTest:
     deliveries: DeliveryStore
     worker: Worker
     clock: Clock
-    new_id: Callable[[], str]
-    """Makes an id that no test has had before."""
+    new_word: Callable[[], str]
+    """Makes a word that no test has had before."""
 
     def send_test(self, caller: Caller, arguments: TestArguments) -> Delivery:
         """Deliver a made-up message to a URL of the event (spec 4.6); its first attempt.
@@ -82,7 +82,7 @@ class UrlTest:
         endpoint = endpoint_at(arguments.url, self.settings.load(event_id))
         now = self.clock.now()
         delivery = Delivery.create(
-            cause=f"test {self.new_id()}",
+            cause=f"test {self.new_word()}",
             event_id=event_id,
             event_type=event_type,
             url=arguments.url,

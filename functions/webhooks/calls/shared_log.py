@@ -144,7 +144,7 @@ class LogLinks:
     """Address of the site with the page that a link leads to."""
 
     clock: Clock
-    new_id: Callable[[], str]
+    new_word: Callable[[], str]
     """An id that no share has."""
 
     def give_out(self, caller: Caller, arguments: ShareArguments) -> tuple[str, LogShare]:
@@ -157,7 +157,7 @@ class LogLinks:
         endpoint = endpoint_at(arguments.url, self.settings.load(arguments.event_id))
         now = self.clock.now()
         share = LogShare(
-            id=self.new_id(),
+            id=self.new_word(),
             event_id=arguments.event_id,
             url=arguments.url,
             endpoint=endpoint.id,

@@ -6,7 +6,7 @@ News are recorded as known once the mail service has accepted the mail, or may h
 in between the mail may come twice. A mail that was not accepted comes with the next sweep.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -101,12 +101,8 @@ class Notifier:
     deliveries: DeliveryStore
     wall: WallStore
     people: People
-    mailer: Callable[[], Mailer]
-    """The mail service, with the key of the moment."""
-
-    sender: Callable[[], MailSender]
-    """The sender, as the deployment names it at the moment."""
-
+    mailer: Mailer
+    sender: MailSender
     base_url: str
     """Address of the site with the console, which the mail has a link to."""
 
@@ -136,7 +132,7 @@ class Notifier:
             event_id=event_id,
             event_name=text(event.get("name")) or "",
             addresses=addresses,
-            sender=self.sender(),
+            sender=self.sender.checked(),
             base_url=self.base_url,
         )
         if self._send(event_id, message, news):
@@ -189,7 +185,8 @@ class Notifier:
     def _send(self, event_id: str, message: EmailMessage, news: Sequence[_News]) -> bool:
         """Send the mail; whether the mail service has accepted it, or may have."""
         standings = ",".join(sorted({change.standing for _, change in news}))
-        outcome, addresses = _send_without_refused(self.mailer(), message)
+        self.mailer.check()
+        outcome, addresses = _send_without_refused(self.mailer, message)
         match outcome:
             case Accepted():
                 log.info(

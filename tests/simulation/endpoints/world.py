@@ -178,21 +178,24 @@ class EndpointWorld:
             clock=instance.clock,
             task_queue=InMemoryTaskQueue(self._tasks, instance.call),
             sender=lambda: None,
-            mailer=lambda _: _MailService(self._seen, self._mails, instance),
+            mailer=lambda: _MailService(self._seen, self._mails, instance),
             threads=lambda *_: instance.in_parallel,
         )
 
 
 class _MailService:
-    """See `provider.Mailer`; `trouble` is what becomes of the next requests."""
+    """See `outcome.Mailer`; `trouble` is what becomes of the next requests."""
 
     def __init__(self, seen: Seen, trouble: list[str], instance: Instance) -> None:
         self._seen = seen
         self._trouble = trouble
         self._instance = instance
 
+    def check(self) -> None:
+        """See `outcome.Mailer`."""
+
     def send(self, message: EmailMessage) -> SendOutcome:
-        """See `provider.Mailer`."""
+        """See `outcome.Mailer`."""
 
         def arrive() -> SendOutcome:
             self._seen.requested(message)

@@ -245,7 +245,7 @@ class RecapWorld:
         fresh = service_on(
             InMemoryDocuments(self._firestore, through),
             clock=Clock(instance.now, instance.monotonic, instance.sleep),
-            mailer=lambda _: InMemoryMailer(self._answer, through),
+            mailer=lambda: InMemoryMailer(self._answer, through),
             new_word=self._word,
             task_queue=Queue(self._tasks, through),
             claims_of=lambda _: {} if self._dismissed else {"role": "admin", "tenantId": TENANT},

@@ -310,7 +310,7 @@ class WebhookWorld:
                 task_queue=InMemoryTaskQueue(self._tasks, through),
                 sender=lambda: receivers,
                 threads=lambda *_: instance.in_parallel,
-                new_id=lambda: self._name("test"),
+                new_word=lambda: self._name("test"),
                 new_secret=lambda: self._name("secret"),
                 parameters=parameters,
             )

@@ -15,6 +15,7 @@ from functions.process import CLOCK
 from functions.recap.recap_arguments import PreviewArguments, RecapArguments
 from functions.recap.report import RecapResult
 from functions.service import Service
+from tests.in_memory.adapters import InMemorySecrets
 from tests.suite.operations import Operations, admit_staff, counting_service
 from tests.suite.recap.wall import TENANT, Wall, guest
 
@@ -98,7 +99,9 @@ def test_more_photos_of_the_same_guests(wall: Wall, mailbox: Mailbox) -> None:
 
 
 def _service(mailbox: Mailbox, counted: Operations) -> Service:
-    return counting_service(counted, mailer=lambda key: SendGridMailer(key, mailbox.url, CLOCK.now))
+    return counting_service(
+        counted, mailer=lambda: SendGridMailer(InMemorySecrets(), mailbox.url, CLOCK)
+    )
 
 
 def _wanted(wall: Wall) -> RecapArguments:

@@ -24,7 +24,7 @@ from functions.webhooks.deliveries.queues import AttemptRequest
 from functions.webhooks.message import EventType
 from functions.webhooks.webhook_settings import key
 from functions.webhooks.worker import Worker
-from tests.in_memory.adapters import service_on
+from tests.in_memory.adapters import InMemorySecrets, service_on
 from tests.suite.operations import Operations, counting_service
 from tests.suite.process import local_parameters
 
@@ -175,7 +175,9 @@ def test_a_notice(event: firestore.DocumentReference, counted: Operations) -> No
     configure(event, URL, notify=["ann@example.com"])
     _failed(event.id, now(), 5, URL)
     mailbox = Mailbox()
-    here = counting_service(counted, mailer=lambda key: SendGridMailer(key, mailbox.url, now))
+    here = counting_service(
+        counted, mailer=lambda: SendGridMailer(InMemorySecrets(), mailbox.url, CLOCK)
+    )
     with mailbox:
         here.notifier.notify(event.id)
         assert counted.cost(mail_requests=len(mailbox.requests)) == COSTS["a notice"]

@@ -15,7 +15,7 @@ from google.cloud.secretmanager_v1.services.secret_manager_service.transports im
 from emulator.cloud.api_server import ADDRESS_VARIABLE, ApiServer
 from emulator.cloud.secret_manager import DESTROYED, DISABLED, ENABLED
 from emulator.cloud.secret_manager import SecretManager as Keys
-from functions.gcp import secret_manager
+from functions import process
 from functions.gcp.secret_manager import (
     KEPT_SECONDS,
     RETRY_SECONDS,
@@ -58,7 +58,7 @@ def instance(service: ApiServer, clock: Clock) -> Iterator[Callable[[], SecretMa
         yield lambda: SecretManager(
             lambda: secretmanager_v1.SecretManagerServiceClient(transport=transport),
             "demo-wall",
-            clock,
+            clock.process,
         )
 
 
@@ -217,4 +217,4 @@ def test_the_client_goes_where_it_is_told(
     """The local cloud names its stand-in in one variable; the client is the deployed one."""
     monkeypatch.setenv(ADDRESS_VARIABLE, service.address)
     monkeypatch.setenv("GCLOUD_PROJECT", "demo-wall")
-    assert secret_manager.of_this_process().versions(KEY) == ("first",)
+    assert process.secret_reader().versions(KEY) == ("first",)

@@ -25,13 +25,17 @@ from emulator.mailbox import (
 from functions.mail.message import Copy, EmailMessage, MisconfiguredError
 from functions.mail.outcome import Accepted, BadAddresses, Cause, Later, Refused, Unknown
 from functions.mail.sendgrid import SendGridMailer, refusal, request_body
+from functions.outside import Clock
+from tests.in_memory.adapters import InMemorySecrets
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
+CLOCK = Clock(lambda: datetime.now(UTC), lambda: 0.0, lambda _: None)
+SECRETS = InMemorySecrets({"SENDGRID_API_KEY": ("SG.x",)})
 
 
 def mailer(url: str) -> SendGridMailer:
     """The mail service at `url`."""
-    return SendGridMailer("SG.x", url, lambda: datetime.now(UTC))
+    return SendGridMailer(SECRETS, url, CLOCK)
 
 
 def _message(*addresses: str, sender: str = "Wall <photos@example.com>") -> EmailMessage:
@@ -133,8 +137,11 @@ def test_what_is_busy_or_out_of_reach_takes_time() -> None:
 @pytest.mark.parametrize("key", ["", "SG.a b", "SG.a\nb", "SG.\u00e9", "SG.a\0"])
 def test_a_key_that_can_stand_in_no_header_is_found_before_anything_leaves(key: str) -> None:
     """Such a key would let the request fail on its way, and count as sent."""
+    secrets = InMemorySecrets({"SENDGRID_API_KEY": (key,)})
+    unusable = SendGridMailer(secrets, "https://example.com", CLOCK)
     with pytest.raises(MisconfiguredError) as wrong:
-        SendGridMailer(key, "https://example.com", lambda: NOW)
+        unusable.check()
+    assert unusable.send(_message("a@example.com")) == Refused(str(wrong.value), Cause.KEY)
     assert wrong.value.setting == "SENDGRID_API_KEY"
     assert not key or key not in str(wrong.value)
 

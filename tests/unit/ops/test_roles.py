@@ -13,6 +13,7 @@ from typing import Final
 
 import main
 from functions.links import link
+from functions.mail import sendgrid
 from functions.secret_readers import SECRET_READERS
 from ops.wanted import ROLES
 
@@ -77,11 +78,12 @@ def code_of_accounts() -> Mapping[str, str]:
 
 
 def secrets_in(code: str) -> set[str]:
-    """Names of the secrets that the code asks for, itself or by the kind of a link."""
+    """Names of the secrets that the code asks for: itself, by the kind of a link, or by a mail."""
     links = {
         of.key for name, of in vars(link).items() if isinstance(of, link.Link) and name in code
     }
-    return set(re.findall(r"\b(?:versions|rate_limit)\('(\w+)'", code)) | links
+    mails = {sendgrid.KEY_NAME} if "adapters.mailer" in code else set()
+    return set(re.findall(r"\b(?:versions|rate_limit)\('(\w+)'", code)) | links | mails
 
 
 def test_roles_follow_from_what_is_called() -> None:

@@ -216,11 +216,12 @@ class House:
         Each call of a store, and each request to the mail service, is one `through`.
         """
         limits = limits or RecapLimits()
+        secrets = InMemorySecrets({name: KEYS[name] for name in KEYS if name != self.lacks})
         fresh = service_on(
             self.documents,
             clock=Clock(lambda: self.now, self.monotonic, self._sleep),
-            mailer=lambda _: InMemoryMailer(self._answer, through),
-            secrets=InMemorySecrets({name: KEYS[name] for name in KEYS if name != self.lacks}),
+            mailer=lambda: InMemoryMailer(self._answer, through, secrets),
+            secrets=secrets,
             new_word=lambda: f"word{next(self._words)}",
             parameters=Parameters(
                 public_base_url="https://example.com",

@@ -89,9 +89,9 @@ class Parts:
             clock=Clock(lambda: self.now, lambda: self.monotonic, self._sleep),
             task_queue=InMemoryTaskQueue(self.tasks, self._through),
             sender=lambda: sender,
-            mailer=lambda _: ScriptedMailer(self._send, self._through),
+            mailer=lambda: ScriptedMailer(self._send, self._through),
             threads=lambda *_: self.in_parallel,
-            new_id=self._new_id,
+            new_word=self._new_word,
             new_secret=self._new_secret,
             parameters=self.parameters,
         )
@@ -220,7 +220,7 @@ class Parts:
         self.mails.append(message)
         return self.taken.pop(0) if self.taken else Accepted("m1")
 
-    def _new_id(self) -> str:
+    def _new_word(self) -> str:
         self._ids += 1
         return str(self._ids)
 
