@@ -13,12 +13,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from functions import parameters
-from functions.adapters import Adapters, Parameters
 from functions.cache import once
 from functions.firestore.client import documents, grouped_documents
 from functions.gcp import auth_users
 from functions.gcp.secret_manager import SecretManager, secret_manager_client
 from functions.outside import Clock, Item, Result, Task, TaskQueue
+from functions.parts import Adapters, Parameters
 from functions.service import Service
 
 if TYPE_CHECKING:

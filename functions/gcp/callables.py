@@ -22,9 +22,8 @@ from flask_cors import cross_origin
 from werkzeug.exceptions import BadRequest
 
 from functions import log, parameters
-from functions.access import Caller, Role, staff
 from functions.cache import once
-from functions.call_error import CallError, Code
+from functions.call_rules import Caller, CallError, Code, Role, staff
 from functions.gcp.request import bounded_body
 from functions.outside import wire_time
 from functions.rate_limit import TooManyCallsError

@@ -12,7 +12,7 @@ from datetime import datetime
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import TYPE_CHECKING, Final
 
-from functions.call_error import CallError, Code
+from functions.call_rules import CallError, Code
 from functions.links.token import MAX_LENGTH, InvalidTokenError, Scope, TokenKeys
 from functions.outside import Clock, SecretReader, wire_time
 from functions.rate_limit import MAX_CALLS, TooManyCallsError

@@ -1,11 +1,19 @@
-"""A message to many recipients, in the terms of any mail provider: its text, copies and sender."""
+"""A message to many recipients in the terms of any mail provider, and the outcome of its request.
+
+Accepted       the provider has the mails
+BadAddresses   the provider has none of the mails, because of these recipients
+Later          the provider has none of the mails, and may take them in a while
+Refused        the provider has none of the mails, and will not take them
+Unknown        the provider may have the mails: the request must never be repeated
+"""
 
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from email.utils import parseaddr
-from typing import Final, Self
+from enum import StrEnum
+from typing import ClassVar, Final, Protocol, Self, TypeAlias
 
 from functions.wall.address import deliverable
 
@@ -180,3 +188,118 @@ def _is_mailbox(text: str) -> bool:
     # `parseaddr` silently drops the parts of a text that it does not understand.
     whole = text == address or (name and text.endswith(f"<{address}>"))
     return bool(whole) and _is_line(text) and deliverable(address) is not None
+
+
+def who_can_fix(error: Exception) -> tuple[str | None, str]:
+    """The setting that `error` is about, if any, and who can fix it, for an organizer."""
+    if isinstance(error, MisconfiguredError):
+        return error.setting, f"The operator of the service has to correct a setting: {error}."
+    return None, "Try again."
+
+
+class Cause(StrEnum):
+    """Why the mail provider refuses mails, where it is known who can fix it.
+
+    KEY       the operator: another API key, or the right to send for this key
+    SENDER    the operator: verify the sender's address
+    CREDITS   the operator: enlarge the plan, which is used up
+    BUSY      nobody: the provider is busy or out of reach
+    """
+
+    KEY = "key"
+    SENDER = "sender"
+    CREDITS = "credits"
+    BUSY = "busy"
+
+    def who_can_fix(self, key_name: str) -> str:
+        """Sentences that tell an organizer who can fix it; `key_name` names the key's secret."""
+        return _WHO_CAN_FIX[self].format(key_name=key_name)
+
+
+_WHO_CAN_FIX = {
+    Cause.KEY: (
+        "The mail service does not accept this service's key. The operator has to set {key_name} "
+        "to a key with the right to send mail; try again after that."
+    ),
+    Cause.SENDER: (
+        "The mail service does not know the sender. The operator has to verify the address in "
+        "MAIL_FROM at the mail service; try again after that."
+    ),
+    Cause.CREDITS: (
+        "The plan at the mail service is used up. The operator has to enlarge the plan, or wait "
+        "until it is renewed; try again after that."
+    ),
+    Cause.BUSY: "The mail service is busy or out of reach; try again in a few minutes.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The provider has the mails; they are not yet delivered."""
+
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class BadAddresses:
+    """The whole request is refused for the addresses of the recipients with these indices."""
+
+    indices: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """The provider is busy or in trouble, and may name a pause of `seconds`."""
+
+    reason: str
+    seconds: float | None
+    cause: ClassVar = Cause.BUSY
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The request is refused; `cause` where it is known who can fix it."""
+
+    reason: str
+    cause: Cause | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """There was no answer, or an answer that does not say."""
+
+    reason: str
+
+
+SendOutcome: TypeAlias = Accepted | BadAddresses | Later | Refused | Unknown
+
+
+class Mailer(Protocol):
+    """Sends messages; one instance serves all threads."""
+
+    def check(self) -> None:
+        """Check that requests can be made.
+
+        Raises:
+            MisconfiguredError: the API key is missing or unusable.
+            Exception: the API key could not be read.
+        """
+
+    def send(self, message: EmailMessage) -> SendOutcome:
+        """Make one request, never repeated, and return its outcome."""
+
+
+class BulkMailer(Mailer, Protocol):
+    """A mailer with the limits that matter to a mail for thousands."""
+
+    @property
+    def key_name(self) -> str:
+        """Name of the secret with the API key."""
+
+    @property
+    def recipients_per_request(self) -> int:
+        """How many copies one message may have."""
+
+    @property
+    def bytes_per_recipient(self) -> int:
+        """How many bytes may differ for each of several recipients, counted as JSON."""

@@ -22,12 +22,14 @@ from typing import Any, ClassVar, Final
 from urllib.error import URLError
 
 from functions.gcp.secret_manager import MissingSecretError
-from functions.mail.message import Copy, EmailMessage, MisconfiguredError
-from functions.mail.outcome import (
+from functions.mail.message import (
     Accepted,
     BadAddresses,
     Cause,
+    Copy,
+    EmailMessage,
     Later,
+    MisconfiguredError,
     Refused,
     SendOutcome,
     Unknown,
@@ -70,7 +72,7 @@ _ADDRESS_FIELD: Final = re.compile(r"personalizations\.(\d+)\.to(\.0(\.email)?)?
 
 @dataclass(frozen=True, slots=True)
 class SendGridMailer:
-    """See `outcome.BulkMailer`; each request has the key of the moment.
+    """See `message.BulkMailer`; each request has the key of the moment.
 
     `host` is the API's address without a path.
     """
@@ -84,11 +86,11 @@ class SendGridMailer:
     clock: Clock
 
     def check(self) -> None:
-        """See `outcome.Mailer`."""
+        """See `message.Mailer`."""
         current_key(self.secrets)
 
     def send(self, message: EmailMessage) -> SendOutcome:
-        """See `outcome.Mailer`."""
+        """See `message.Mailer`."""
         from python_http_client.exceptions import HTTPError  # noqa: PLC0415 - a cold start
         from sendgrid import SendGridAPIClient  # noqa: PLC0415
 

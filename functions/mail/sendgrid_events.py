@@ -22,8 +22,8 @@ from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
+from functions.mail.mail_status import DeliveryStatus, TrackingEvent
 from functions.mail.message import MisconfiguredError
-from functions.mail.outcome import DeliveryStatus, TrackingEvent
 
 SIGNATURE_HEADER: Final = "X-Twilio-Email-Event-Webhook-Signature"
 TIMESTAMP_HEADER: Final = "X-Twilio-Email-Event-Webhook-Timestamp"

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import flask
 
 from functions import log
-from functions.arguments import refuse_unknown
-from functions.call_error import CallError, Code
+from functions.call_rules import CallError, Code, refuse_unknown
 from functions.gcp.callables import Call
 from functions.gcp.request import bounded_body
 from functions.gcp.triggers import DocumentWritten, run_again

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
-from functions.arguments import refuse, refuse_unknown
+from functions.call_rules import refuse, refuse_unknown
 from functions.firestore.model import time
 from functions.wall.address import address_hash, deliverable, guest_uid, mailbox
 

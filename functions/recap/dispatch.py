@@ -6,7 +6,7 @@ from typing import Final
 
 from functions import log
 from functions.firestore.model import ChangedMeanwhileError
-from functions.mail.outcome import (
+from functions.mail.message import (
     Accepted,
     BadAddresses,
     BulkMailer,

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from typing import Final, Self
 
 from functions import log
-from functions.arguments import is_document_id
+from functions.call_rules import is_document_id
 from functions.firestore.model import (
     ChangedMeanwhileError,
     Documents,
@@ -25,8 +25,8 @@ from functions.firestore.model import (
     Version,
     write_as_read,
 )
+from functions.mail.mail_status import DeliveryStatus, Tally, TrackingEvent
 from functions.mail.message import NOTICE_LABEL
-from functions.mail.outcome import DeliveryStatus, Tally, TrackingEvent
 from functions.outside import Clock, InParallel
 from functions.preferences.preferences import UNREACHABLE_FOR, Flag
 from functions.preferences.user_store import UserStore

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, TypeVar
 
-from functions.call_error import CallError, Code
+from functions.call_rules import CallError, Code
 from functions.firestore.model import Documents, Version, write_as_read
 from functions.recap.audience.guests import Guest
 from functions.recap.ledger.batch import RECIPIENTS_PER_CALL

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from functions.access import Caller, check_event
+from functions.call_rules import Caller, check_event
 from functions.mail.message import MailSender
 from functions.outside import Clock
 from functions.preferences.preferences import SkipReason, VerifiedAddresses
@@ -129,7 +129,7 @@ class Planner:
         """The event and its lock, if the caller may act on it.
 
         Raises:
-            CallError: as `access.check_event` says.
+            CallError: as `check_event` says.
         """
         found, lock = self.recaps.event_and_lock(arguments.event_id)
         fields = check_event(caller, found.fields if found else None, arguments.tenant_id)

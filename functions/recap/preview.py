@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from functions import log
-from functions.access import Caller
-from functions.call_error import CallError, Code
+from functions.call_rules import Caller, CallError, Code
 from functions.links.link import LinkSigner
-from functions.mail.message import Copy, EmailMessage
-from functions.mail.outcome import (
+from functions.mail.message import (
     Accepted,
     BadAddresses,
     BulkMailer,
+    Copy,
+    EmailMessage,
     Later,
     Refused,
     SendOutcome,

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final, Self
 
-from functions.arguments import (
+from functions.call_rules import (
     EventArguments,
     flag_argument,
     is_id,

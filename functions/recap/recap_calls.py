@@ -11,12 +11,12 @@ import flask
 from firebase_functions.https_fn import CallableRequest, FunctionsErrorCode, HttpsError
 
 from functions import log
-from functions.call_error import CallError
+from functions.call_rules import CallError
 from functions.gcp.callables import StaffCall, count_call
 from functions.gcp.request import bounded_body
 from functions.gcp.triggers import run_again
+from functions.mail.mail_status import TrackingEvent
 from functions.mail.message import MisconfiguredError
-from functions.mail.outcome import TrackingEvent
 from functions.outside import wire_time
 from functions.recap.recap_arguments import (
     PreviewArguments,

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from functions.call_error import CallError, Code
+from functions.call_rules import CallError, Code
 from functions.recap.ledger.batch import Batch, BatchState, Counts, RecapState, total
 
 HOSTS_NAMED: Final = 5

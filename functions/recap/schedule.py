@@ -20,18 +20,18 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from functions import log
-from functions.access import Caller, staff
-from functions.call_error import CallError, Code
+from functions.call_rules import Caller, CallError, Code, staff
 from functions.firestore.model import Document, Documents, Put, Update, Write, text
 from functions.mail.message import (
     EVENT_NAME_CHARACTERS,
     NOTICE_LABEL,
+    Accepted,
     Copy,
     EmailMessage,
+    Mailer,
     MailSender,
     unlinked,
 )
-from functions.mail.outcome import Accepted, Mailer
 from functions.mail.texts import templates_in
 from functions.outside import Clock, Task, TaskQueue
 from functions.recap.ledger.batch import TIMEOUT

@@ -7,11 +7,10 @@ from datetime import datetime
 from typing import Final
 
 from functions import log
-from functions.access import Caller
-from functions.call_error import CallError, Code
+from functions.call_rules import Caller, CallError, Code
 from functions.firestore.model import ChangedMeanwhileError
 from functions.links.link import LinkSigner, PreferencesLinks
-from functions.mail.outcome import BulkMailer, Cause, who_can_fix
+from functions.mail.message import BulkMailer, Cause, who_can_fix
 from functions.outside import Clock, InParallel
 from functions.recap.audience.guests import Guest
 from functions.recap.dispatch import Dispatch

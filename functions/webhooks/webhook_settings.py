@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Self
 
-from functions.arguments import is_id
+from functions.call_rules import is_id
 from functions.firestore.model import Document, Documents, Update, Version, time
 from functions.webhooks.message import BY_DEFAULT, EventType
 

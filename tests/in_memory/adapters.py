@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
 
-from functions.adapters import Adapters
 from functions.firestore.model import Documents
 from functions.gcp.secret_manager import MissingSecretError
 from functions.outside import Clock
+from functions.parts import Adapters
 from functions.service import Service
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 

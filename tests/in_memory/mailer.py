@@ -7,8 +7,7 @@ from http import HTTPStatus
 from typing import Final
 
 from emulator.neighbours.sendgrid import NO_ANSWER, Answer
-from functions.mail.message import EmailMessage
-from functions.mail.outcome import Accepted, SendOutcome, Unknown
+from functions.mail.message import Accepted, EmailMessage, SendOutcome, Unknown
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT, KEY_NAME, current_key, refusal
 from functions.outside import SecretReader
 from tests.in_memory.adapters import InMemorySecrets
@@ -19,7 +18,7 @@ _NO_RESET_IS_TOLD: Final = datetime.fromtimestamp(0, UTC)
 
 @dataclass(frozen=True)
 class InMemoryMailer:
-    """See `outcome.BulkMailer`; answers are read as SendGrid's are."""
+    """See `message.BulkMailer`; answers are read as SendGrid's are."""
 
     key_name = KEY_NAME
     recipients_per_request = 2
@@ -31,11 +30,11 @@ class InMemoryMailer:
     secrets: SecretReader = field(default_factory=InMemorySecrets)
 
     def check(self) -> None:
-        """See `outcome.Mailer`."""
+        """See `message.Mailer`."""
         current_key(self.secrets)
 
     def send(self, message: EmailMessage) -> SendOutcome:
-        """See `outcome.Mailer`."""
+        """See `message.Mailer`."""
         try:
             answer = self.through("mailer.send", lambda: self.answer(message), retried=False)
         except ServiceError:

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from emulator.neighbours.cloud_tasks import Names
-from functions.mail.message import EmailMessage
-from functions.mail.outcome import SendOutcome
+from functions.mail.message import EmailMessage, SendOutcome
 from functions.outside import Task
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 from functions.webhooks.sender.sender import Response, Source
@@ -57,16 +56,16 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class ScriptedMailer:
-    """See `outcome.Mailer`; `outcome` gives what becomes of a message."""
+    """See `message.Mailer`; `outcome` gives what becomes of a message."""
 
     outcome: Callable[[EmailMessage], SendOutcome]
     through: Through = at_once
 
     def check(self) -> None:
-        """See `outcome.Mailer`."""
+        """See `message.Mailer`."""
 
     def send(self, message: EmailMessage) -> SendOutcome:
-        """See `outcome.Mailer`."""
+        """See `message.Mailer`."""
         return self.through("mailer.send", lambda: self.outcome(message), retried=False)
 
 

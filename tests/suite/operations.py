@@ -13,12 +13,12 @@ import grpc
 from flask import Request
 
 from bench.costs import Cost
-from functions.access import Caller, Role
-from functions.adapters import Parameters
+from functions.call_rules import Caller, Role
 from functions.firestore.client import FirestoreDocuments
 from functions.firestore.model import Documents
 from functions.gcp.callables import StaffCall, count_call
 from functions.outside import Task
+from functions.parts import Parameters
 from functions.process import CLOCK, Threads, new_webhook_secret, secret_reader
 from functions.service import Service
 from functions.webhooks.deliveries.delivery_store import Tenants

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from functions.access import Caller, Role, check_event, staff
-from functions.call_error import CallError, Code
+from functions.call_rules import Caller, CallError, Code, Role, check_event, staff
 
 
 @pytest.mark.parametrize(

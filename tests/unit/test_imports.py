@@ -27,9 +27,9 @@ CASES: Final = [
     ),
     ("webhooks/sender/pause.py", "import time\n", ["sender.pause -> time:"]),
     (
-        "access.py",
+        "call_rules.py",
         "\n".join(f"import {name}" for name in REACHING),
-        [f"access -> {name}:" for name in REACHING],
+        [f"call_rules -> {name}:" for name in REACHING],
     ),
     (
         "wall/wall_event.py",
@@ -79,7 +79,7 @@ def test_an_import_that_no_contract_allows_is_refused(
     assert [refusal for refusal in refusals if refusal not in printed] == [], module
 
 
-HANDLERS: Final = r"\S+(\.handlers|_calls|_triggers|\.trigger)"
+HANDLERS: Final = r"\S+(_calls|_triggers)"
 
 
 def imports_of(path: Path) -> set[str]:

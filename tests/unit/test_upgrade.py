@@ -13,7 +13,7 @@ from typing import Any, Final
 import pytest
 from itsdangerous.encoding import base64_decode
 
-from functions.access import Caller, Role
+from functions.call_rules import Caller, Role
 from functions.firestore.model import Put, Query
 from functions.links.token import Scope, TokenKeys
 from functions.webhooks.calls.webhook_arguments import (

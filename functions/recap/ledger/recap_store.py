@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from functions.access import Caller
+from functions.call_rules import Caller
 from functions.firestore.model import (
     NAME,
     ChangedMeanwhileError,
@@ -25,7 +25,7 @@ from functions.firestore.model import (
     Update,
     Write,
 )
-from functions.mail.outcome import Tally
+from functions.mail.mail_status import Tally
 from functions.outside import Clock
 from functions.recap.ledger.batch import (
     Batch,

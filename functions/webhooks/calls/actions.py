@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from functions import log
-from functions.access import Caller, check_event
-from functions.arguments import EventArguments
+from functions.call_rules import Caller, EventArguments, check_event
 from functions.firestore.model import AlreadyRecordedError
 from functions.outside import Clock, InParallel, wire_time
 from functions.webhooks.calls.webhook_arguments import (

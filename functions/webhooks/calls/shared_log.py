@@ -11,8 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from functions import log
-from functions.access import Caller, check_event
-from functions.call_error import CallError, Code
+from functions.call_rules import Caller, CallError, Code, check_event
 from functions.firestore.model import (
     AlreadyRecordedError,
     ChangedMeanwhileError,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Self
 
-from functions.arguments import (
+from functions.call_rules import (
     EventArguments,
     choice_argument,
     flag_argument,

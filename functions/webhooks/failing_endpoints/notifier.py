@@ -14,12 +14,13 @@ from typing import Final, TypeAlias
 
 from functions import log
 from functions.firestore.model import ChangedMeanwhileError, Documents, text, time
-from functions.mail.message import EmailMessage, MailSender
-from functions.mail.outcome import (
+from functions.mail.message import (
     Accepted,
     BadAddresses,
+    EmailMessage,
     Later,
     Mailer,
+    MailSender,
     Refused,
     SendOutcome,
     Unknown,

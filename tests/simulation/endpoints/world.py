@@ -7,8 +7,15 @@ from typing import Any, Final, TypeVar
 
 from emulator.neighbours.cloud_tasks import Retries
 from functions.firestore.model import Create, Delete, Document, Query, Update
-from functions.mail.message import EmailMessage
-from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendOutcome, Unknown
+from functions.mail.message import (
+    Accepted,
+    BadAddresses,
+    EmailMessage,
+    Later,
+    Refused,
+    SendOutcome,
+    Unknown,
+)
 from functions.outside import Task
 from functions.service import Service
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
@@ -184,7 +191,7 @@ class EndpointWorld:
 
 
 class _MailService:
-    """See `outcome.Mailer`; `trouble` is what becomes of the next requests."""
+    """See `message.Mailer`; `trouble` is what becomes of the next requests."""
 
     def __init__(self, seen: Seen, trouble: list[str], instance: Instance) -> None:
         self._seen = seen
@@ -192,10 +199,10 @@ class _MailService:
         self._instance = instance
 
     def check(self) -> None:
-        """See `outcome.Mailer`."""
+        """See `message.Mailer`."""
 
     def send(self, message: EmailMessage) -> SendOutcome:
-        """See `outcome.Mailer`."""
+        """See `message.Mailer`."""
 
         def arrive() -> SendOutcome:
             self._seen.requested(message)

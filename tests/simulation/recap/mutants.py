@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from functions.firestore.model import Merge, Update
-from functions.mail.outcome import Later, SendOutcome, Tally, Unknown
+from functions.mail.mail_status import Tally
+from functions.mail.message import Later, SendOutcome, Unknown
 from functions.mail.sendgrid import refusal
 from functions.recap.feedback import StatusStore
 from functions.recap.ledger.batch import Batch, Counts, Lock, RecapKey

@@ -8,13 +8,12 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from emulator.neighbours.sendgrid import NO_ANSWER, Answer, Problem, accepted, refused
-from functions.access import Caller, Role
-from functions.adapters import Parameters
-from functions.call_error import CallError
+from functions.call_rules import Caller, CallError, Role
 from functions.firestore.model import Document, Put, Query
+from functions.mail.mail_status import DeliveryStatus, Tally, TrackingEvent
 from functions.mail.message import EmailMessage
-from functions.mail.outcome import DeliveryStatus, Tally, TrackingEvent
 from functions.outside import Clock, InParallel, Task
+from functions.parts import Parameters
 from functions.recap import limits
 from functions.recap.feedback import MailEvents, StillBusyError
 from functions.recap.ledger.batch import (

@@ -7,11 +7,10 @@ from functools import partial
 from typing import Final, TypeVar
 
 from emulator.neighbours.cloud_tasks import Retries
-from functions.access import Caller, Role
-from functions.adapters import Parameters
-from functions.call_error import CallError
+from functions.call_rules import Caller, CallError, Role
 from functions.firestore.model import ChangedMeanwhileError, Create, Delete, Document, Update
 from functions.outside import Task
+from functions.parts import Parameters
 from functions.service import Service
 from functions.wall.wall_event import Photo, WallEvent
 from functions.webhooks.calls.webhook_arguments import (

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from google.cloud import firestore
 
 from emulator.mailbox import Mailbox
-from functions.mail.outcome import DeliveryStatus
+from functions.mail.mail_status import DeliveryStatus
 from functions.recap.feedback import entries_of
 from functions.wall.address import address_hash, guest_uid
 from tests.suite.console.conftest import TENANT, Browser

@@ -7,7 +7,7 @@ from typing import Final
 from google.cloud import firestore
 
 from bench.costs import COSTS
-from functions.access import Caller, Role
+from functions.call_rules import Caller, Role
 from functions.webhooks.calls import webhook_calls
 from functions.webhooks.calls.webhook_arguments import LogArguments, ShareArguments
 from functions.webhooks.deliveries.delivery_store import NEWEST_AT_MOST

@@ -11,7 +11,7 @@ import pytest
 from bench.costs import COSTS
 from emulator import certificates
 from emulator.mailbox import PORT, EventWebhook, Mailbox, signed
-from functions.mail.outcome import DeliveryStatus, TrackingEvent
+from functions.mail.mail_status import DeliveryStatus, TrackingEvent
 from functions.process import CLOCK
 from functions.recap.feedback import MailLabels
 from functions.recap.ledger.batch import RecapKey, plan

@@ -9,7 +9,7 @@ import pytest
 
 from bench.costs import COSTS, Cost
 from emulator.mailbox import Mailbox
-from functions.access import Caller, Role
+from functions.call_rules import Caller, Role
 from functions.mail.sendgrid import SendGridMailer
 from functions.process import CLOCK
 from functions.recap.recap_arguments import PreviewArguments, RecapArguments

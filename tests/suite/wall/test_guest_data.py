@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 from google.cloud import firestore
 
-from functions.mail.outcome import DeliveryStatus
+from functions.mail.mail_status import DeliveryStatus
 from functions.recap import feedback, limits
 from functions.wall.address import address_hash, guest_uid
 from ops import guest_data

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 import main
-from functions.adapters import Parameters
-from functions.call_error import CallError, Code
+from functions.call_rules import CallError, Code
 from functions.firestore.model import Put, Query
 from functions.gcp import callables as protocol
 from functions.links.link import IN_A_MAIL
+from functions.parts import Parameters
 from functions.preferences.preferences import read_choices
 from functions.recap.recap_arguments import PreviewArguments, RecapArguments, ScheduleArguments
 from functions.wall.wall_event import Photo, WallEvent

@@ -19,7 +19,7 @@ from flask.testing import FlaskClient
 from google.auth.credentials import AnonymousCredentials
 from jwt.algorithms import RSAAlgorithm
 
-from functions.access import STAFF
+from functions.call_rules import STAFF
 from functions.gcp.callables import anonymous_callable, staff_callable
 
 PROJECT: Final = "demo-wall"

@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from werkzeug.test import TestResponse
 
-from functions.access import STAFF
-from functions.call_error import CallError, Code
+from functions.call_rules import STAFF, CallError, Code
 from functions.gcp import callables
 from functions.gcp.callables import (
     MAX_ANONYMOUS_BYTES,

@@ -8,10 +8,10 @@ import flask
 import pytest
 
 import main
-from functions.access import Role
-from functions.adapters import Parameters
+from functions.call_rules import Role
 from functions.firestore.model import Query
 from functions.gcp import callables
+from functions.parts import Parameters
 from tests.in_memory.adapters import service_on
 from tests.in_memory.documents import InMemoryDocuments as Counts
 from tests.unit.contract.calls import CALLS

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from itsdangerous import Signer, URLSafeSerializer
 from itsdangerous.encoding import base64_decode, base64_encode
 
-from functions.call_error import CallError, Code
+from functions.call_rules import CallError, Code
 from functions.links.link import IN_A_MAIL
 from functions.links.token import (
     MAX_LENGTH,

@@ -2,8 +2,7 @@
 
 import pytest
 
-from functions.mail.message import MailSender, MisconfiguredError
-from functions.mail.outcome import who_can_fix
+from functions.mail.message import MailSender, MisconfiguredError, who_can_fix
 
 SENDER = "Wall <photos@example.com>"
 

@@ -22,8 +22,17 @@ from emulator.mailbox import (
     unverified_sender,
     wrong_key,
 )
-from functions.mail.message import Copy, EmailMessage, MisconfiguredError
-from functions.mail.outcome import Accepted, BadAddresses, Cause, Later, Refused, Unknown
+from functions.mail.message import (
+    Accepted,
+    BadAddresses,
+    Cause,
+    Copy,
+    EmailMessage,
+    Later,
+    MisconfiguredError,
+    Refused,
+    Unknown,
+)
 from functions.mail.sendgrid import SendGridMailer, refusal, request_body
 from functions.outside import Clock
 from tests.in_memory.adapters import InMemorySecrets

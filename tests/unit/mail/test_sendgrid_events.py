@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sendgrid.helpers.eventwebhook import EventWebhook
 
+from functions.mail.mail_status import DeliveryStatus, TrackingEvent
 from functions.mail.message import MisconfiguredError
-from functions.mail.outcome import DeliveryStatus, TrackingEvent
 from functions.mail.sendgrid_events import (
     SIGNATURE_HEADER,
     TIMESTAMP_HEADER,

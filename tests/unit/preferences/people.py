@@ -9,12 +9,12 @@ from typing import Any, Final
 import flask
 from werkzeug.test import EnvironBuilder
 
-from functions.adapters import Parameters
 from functions.firestore.model import Delete, Document, Merge, Put, Write
 from functions.gcp.callables import Call
 from functions.gcp.triggers import DocumentWritten
 from functions.links.token import Scope, TokenKeys
 from functions.outside import Clock
+from functions.parts import Parameters
 from functions.preferences import preference_calls
 from functions.recap.audience.guests import Guest, GuestStore, standing
 from functions.service import Service

@@ -7,15 +7,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from emulator.neighbours.sendgrid import Answer, accepted
-from functions.access import Caller, Role
-from functions.adapters import Parameters
+from functions.call_rules import Caller, Role
 from functions.firestore.model import Create, Merge, Put, Query
 from functions.links.link import PreferencesLinks
+from functions.mail.mail_status import DeliveryStatus, TrackingEvent
 from functions.mail.message import EmailMessage, MailSender
-from functions.mail.outcome import DeliveryStatus, TrackingEvent
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT
 from functions.mail.texts import Texts
 from functions.outside import Clock, InParallel
+from functions.parts import Parameters
 from functions.preferences.preferences import address_record_id
 from functions.recap.audience.guests import Guest
 from functions.recap.audience.photos import Picture

@@ -8,8 +8,7 @@ import pytest
 from flask import Request
 
 from emulator.neighbours.sendgrid import Answer, accepted, refused
-from functions.access import staff
-from functions.call_error import CallError, Code
+from functions.call_rules import CallError, Code, staff
 from functions.gcp.callables import StaffCall
 from functions.recap import recap_calls
 from functions.recap.limits import Slot, Slots

@@ -11,7 +11,7 @@ from typing import TypeVar
 import pytest
 
 from emulator.neighbours.sendgrid import accepted, refused
-from functions.call_error import CallError
+from functions.call_rules import CallError
 from functions.recap.ledger.batch import LEASE, BatchState
 from functions.recap.report import RecapResult
 from functions.wall.address import address_hash

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.firestore.model import Delete, Merge, Put
-from functions.mail.outcome import DeliveryStatus, Tally, TrackingEvent
+from functions.mail.mail_status import DeliveryStatus, Tally, TrackingEvent
 from functions.preferences.preferences import UNREACHABLE_FOR, Flag
 from functions.preferences.user_store import UserStore
 from functions.process import Threads

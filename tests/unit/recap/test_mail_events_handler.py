@@ -12,7 +12,6 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from emulator.mailbox import signed
-from functions.adapters import Parameters
 from functions.mail.sendgrid_events import (
     MAX_BODY_BYTES,
     SIGNATURE_HEADER,
@@ -20,6 +19,7 @@ from functions.mail.sendgrid_events import (
     SendGridWebhook,
 )
 from functions.outside import Clock
+from functions.parts import Parameters
 from functions.recap import recap_calls
 from functions.service import Service
 from tests.in_memory.adapters import service_on

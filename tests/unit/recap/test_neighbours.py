@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from emulator.neighbours.sendgrid import refused
-from functions.access import Caller, Role
-from functions.call_error import CallError
+from functions.call_rules import Caller, CallError, Role
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT
 from functions.recap import limits
 from functions.recap.audience.guests import Audience

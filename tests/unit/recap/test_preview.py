@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from emulator.neighbours.sendgrid import Answer, refused
-from functions.call_error import CallError, Code
+from functions.call_rules import CallError, Code
 from functions.firestore.model import Put
-from functions.mail.outcome import Cause
+from functions.mail.message import Cause
 from functions.mail.sendgrid import KEY_NAME
 from functions.recap.ledger.batch import LEASE
 from functions.recap.limits import RecapLimits

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from emulator.neighbours.sendgrid import refused
-from functions.access import Caller, Role
-from functions.call_error import CallError, Code
+from functions.call_rules import Caller, CallError, Code, Role
 from functions.outside import Task
 from functions.recap.recap_arguments import ScheduleArguments
 from functions.recap.schedule import NotYetError, task_of

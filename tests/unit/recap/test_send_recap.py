@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from emulator.neighbours.sendgrid import Answer, accepted, refused
-from functions.call_error import CallError, Code
+from functions.call_rules import CallError, Code
 from functions.firestore.model import Create, Put
 from functions.links.token import TokenKeys
-from functions.mail.outcome import Cause
+from functions.mail.message import Cause
 from functions.mail.sendgrid import KEY_NAME
 from functions.outside import InParallel
 from functions.recap import dispatch

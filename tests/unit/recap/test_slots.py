@@ -7,7 +7,7 @@ from itertools import count, islice
 
 import pytest
 
-from functions.call_error import CallError, Code
+from functions.call_rules import CallError, Code
 from functions.process import Threads
 from functions.recap.limits import LARGE_EVENT, SLOTS, Slots
 from tests.in_memory.adapters import service_on

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from functions.access import Caller, Role
+from functions.call_rules import Caller, Role
 from functions.firestore.model import ChangedMeanwhileError
 from functions.outside import Clock
 from functions.recap.ledger.batch import (

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from emulator.neighbours.sendgrid import Answer, refused
-from functions.call_error import CallError, Code
-from functions.mail.outcome import DeliveryStatus
+from functions.call_rules import CallError, Code
+from functions.mail.mail_status import DeliveryStatus
 from functions.recap.ledger.batch import LEASE, BatchState
 from functions.recap.report import RecapResult
 from tests.in_memory.through import Crash

@@ -10,12 +10,11 @@ from typing import Any, Final, TypeVar
 
 import pytest
 
-from functions.adapters import Parameters
-from functions.call_error import CallError, Code
+from functions.call_rules import CallError, Code
 from functions.firestore.model import Create, Delete, Put, Query, readable
-from functions.mail.message import EmailMessage
-from functions.mail.outcome import Accepted, SendOutcome
+from functions.mail.message import Accepted, EmailMessage, SendOutcome
 from functions.outside import Clock, InParallel, Task
+from functions.parts import Parameters
 from functions.service import Service
 from functions.wall.wall_event import Photo
 from functions.webhooks.deliveries.delivery import Delivery

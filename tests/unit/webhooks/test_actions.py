@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from functions.access import Caller, Role
-from functions.call_error import Code
+from functions.call_rules import Caller, Code, Role
 from functions.webhooks.calls.actions import Resent
 from functions.webhooks.calls.webhook_arguments import (
     Page,

@@ -7,8 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from functions.arguments import EventArguments
-from functions.call_error import CallError, Code
+from functions.call_rules import CallError, Code, EventArguments
 from functions.webhooks.calls.webhook_arguments import (
     LogArguments,
     Page,

@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendOutcome, Unknown
+from functions.mail.message import Accepted, BadAddresses, Later, Refused, SendOutcome, Unknown
 from functions.wall.address import address_hash, guest_uid
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.failing_endpoints.failing_endpoint import NOTICE_QUEUE

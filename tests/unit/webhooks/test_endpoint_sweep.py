@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 
 import pytest
 
-from functions.adapters import Parameters
+from functions.parts import Parameters
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.failing_endpoints import endpoint_sweep
 from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore

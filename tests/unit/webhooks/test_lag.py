@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from functions.access import Caller, Role
+from functions.call_rules import Caller, Role
 from functions.wall.wall_event import EventStatus, Photo, WallEvent
 from functions.webhooks.calls.webhook_arguments import ResendArguments, TestArguments
 from functions.webhooks.deliveries.delivery import Delivery

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from functions.access import Caller, Role
-from functions.call_error import Code
+from functions.call_rules import Caller, Code, Role
 from functions.links.token import Scope, TokenKeys
 from functions.webhooks.calls.shared_log import LogShare, LogShareStore
 from functions.webhooks.calls.webhook_arguments import RevokeArguments, ShareArguments

@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from functions.access import Caller, Role
-from functions.adapters import Parameters
-from functions.arguments import EventArguments
-from functions.call_error import CallError, Code
+from functions.call_rules import Caller, CallError, Code, EventArguments, Role
+from functions.parts import Parameters
 from functions.webhooks.calls.actions import DryRun, Resent
 from functions.webhooks.calls.webhook_arguments import Page, ResendArguments, next_page
 from functions.webhooks.deliveries.delivery import Cursor, Delivery

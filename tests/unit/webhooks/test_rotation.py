@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from functions.access import Caller, Role
+from functions.call_rules import Caller, Role
 from functions.webhooks.calls.webhook_arguments import RotateArguments
 from functions.webhooks.deliveries.queues import AttemptRequest
 from functions.webhooks.signing import RememberedSecrets, WebhookSecret

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from functions.access import Caller, Role
+from functions.call_rules import Caller, Role
 from functions.webhooks.calls.webhook_arguments import ResendArguments, TestArguments
 from functions.webhooks.message import EventType
 from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts

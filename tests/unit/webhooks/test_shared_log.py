@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from functions.access import Caller, Role
-from functions.call_error import CallError, Code
+from functions.call_rules import Caller, CallError, Code, Role
 from functions.webhooks.calls.shared_log import PAGE_BYTES, RESENDS_AN_HOUR, LogPage
 from functions.webhooks.calls.webhook_arguments import (
     LogArguments,

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from functions.access import Caller, Role
-from functions.adapters import Parameters
+from functions.call_rules import Caller, Role
+from functions.parts import Parameters
 from functions.webhooks.calls.webhook_arguments import LogArguments, ResendArguments, ShareArguments
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.webhook_settings import key

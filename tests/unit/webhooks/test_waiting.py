@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from functions.access import Caller, Role
-from functions.adapters import Parameters
+from functions.call_rules import Caller, Role
 from functions.outside import Task
+from functions.parts import Parameters
 from functions.webhooks.calls.webhook_arguments import Page, ResendArguments
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.deliveries.queues import SLOW_QUEUE, AttemptRequest, attempt_task
