@@ -442,10 +442,10 @@ if parameters.BRAKE_ON_BUDGET.value:  # a deploy reads this too: nobody else has
         max_instances=1,
     )
     def closeBrakeOnBudget(event: Any) -> None:
-        """The month's budget tells what is spent; the brake closes where that is all of it."""
+        """A report of the month's spending; the brake closes once the budget is spent."""
         from functions.wall import wall_triggers
 
-        wall_triggers.budget_told(service(), event.data.message.json)
+        wall_triggers.budget_reported(service(), event.data.message.json)
 
 
 gc.freeze()  # later collections skip the imports as well

@@ -106,16 +106,16 @@ class Service(Parts):
     @made_once
     def orphan_cleanup(self) -> "OrphanCleanup":
         """Deletes what deleted events have left."""
-        from functions.wall.retention import DeletedEventStore, OrphanCleanup
+        from functions.wall.retention import OrphanCleanup
 
-        return OrphanCleanup(DeletedEventStore(self.documents), self.clock)
+        return OrphanCleanup(self.documents, self.clock)
 
     @made_once
     def forgetting(self) -> "Forgetting":
         """Forgets the guests of archived events."""
-        from functions.wall.retention import Forgetting, GuestPhotoStore
+        from functions.wall.retention import Forgetting
 
-        return Forgetting(GuestPhotoStore(self.documents), self.clock)
+        return Forgetting(self.documents, self.clock)
 
     @made_once
     def publisher(self) -> "Publisher":

@@ -48,8 +48,8 @@ def remove(documents: Documents, event_id: str, photo_id: str) -> None:
     documents.commit(Delete(f"events/{event_id}/wall/{photo_id}"))
 
 
-def budget_told(documents: Documents, spending: Mapping[str, float]) -> None:
-    """Close the brake where the budget is spent; most messages come before that.
+def close_brake_if_spent(documents: Documents, spending: Mapping[str, float]) -> None:
+    """Close the brake if the month's budget is spent.
 
     https://cloud.google.com/billing/docs/how-to/budgets-programmatic-notifications
     """

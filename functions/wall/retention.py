@@ -15,9 +15,9 @@ Each step can be repeated, and stopped anywhere: the sweep goes on. A function t
 during a deletion may write another orphan; the sweep deletes it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -41,72 +41,26 @@ class TimeUpError(Exception):
     """Time was up; the next run goes on."""
 
 
-_TOMBSTONES: Final = 100  # of one sweep
+_PAGE: Final = 500
+"""The most writes that one BatchWrite takes."""
 
-
-@dataclass(frozen=True, slots=True)
-class DeletedEventStore:
-    """Tombstones and orphans of deleted events; every method is one call."""
-
-    documents: Documents
-    page_size: int = 500
-    """The most writes that one BatchWrite takes."""
-
-    def put_tombstone(self, event_id: str, at: datetime) -> None:
-        """Write the event's tombstone, not marked as emptied."""
-        self.documents.commit(Put(_tombstone(event_id), {"deletedAt": at}))
-
-    def mark_emptied(self, tombstone: Document, at: datetime) -> None:
-        """Mark it as emptied for good, unless it was written since: no `deletedAt` is left."""
-        marked = Update(
-            tombstone.path, {"emptiedAt": at}, delete=["deletedAt"], version=tombstone.version
-        )
-        with suppress(ChangedMeanwhileError):  # the trigger has run again: the next sweep marks it
-            self.documents.commit(marked)
-
-    def deleted(self, before: datetime) -> Iterable[Document]:
-        """Some tombstones, not marked, of events deleted `before` that moment, oldest first."""
-        tombstones = Query(
-            collection="deletedEvents",
-            where=[("deletedAt", "<", before)],
-            order=["deletedAt"],
-            limit=_TOMBSTONES,
-        )
-        return self.documents.find(tombstones)
-
-    def page(self, event_id: str) -> Sequence[str]:
-        """Paths of documents under the event, at any depth; empty where none is left."""
-        orphans = Query(
-            collection=f"events/{event_id}/",
-            group=True,  # also a collection whose parent is gone
-            select=[NAME],
-            limit=self.page_size,
-        )
-        return [found.path for found in self.documents.find(orphans)]
-
-    def delete(self, orphans: Sequence[str]) -> None:
-        """Delete the documents at these paths."""
-        self.documents.write_each([Delete(path) for path in orphans])
-
-
-def _tombstone(event_id: str) -> str:
-    return f"deletedEvents/{event_id}"
-
+_TOMBSTONES: Final = 100
+"""Deleted events of one sweep."""
 
 SETTLED: Final = timedelta(minutes=15)
 """After that time no function is at work any more that began before the deletion."""
 
-_EMPTYING_SECONDS: Final = (
-    60.0  # seconds: half of the trigger's time, for the calls that are under way then
-)
+_EMPTYING_SECONDS: Final = 60.0
+"""Half of the trigger's time: the rest is for the calls that are under way then."""
 
 
 @dataclass(frozen=True, slots=True)
 class OrphanCleanup:
     """Deletes the orphans of deleted events."""
 
-    deleted_events: DeletedEventStore
+    documents: Documents
     clock: Clock
+    page_size: int = _PAGE
 
     def empty(self, event_id: str) -> None:
         """Delete the documents under an event that was deleted.
@@ -114,7 +68,7 @@ class OrphanCleanup:
         Raises:
             TimeUpError: a minute was not enough; run it again.
         """
-        self.deleted_events.put_tombstone(event_id, self.clock.now())
+        self.documents.commit(Put(f"deletedEvents/{event_id}", {"deletedAt": self.clock.now()}))
         self._delete_all(event_id, self.clock.monotonic() + _EMPTYING_SECONDS)
 
     def sweep(self) -> None:
@@ -124,88 +78,53 @@ class OrphanCleanup:
             TimeUpError: a minute was not enough; the next sweep goes on.
         """
         until = self.clock.monotonic() + _EMPTYING_SECONDS
-        for tombstone in self.deleted_events.deleted(self.clock.now() - SETTLED):
+        tombstones = Query(
+            collection="deletedEvents",
+            where=[("deletedAt", "<", self.clock.now() - SETTLED)],
+            order=["deletedAt"],
+            limit=_TOMBSTONES,
+        )
+        for tombstone in self.documents.find(tombstones):
             self._delete_all(tombstone.id, until)
-            self.deleted_events.mark_emptied(tombstone, self.clock.now())
+            self._mark_emptied(tombstone)
 
     def _delete_all(self, event_id: str, until: float) -> None:
+        """Delete the documents under the event, at any depth."""
+        orphans = Query(
+            collection=f"events/{event_id}/",
+            group=True,  # also a collection whose parent is gone
+            select=[NAME],
+            limit=self.page_size,
+        )
         deleted = 0
-        while page := self.deleted_events.page(event_id):
-            self.deleted_events.delete(page)
+        while page := self.documents.find(orphans):
+            self.documents.write_each([Delete(orphan.path) for orphan in page])
             deleted += len(page)
             if self.clock.monotonic() > until:
                 raise TimeUpError
         if deleted:
             log.info("event.emptied", eventId=event_id, documents=deleted)
 
+    def _mark_emptied(self, tombstone: Document) -> None:
+        """Mark it as emptied for good, unless it was written since: no `deletedAt` is left."""
+        fields = {"emptiedAt": self.clock.now()}
+        marked = Update(tombstone.path, fields, delete=["deletedAt"], version=tombstone.version)
+        with suppress(ChangedMeanwhileError):  # the trigger has run again: the next sweep marks it
+            self.documents.commit(marked)
+
 
 KEEP_DAYS: Final = "keepGuestDataDays"
-"""Of the event."""
-_EVENTS: Final = 20  # of one sweep
+"""The field of an event with the days until its guests are forgotten, from its archiving on."""
 
+MAX_DAYS: Final = 3650
 
-@dataclass(frozen=True, slots=True)
-class GuestPhotoStore:
-    """Events, their timers and their photos; every method is one call."""
+_LATEST: Final = datetime.max.replace(tzinfo=UTC) - timedelta(days=MAX_DAYS)
 
-    documents: Documents
-    page_size: int = 500
-    """The most writes that one BatchWrite takes."""
+_EVENTS: Final = 20
+"""Archived events of one sweep."""
 
-    def event(self, event_id: str) -> Mapping[str, Any] | None:
-        """Fields of the event; None where it is not there."""
-        found = self.documents.get(f"events/{event_id}", ["status", "archivedAt", KEEP_DAYS])
-        return found.fields if found else None
-
-    def set_timer(self, event_id: str, at: datetime | None, after: str | None = None) -> None:
-        """Write the event's timer, and the last photo that a sweep has seen; None deletes it."""
-        timer = _timer(event_id)
-        place = {"after": after} if after else {}
-        self.documents.commit(Put(timer, {"dueAt": at} | place) if at else Delete(timer))
-
-    def due(self, now: datetime) -> Iterable[tuple[str, str | None]]:
-        """Events whose timer is due, and the last photo that a sweep has seen; oldest first."""
-        timers = Query(
-            collection="guestData",
-            group=True,
-            where=[("dueAt", "<=", now)],
-            order=["dueAt"],
-            limit=_EVENTS,
-        )
-        found = [(timer, timer.path.split("/")[1]) for timer in self.documents.find(timers)]
-        return [
-            (event_id, timer.fields.get("after"))
-            for timer, event_id in found
-            if timer.path == _timer(event_id)
-        ]
-
-    def page(self, event_id: str, after: str | None) -> Sequence[Document]:
-        """Photos by id, behind `after`, with what they tell of guests; none at the end."""
-        page = Query(
-            collection=f"events/{event_id}/photos",
-            select=["uploaderName", "uploaderEmail"],
-            limit=self.page_size,
-            after=[f"events/{event_id}/photos/{after}"] if after else [],
-        )
-        return self.documents.find(page)
-
-    def forget(self, photos: Sequence[Document]) -> int:
-        """Take name and address out of photos that are still there; out of how many."""
-        results = self.documents.write_each(
-            [Update(photo.path, {"uploaderName": ""}, delete=["uploaderEmail"]) for photo in photos]
-        )
-        return sum(not isinstance(result, Exception) for result in results)
-
-
-def _timer(event_id: str) -> str:
-    return f"events/{event_id}/guestData/timer"
-
-
-MOST_DAYS: Final = 3650
-
-_LATEST: Final = datetime.max.replace(tzinfo=UTC) - timedelta(days=MOST_DAYS)
-
-_FORGETTING_SECONDS: Final = 30.0  # seconds of one sweep, which has other work as well
+_FORGETTING_SECONDS: Final = 30.0
+"""Seconds of one sweep, which has other work as well."""
 
 
 def due_at(event: Mapping[str, Any] | None) -> datetime | None:
@@ -214,7 +133,7 @@ def due_at(event: Mapping[str, Any] | None) -> datetime | None:
     days, archived = fields.get(KEEP_DAYS), time(fields.get("archivedAt"))
     if fields.get("status") != EventStatus.ARCHIVED or archived is None:
         return None
-    if type(days) is not int or not 0 < days <= MOST_DAYS:
+    if type(days) is not int or not 0 < days <= MAX_DAYS:
         return None
     return min(archived, _LATEST) + timedelta(days=days)
 
@@ -223,40 +142,77 @@ def due_at(event: Mapping[str, Any] | None) -> datetime | None:
 class Forgetting:
     """Forgets the guests of archived events in time."""
 
-    photos: GuestPhotoStore
+    documents: Documents
     clock: Clock
+    page_size: int = _PAGE
 
     def schedule(self, event_id: str) -> None:
         """Write or delete the timer of an event that has changed."""
-        self.photos.set_timer(event_id, due_at(self.photos.event(event_id)))
+        self._set_timer(event_id, self._due_at(event_id))
 
     def sweep(self) -> None:
-        """Forget the guests of every event whose time has come.
+        """Forget the guests of every event whose time has come, the event due first at first.
 
         Raises:
             TimeUpError: half a minute was not enough; the next sweep goes on, with other events
                 first.
         """
         until = self.clock.monotonic() + _FORGETTING_SECONDS
-        for event_id, after in self.photos.due(self.clock.now()):
-            at = due_at(self.photos.event(event_id))
-            if at is None or at > self.clock.now():
-                self.photos.set_timer(event_id, at)
+        timers = Query(
+            collection="guestData",
+            group=True,
+            where=[("dueAt", "<=", self.clock.now())],
+            order=["dueAt"],
+            limit=_EVENTS,
+        )
+        for timer in self.documents.find(timers):
+            event_id = timer.path.split("/")[1]
+            if timer.path != _timer(event_id):
                 continue
-            forgotten = self._forget(event_id, after, until)
-            self.photos.set_timer(event_id, None)
+            at = self._due_at(event_id)
+            if at is None or at > self.clock.now():
+                self._set_timer(event_id, at)
+                continue
+            forgotten = self._forget(event_id, timer.fields.get("after"), until)
+            self._set_timer(event_id, None)
             log.info("event.guests-forgotten", eventId=event_id, photos=forgotten)
 
+    def _due_at(self, event_id: str) -> datetime | None:
+        event = self.documents.get(f"events/{event_id}", ["status", "archivedAt", KEEP_DAYS])
+        return due_at(event.fields if event else None)
+
+    def _set_timer(self, event_id: str, at: datetime | None, after: str | None = None) -> None:
+        """Write the event's timer, and the last photo that a sweep has seen; None deletes it."""
+        timer = _timer(event_id)
+        seen = {"after": after} if after else {}
+        self.documents.commit(Put(timer, {"dueAt": at} | seen) if at else Delete(timer))
+
     def _forget(self, event_id: str, after: str | None, until: float) -> int:
-        """Walk through the photos behind `after`; how many told of their guests."""
+        """Take guests out of the photos behind `after`, by id; out of how many photos."""
+        photos = Query(
+            collection=f"events/{event_id}/photos",
+            select=["uploaderName", "uploaderEmail"],
+            limit=self.page_size,
+        )
+        page = replace(photos, after=[f"{photos.collection}/{after}"]) if after else photos
         forgotten = 0
-        while page := self.photos.page(event_id, after):
-            telling = [photo for photo in page if any(photo.fields.values())]
-            taken = self.photos.forget(telling) if telling else 0
+        while read := self.documents.find(page):
+            telling = [photo for photo in read if any(photo.fields.values())]
+            without_guest = [
+                Update(photo.path, {"uploaderName": ""}, delete=["uploaderEmail"])
+                for photo in telling
+            ]
+            written = self.documents.write_each(without_guest) if telling else []
+            taken = sum(not isinstance(result, Exception) for result in written)
             forgotten += taken
             if taken == len(telling):  # else the page is read again
-                after = page[-1].id
+                after = read[-1].id
+                page = replace(photos, after=[read[-1].path])
             if self.clock.monotonic() > until:
-                self.photos.set_timer(event_id, self.clock.now(), after)
+                self._set_timer(event_id, self.clock.now(), after)
                 raise TimeUpError
         return forgotten
+
+
+def _timer(event_id: str) -> str:
+    return f"events/{event_id}/guestData/timer"

@@ -45,9 +45,9 @@ def event_written(service: "Service", event: DocumentWritten) -> None:
             service.forgetting.schedule(event.ids["eventId"])
 
 
-def budget_told(service: "Service", spending: Mapping[str, float]) -> None:
+def budget_reported(service: "Service", spending: Mapping[str, float]) -> None:
     """A message of the month's budget, several a day."""
-    public_wall.budget_told(service.documents, spending)
+    public_wall.close_brake_if_spent(service.documents, spending)
 
 
 def sweep(service: "Service") -> None:

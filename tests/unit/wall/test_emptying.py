@@ -8,7 +8,7 @@ import pytest
 
 from functions.firestore.model import Put, Query
 from functions.outside import Clock
-from functions.wall.retention import SETTLED, DeletedEventStore, OrphanCleanup, TimeUpError
+from functions.wall.retention import SETTLED, OrphanCleanup, TimeUpError
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 
 T = TypeVar("T")
@@ -31,8 +31,11 @@ class World:
         self.on: dict[str, Callable[[], None]] = {}
         self.firestore = Firestore(lambda: self.now)
         self.add(*(f"events/party/photos/{n}" for n in range(7)), "events/other/photos/1")
-        documents = InMemoryDocuments(self.firestore, self._at)
-        self.deleted_events = DeletedEventStore(documents, page_size=PAGE)
+        self.through = InMemoryDocuments(self.firestore, self._at)
+
+    def put_tombstone(self) -> None:
+        """The event is deleted now."""
+        self.firestore.commit(Put("deletedEvents/party", {"deletedAt": self.now}))
 
     def add(self, *paths: str) -> None:
         """Write such documents."""
@@ -71,7 +74,7 @@ def world() -> World:
 def emptying(world: World) -> OrphanCleanup:
     """The use case, in that world."""
     clock = Clock(lambda: world.now, lambda: world.seconds, lambda _: None)
-    return OrphanCleanup(world.deleted_events, clock)
+    return OrphanCleanup(world.through, clock, page_size=PAGE)
 
 
 @pytest.mark.parametrize("call", ["find party", "write each photos"])
@@ -124,7 +127,7 @@ def test_the_sweep_deletes_what_a_function_wrote_that_was_still_at_work(
 
 def test_the_sweep_goes_on_where_nobody_else_does(world: World, emptying: OrphanCleanup) -> None:
     """The sweep empties an event whose trigger Eventarc has given up after a day."""
-    world.deleted_events.put_tombstone("party", world.now)
+    world.put_tombstone()
     world.now += SETTLED + timedelta(days=1)
 
     emptying.sweep()
@@ -139,9 +142,7 @@ def test_a_trigger_that_runs_again_during_the_sweep_is_swept_after(
     """After a second deletion, documents written later are deleted as well."""
     emptying.empty("party")
     world.now += SETTLED + timedelta(seconds=1)
-    world.on["update deletedEvents"] = lambda: world.deleted_events.put_tombstone(
-        "party", world.now
-    )
+    world.on["update deletedEvents"] = world.put_tombstone
     emptying.sweep()
 
     assert not world.is_marked

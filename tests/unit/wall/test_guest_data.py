@@ -9,7 +9,7 @@ import pytest
 
 from functions.firestore.model import Delete, Put, Query, Write, Written
 from functions.outside import Clock
-from functions.wall.retention import Forgetting, GuestPhotoStore, TimeUpError, due_at
+from functions.wall.retention import Forgetting, TimeUpError, due_at
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.through import ServiceError
 
@@ -32,8 +32,9 @@ class World:
         self.photos(5)
         documents = InMemoryDocuments(self.firestore, self._at)
         self.forgetting = Forgetting(
-            GuestPhotoStore(documents, page_size=PAGE),
+            documents,
             Clock(lambda: self.now, lambda: self.seconds, lambda _: None),
+            page_size=PAGE,
         )
 
     def event(self, fields: Mapping[str, Any] | None) -> None:
@@ -157,7 +158,7 @@ def test_a_photo_whose_write_fails_is_written_again(
     world: World, forgetting: Forgetting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The sweep walks through the photos until every write has succeeded."""
-    documents = forgetting.photos.documents
+    documents = forgetting.documents
     write_each = documents.write_each
 
     def busy(writes: Sequence[Write]) -> Sequence[Written | Exception]:
