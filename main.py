@@ -34,8 +34,9 @@ log.describe_requests_with(of_request)
 read_no_more()
 
 # spec 6.3.3: deliveries come from this region's addresses. A whole CPU, because less of one also
-# means one request at a time (the SDK's silent default is a sixth).
-options.set_global_options(region="us-central1", cpu=1)
+# means one request at a time (the SDK's silent default is a sixth). gRPC and the SDK take 150 MB,
+# each request little.
+options.set_global_options(region="us-central1", cpu=1, memory=options.MemoryOption.MB_512)
 
 # An account for each capability, with what it needs: no anonymous endpoint reads the mail key, and
 # what talks to receivers reads none.
@@ -47,7 +48,6 @@ _MAIL_EVENTS: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_MAIL
 
 _TRIGGER: Final[dict[str, Any]] = {
     "service_account": _WEBHOOKS,
-    "memory": options.MemoryOption.MB_512,  # gRPC and the SDK take 150 MB, each request little
     "concurrency": 80,  # a trigger waits for Firestore most of its time
     "timeout_sec": 120,  # three calls of 25 s in an outage, and the enqueuing
     "max_instances": max(1, parameters.TRIGGER_INSTANCES.value),  # 80 writes at a time each
@@ -55,7 +55,6 @@ _TRIGGER: Final[dict[str, Any]] = {
 
 _PUBLIC: Final[dict[str, Any]] = {
     "service_account": _PREFERENCES,
-    "memory": options.MemoryOption.MB_512,  # gRPC and the SDK take 150 MB, each request little
     "concurrency": 80,  # a call waits for Firestore most of its time
     "timeout_sec": 60,  # two or three calls of 10 s in an outage, and a cold start
     "max_instances": 1,  # 80 calls at a time: some 200 a second
@@ -85,7 +84,6 @@ def _worker(*, instances: int, places: int, backoff_seconds: int) -> dict[str, A
     places = min(places, _THREADS)
     return _TO_RECEIVERS | {
         "service_account": _WEBHOOKS,
-        "memory": options.MemoryOption.MB_512,  # TLS connections and their threads
         "concurrency": places,  # an attempt waits for its receiver most of its time
         "timeout_sec": 60,  # 5 s for the receiver, the rest for an outage of Firestore
         "max_instances": instances,
@@ -124,7 +122,6 @@ def _attempts(number: int) -> dict[str, Any]:
 
 _ACTION: Final[dict[str, Any]] = {
     "service_account": _WEBHOOKS,
-    "memory": options.MemoryOption.MB_512,
     "concurrency": 40,  # organizers are few, and wait for Firestore or a receiver
     "timeout_sec": 60,  # 5 s for a receiver, or a page of deliveries; the rest for an outage
     "max_instances": 1,
@@ -229,7 +226,6 @@ def deliverWebhookSlow(request: https_fn.CallableRequest[Any]) -> None:
 @called_by(_WEBHOOKS)
 @tasks_fn.on_task_dispatched(
     service_account=_RECAP,  # which may read the mail key; those who talk to receivers may not
-    memory=options.MemoryOption.MB_512,
     timeout_sec=120,  # 60 s of the mail service's silence, the rest for an outage of Firestore
     concurrency=10,  # one mail for some endpoints that fail
     max_instances=1,
@@ -249,7 +245,6 @@ def sendWebhookNotice(request: https_fn.CallableRequest[Any]) -> None:
 @scheduler_fn.on_schedule(
     schedule=f"every {SWEEP_PERIOD.seconds // 60} minutes",
     service_account=_WEBHOOKS,
-    memory=options.MemoryOption.MB_512,
     timeout_sec=240,  # ends before the next one begins
     max_instances=1,  # two sweeps at a time would do the same work
     concurrency=1,
@@ -301,7 +296,6 @@ def previewEventRecap(call: StaffCall) -> dict[str, Any]:
 @staff_callable(
     STAFF,
     service_account=_RECAP,
-    memory=options.MemoryOption.MB_512,
     concurrency=40,  # organizers are few, and wait for Firestore
     timeout_sec=60,  # before the earliest time that it takes: a task finds its record
     max_instances=1,
@@ -362,7 +356,6 @@ def unsubscribe(request: flask.Request) -> flask.Response:
 
 @https_fn.on_request(
     service_account=_MAIL_EVENTS,
-    memory=options.MemoryOption.MB_512,  # a body of 1 MB takes some ten when it is parsed
     concurrency=80,  # a body that drips holds one of them for seconds; few are parsed at a time
     timeout_sec=60,  # an outage of Firestore, or others' news of the same recap
     max_instances=1,  # the provider sends a report again that finds no place
@@ -436,7 +429,6 @@ if parameters.BRAKE_ON_BUDGET.value:  # a deploy reads this too: nobody else has
     @pubsub_fn.on_message_published(
         topic=parameters.BUDGET_TOPIC,
         service_account=_MAIL_EVENTS,  # reads no secret and queues nothing
-        memory=options.MemoryOption.MB_512,  # gRPC and the SDK take 150 MB
         concurrency=1,  # a few messages a day
         timeout_sec=60,  # one write
         max_instances=1,

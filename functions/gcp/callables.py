@@ -23,7 +23,7 @@ from werkzeug.exceptions import BadRequest
 
 from functions import log, parameters
 from functions.cache import once
-from functions.call_rules import Caller, CallError, Code, Role, staff
+from functions.call_rules import Caller, CallError, Code, Role, refuse, staff
 from functions.gcp.request import bounded_body
 from functions.outside import wire_time
 from functions.rate_limit import TooManyCallsError
@@ -180,18 +180,18 @@ def _data(request: flask.Request, max_bytes: int) -> Any:
     """
     body = bounded_body(request, max_bytes)
     if request.method != "POST":
-        _refuse("Send the request with the method POST.")
+        refuse("Send the request with the method POST.")
     if request.mimetype != "application/json":
-        _refuse("Send the header Content-Type: application/json.")
+        refuse("Send the header Content-Type: application/json.")
     if request.mimetype_params.get("charset", "utf-8").lower() not in ("utf-8", "utf8"):
-        _refuse("Send the body as UTF-8, which is JSON's encoding.")
+        refuse("Send the body as UTF-8, which is JSON's encoding.")
     if body is None:
-        _refuse(f"Send a body of at most {max_bytes} bytes.")
+        refuse(f"Send a body of at most {max_bytes} bytes.")
     parsed = _parsed(body)
     if not isinstance(parsed, dict) or "data" not in parsed:
-        _refuse('Send a JSON object with the parameters under its key "data".')
+        refuse('Send a JSON object with the parameters under its key "data".')
     if len(parsed) > 1:
-        _refuse('Send a JSON object with "data" as its only key; the parameters go inside it.')
+        refuse('Send a JSON object with "data" as its only key; the parameters go inside it.')
     return parsed["data"]
 
 
@@ -201,20 +201,16 @@ def _parsed(body: bytes) -> Any:
         # JSON may contain an escaped half of a surrogate pair, which is not text.
         json.dumps(parsed, ensure_ascii=False).encode()
     except UnicodeError:
-        _refuse("Send the body as UTF-8, with whole characters.")
+        refuse("Send the body as UTF-8, with whole characters.")
     except RecursionError:
-        _refuse("Send a body that is nested less deeply.")
+        refuse("Send a body that is nested less deeply.")
     except ValueError:
-        _refuse("Send a body that is valid JSON.")
+        refuse("Send a body that is valid JSON.")
     return parsed
 
 
 def _refuse_constant(_: str) -> NoReturn:
     raise ValueError  # NaN and Infinity are not JSON
-
-
-def _refuse(message: str) -> NoReturn:
-    raise CallError(Code.INVALID_ARGUMENT, message)
 
 
 def _claims(request: flask.Request) -> Mapping[str, Any]:
