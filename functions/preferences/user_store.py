@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any, Final
 
 from functions.firestore.model import Document, Documents, Merge, time
-from functions.preferences.address_records import AddressRecords
 from functions.preferences.preferences import (
     ACCOUNTS,
     CHOSEN_AT,
@@ -14,6 +13,7 @@ from functions.preferences.preferences import (
     PREFERENCES,
     UNREACHABLE,
     UNREACHABLE_UNTIL,
+    AddressRecords,
     Flag,
     VerifiedAddresses,
     account_address,

@@ -15,9 +15,9 @@ from typing import Any, Final
 from functions.firestore.model import Documents, Query
 from functions.mail.message import plain, shortened
 from functions.outside import InParallel
-from functions.preferences.address_records import AddressRecords
 from functions.preferences.preferences import (
     ACCOUNTS,
+    AddressRecords,
     SkipReason,
     VerifiedAddresses,
     account_ids,
