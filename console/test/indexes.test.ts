@@ -43,5 +43,6 @@ test("every combination of filters has its indexes; the emulator asks for none",
   assert.ok(isServed(["status"], "photos"));
   assert.ok(isServed(["status"], "photos", "ASCENDING"));
   assert.ok(isServed(["status"], "photos", "ASCENDING", "uploaderName"));
+  assert.ok(isServed(["endpoint", "outcome"], "deliveries", "ASCENDING", "endedAt"));
   assert.ok(isServed(["test", "endpoint", "outcome"], "deliveries", "ASCENDING", "endedAt"));
 });

@@ -28,21 +28,26 @@ export interface Standing {
 export async function standingOf(db: Firestore, eventId: string, endpointId: string, now: Date): Promise<Standing> {
   const [[success], [failure]] = await Promise.all([endings(db, eventId, endpointId, "success", 1), endings(db, eventId, endpointId, "failed", 1)]);
   const isOfTheDay = failure?.endedAt && now.getTime() - failure.endedAt.getTime() < DAY_MS;
-  return { isFailing: isFailing(success, failure), missing: isOfTheDay ? await missingAt(db, eventId, endpointId, now) : 0 };
+  const failed = isOfTheDay ? await countOf(ended(db, eventId, endpointId, "failed"), now) : 0;
+  return { isFailing: isFailing(success, failure), missing: await missingOf(failed, db, eventId, endpointId, now) };
 }
 
-async function missingAt(db: Firestore, eventId: string, endpointId: string, now: Date): Promise<number> {
-  const failed = query(ended(db, eventId, endpointId, "failed"), where("test", "==", false), where("endedAt", ">=", new Date(now.getTime() - DAY_MS)));
-  return (await getCountFromServer(query(failed, orderBy("endedAt", "asc"), limit(COUNTED)))).data().count;
+// Of deliveries that have failed, those that are no tests. Only the record of a test has the field.
+async function missingOf(failed: number, db: Firestore, eventId: string, endpointId: string, now: Date): Promise<number> {
+  if (failed === 0 || failed === COUNTED) return failed;
+  return failed - (await countOf(query(ended(db, eventId, endpointId, "failed"), where("test", "==", true)), now));
+}
+
+// How many of them ended in the last day.
+async function countOf(deliveries: Query, now: Date): Promise<number> {
+  const ofTheDay = where("endedAt", ">=", new Date(now.getTime() - DAY_MS));
+  return (await getCountFromServer(query(deliveries, ofTheDay, orderBy("endedAt", "asc"), limit(COUNTED)))).data().count;
 }
 
 export async function healthOf(db: Firestore, eventId: string, endpointId: string, now: Date): Promise<Health> {
-  const ofTheDay = where("endedAt", ">=", new Date(now.getTime() - DAY_MS));
-  const counted = async (outcome: Ending) =>
-    (await getCountFromServer(query(ended(db, eventId, endpointId, outcome), ofTheDay, LATEST, limit(COUNTED)))).data().count;
   const [delivered, failed, successes, [failure]] = await Promise.all([
-    counted("success"),
-    counted("failed"),
+    countOf(ended(db, eventId, endpointId, "success"), now),
+    countOf(ended(db, eventId, endpointId, "failed"), now),
     endings(db, eventId, endpointId, "success", SAMPLE),
     endings(db, eventId, endpointId, "failed", 1),
   ]);
@@ -50,7 +55,7 @@ export async function healthOf(db: Firestore, eventId: string, endpointId: strin
   const since = lastSuccess ? [where("endedAt", ">", lastSuccess)] : [];
   const first = query(ended(db, eventId, endpointId, "failed"), ...since, orderBy("endedAt", "asc"), limit(1));
   const failingSince = isFailing(successes[0], failure) ? (firstAttemptOf((await getDocsFromServer(first)).docs.map(read)[0])) : null;
-  const missing = failed ? await missingAt(db, eventId, endpointId, now) : 0;
+  const missing = await missingOf(failed, db, eventId, endpointId, now);
   return health({ delivered, failed, missing }, successes, failingSince, now);
 }
 
