@@ -1,8 +1,10 @@
-// Somebody has a link mailed to them, opens it, and is signed in without a password.
+// Somebody has a link mailed to them, opens it, and is signed in without a password. The page can be installed.
 
 export default async function mailedLink({ site, admin, visitor }) {
   const page = await visitor();
   await page.goto(`${site}/console`);
+  const devtools = await page.context().newCDPSession(page);
+  const { installabilityErrors } = await devtools.send("Page.getInstallabilityErrors");
   await page.getByLabel("E-mail").fill(admin.email);
   await page.getByRole("button", { name: "Mail me a link instead" }).click();
   await page.getByText("A mail with a link is on its way").waitFor();
@@ -11,6 +13,6 @@ export default async function mailedLink({ site, admin, visitor }) {
   const { oobCodes } = await sent.json();
   const { oobLink } = oobCodes.findLast(({ email }) => email === admin.email);
   await page.goto(oobLink);
-  await page.getByRole("heading", { name: "Events" }).waitFor();
-  return { address: page.url() };
+  await page.getByRole("heading", { name: "Events", exact: true }).waitFor();
+  return { address: page.url(), hindrances: installabilityErrors.map(({ errorId }) => errorId) };
 }

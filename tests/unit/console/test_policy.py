@@ -21,7 +21,7 @@ def policies() -> dict[str, dict[str, set[str]]]:
 
 
 def test_the_console_may_talk_to_three_more_hosts_and_nothing_else_is_laxer() -> None:
-    """Reading, signing in, the next ID token, and photos; no page has inline scripts or styles."""
+    """Reading, signing in, the next ID token, photos, the manifest; no page has inline scripts."""
     found = policies()
     assert list(found) == ["**", "/console", "/mail"]  # the last one that matches has the say
     everywhere, console, mail = found.values()
@@ -32,7 +32,7 @@ def test_the_console_may_talk_to_three_more_hosts_and_nothing_else_is_laxer() ->
     }
     # Any host here; the page itself names those of PHOTO_HOSTS, which it is built with.
     assert console.pop("img-src") - everywhere.pop("img-src") == {"https:"}
-    assert console.pop("frame-src") == {"'self'"}
+    assert console.pop("frame-src") == console.pop("manifest-src") == {"'self'"}
     assert console == everywhere
     # A mail has no origin: any mail reads, calls, posts and leads nowhere.
     assert mail["sandbox"] == {"allow-scripts"}
