@@ -1,5 +1,7 @@
+import type { Firestore } from "firebase/firestore";
 import { useMemo, useState } from "preact/hooks";
 
+import type { Calls } from "../../data/calls.ts";
 import { watchDeliveries } from "../../data/deliveries.ts";
 import { type WallEvent, archiveEvent, changeEvent, deleteEvent, publishEvent } from "../../data/events.ts";
 import { standingOf } from "../../data/health.ts";
@@ -124,7 +126,7 @@ function LastRecap({ event: { status } }: { readonly event: WallEvent }) {
   const recaps = useLive(() => watchRecaps(sdk.db, eventId, first(1)), [sdk, eventId]);
   const lock = useLive(() => watchLock(sdk.db, eventId), [sdk, eventId]);
   const isOwed = status === "archived" && recaps.value?.items.length === 0;
-  const owed = useAsked(async () => (isOwed ? (await calls.preview({ mode: "personal" }, false)).recipients : 0), [sdk, eventId, isOwed]);
+  const owed = useAsked(async () => (isOwed ? firstRecipients(sdk.db, eventId, calls) : 0), [sdk, eventId, isOwed]);
   return (
     <Figure name="Last recap" link={linkTo("recap", eventId)}>
       <Shown live={recaps} isFigure>
@@ -140,6 +142,18 @@ function LastRecap({ event: { status } }: { readonly event: WallEvent }) {
       {" "}<span class="small"><PlannedWords /></span>
     </Figure>
   );
+}
+
+const foreseen = new Map<string, number>();
+
+/** Guests whom a first recap would go to. A preview reads all photos, so there is one for each number of approved photos. */
+async function firstRecipients(db: Firestore, eventId: string, calls: Calls): Promise<number> {
+  const approved = await countPhotos(db, eventId, "approved");
+  if (!approved) return 0;
+  const key = `${eventId} ${approved}`;
+  const recipients = foreseen.get(key) ?? (await calls.preview({ mode: "personal" }, false)).recipients;
+  foreseen.set(key, recipients);
+  return recipients;
 }
 
 function Figure({ name, link, children }: { readonly name: string; readonly link: string; readonly children: preact.ComponentChildren }) {

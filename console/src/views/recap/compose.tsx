@@ -12,7 +12,7 @@ import { Ask, Check, Field } from "../../ui/form.tsx";
 import { useAsked } from "../../ui/live.tsx";
 import { Mail } from "../../ui/mail.tsx";
 import { Notice } from "../../ui/notice.tsx";
-import { usePlace } from "../place.ts";
+import { usePlace, waitingWords } from "../place.ts";
 
 const SUBJECT_CHARACTERS = 200;
 const MESSAGE_CHARACTERS = 4000;
@@ -140,6 +140,7 @@ function recipientWords({ recipients, skipped }: Preview): string {
 /** Whom the recap would reach, and what no mail would show. */
 function Numbers({ preview }: { readonly preview: Preview }) {
   const { hadRecap, skipped = 0, left, hidden, notes = [] } = preview;
+  const waiting = waitingWords(usePlace().waiting);
   return (
     <>
       <p>
@@ -150,6 +151,7 @@ function Numbers({ preview }: { readonly preview: Preview }) {
           left > 0 && `${count(left, "guest is", "guests are")} left for the next recap.`,
         ].filter(Boolean).join(" ")}
       </p>
+      {waiting && <Notice kind="warning">Photos that still wait: {waiting}. They are in no mail until somebody approves them.</Notice>}
       {notes.map((note) => <Notice key={note} kind={hidden > 0 ? "warning" : "info"}><bdi>{note}</bdi></Notice>)}
     </>
   );
