@@ -148,6 +148,7 @@ test("a delivery says whose turn it is", () => {
     assert.equal(failed({ error })?.turn, "receiver");
     assert.doesNotMatch(failed({ error })?.words ?? "", /was not reached/);
   }
+  assert.match(verdict(delivery({ outcome: "failed", log: [attempt(1, { status: 503 })] }), true)?.words ?? "", /fixed it is sent again by itself[.]$/);
   assert.equal(verdict(delivery({ outcome: "skipped", reason: "the URL is disabled" }))?.turn, "organizer");
   assert.equal(verdict(delivery({ outcome: "pending", log: [] })), null);
 });

@@ -8,15 +8,17 @@ export interface Verdict {
   readonly words: string;
 }
 
-/** What there is to say of a delivery; null while its first attempt is on its way. */
-export function verdict(delivery: Delivery): Verdict | null {
+/** What there is to say of a delivery; null while its first attempt is on its way. `recovers`: its receiver gets again what failed. */
+export function verdict(delivery: Delivery, recovers = false): Verdict | null {
   const { outcome, reason } = delivery;
   if (outcome === "success") return { turn: "nobody", words: "The receiver has it. There is nothing to do." };
   if (outcome === "skipped") return { turn: "organizer", words: `Nothing was sent: ${reason ?? "the URL cannot be used"}. ${skippedAdvice(reason ?? "")}` };
   const last = lastAttempt(delivery);
   if (!last || isAcknowledged(last)) return null;
   const { fault, advice } = diagnosis(last);
-  const rest = isOpen(delivery) ? "It is tried again by itself." : "It is not tried again by itself: send it again once that is fixed.";
+  const rest = isOpen(delivery)
+    ? "It is tried again by itself."
+    : recovers ? "Once that is fixed it is sent again by itself." : "It is not tried again by itself: send it again once that is fixed.";
   return { turn: "receiver", words: `${fault} ${advice} ${rest}` };
 }
 

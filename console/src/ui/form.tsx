@@ -29,6 +29,7 @@ export function Field({ label, value, onChange, type = "text", options, hint, pr
   const common = {
     id,
     value,
+    dir: "auto" as const,
     "aria-invalid": Boolean(problem),
     "aria-describedby": `${id}-told`,
     "data-focus": focus,

@@ -1,4 +1,4 @@
-import { useMemo } from "preact/hooks";
+import { useLayoutEffect, useMemo } from "preact/hooks";
 
 import { Calls } from "../data/calls.ts";
 import { Decisions } from "../data/decisions.ts";
@@ -36,6 +36,8 @@ export function EventPage({ sdk, staff, route }: Props) {
   const eventName = event?.name ?? eventId;
   const tally = waitingWords(waiting);
   useWaiting(tally);
+  // A room begins at its top.
+  useLayoutEffect(() => scrollTo(0, 0), [at, route.status]);
 
   return (
     <PlaceContext.Provider value={{ sdk, staff, eventId, eventName, calls, decisions, waiting }}>

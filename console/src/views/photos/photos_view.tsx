@@ -181,7 +181,7 @@ function PhotoGrid({ list, known, status, guest, isLive }: GridProps) {
     const decision = decisionOf(key, present(photo));
     if (!decision) return;
     event.preventDefault();
-    if (decision === "approve" && !isSeen(photo)) return setTold(`Not approved, because its picture has not loaded: ${photoOf(photo)}.`);
+    if (decision === "approve" && !isSeen(photo)) return setTold(`Not approved, because its picture has not loaded: ${photoOf(photo)}`);
     decide(photo, decision);
     // On to the next one that is left; back where it was the last.
     if (decision === "approve" || decision === "reject") focus(grid.photos.slice(place + 1).find(isLeft) ?? grid.photos.find((one) => one !== photo && isLeft(one)));
@@ -189,7 +189,7 @@ function PhotoGrid({ list, known, status, guest, isLive }: GridProps) {
 
   const open = grid.photos.find(({ id }) => id === openId);
   const done = grid.photos.length - left.length + refused.length;
-  const toldDone = told || (latest?.progress === "done" ? `${doneWords(latest.decision, latest.photo.status)}: ${photoOf(latest.photo)}.` : "");
+  const toldDone = told || (latest?.progress === "done" ? `${doneWords(latest.decision, latest.photo.status)}: ${photoOf(latest.photo)}` : "");
   const mayApproveAll = mayDecide && status === "pending" && left.length > 1 && selected.length === 0;
   const hasBar = toldDone || late + refused.length + selected.length + done + grid.heldBack > 0 || mayApproveAll;
   return (
@@ -216,7 +216,7 @@ function PhotoGrid({ list, known, status, guest, isLive }: GridProps) {
           acts,
         }, drawn.current))}
       </ul>
-      {left.length === 0 && <Nothing status={status} guest={guest} isLive={isLive} />}
+      {left.length === 0 && !known.hasMore && <Nothing status={status} guest={guest} isLive={isLive} />}
       {guest ? known.hasMore && <p class="quiet-text">The first {GUEST_PHOTOS} are shown. Type more of the name.</p> : <More list={list} />}
       {/* Below the photos, so that none moves under the hand. */}
       {hasBar && (

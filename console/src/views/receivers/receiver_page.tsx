@@ -46,7 +46,7 @@ export function ReceiverPage({ endpoint, settings, list, children }: Props) {
   const missing = health.value?.missing ?? 0;
   // What the latest failure says, where the receiver fails now.
   const failed = failingSince && list.value?.items.find(({ outcome }) => outcome === "failed" || outcome === "retrying");
-  const told = failed ? verdict(failed) : null;
+  const told = failed ? verdict(failed, recover) : null;
   const close = () => setOpen("");
   const recoverSince = (from: Date | null, at = url) => setOpen({ url: at, from });
   // What recovery cannot know of is offered to be sent: what failed at the old URL, or before recovery was switched on.
@@ -83,7 +83,7 @@ export function ReceiverPage({ endpoint, settings, list, children }: Props) {
       )}
       {!isOff && !unusable && missing > 0 && (
         <Notice kind="warning">
-          <p>{missingWords(missing)} in the last 24 hours{failingSince ? ". Once the receiver acknowledges again, they can be sent again." : "."}</p>
+          <p>{missingWords(missing)} in the last 24 hours{failingSince ? `. Once the receiver acknowledges again, they ${recover ? "are sent again by themselves" : "can be sent again"}.` : "."}</p>
           {!failingSince && <button type="button" onClick={() => recoverSince(null)}>Send them again…</button>}
         </Notice>
       )}
