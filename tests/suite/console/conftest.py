@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 from google.cloud import firestore
 
-from emulator.people import Person, sign_in
+from emulator.people import sign_in
 from tests.suite.browser import Driver
 from tests.suite.records import failed_delivery
 
@@ -19,8 +19,12 @@ TENANT: Final = f"tenant-{uuid.uuid4().hex[:8]}"
 """The console's alone: a page of its events holds them all."""
 PASSWORD: Final = "correct horse"
 
+Login = dict[str, str]
+"""E-mail address and password."""
+Event = firestore.DocumentReference
+Configure = Callable[..., None]
 Record = Callable[..., str]
-Visit = Callable[..., Any]
+Receiving = Callable[..., Any]
 
 
 class Browser:
@@ -49,7 +53,7 @@ def browser(driver: Driver) -> Browser:
     return Browser(driver)
 
 
-def staff(role: str | None, tenant: str | None = TENANT) -> dict[str, str]:
+def staff(role: str | None, tenant: str | None = TENANT) -> Login:
     """Somebody of that role, as they sign in."""
     email = f"{role or 'nobody'}-{uuid.uuid4().hex[:8]}@example.com"
     sign_in(role, tenant, email=email, password=PASSWORD)
@@ -57,43 +61,37 @@ def staff(role: str | None, tenant: str | None = TENANT) -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def admin() -> dict[str, str]:
+def admin() -> Login:
     """An admin of the event's tenant."""
     return staff("admin")
 
 
 @pytest.fixture(scope="session")
-def moderator() -> dict[str, str]:
+def moderator() -> Login:
     """A moderator of it."""
     return staff("moderator")
 
 
 @pytest.fixture(scope="session")
-def superadmin() -> dict[str, str]:
+def superadmin() -> Login:
     """A superadmin of it."""
     return staff("superadmin")
 
 
 @pytest.fixture(scope="session")
-def stranger() -> dict[str, str]:
+def stranger() -> Login:
     """An admin of another tenant."""
     return staff("admin", "tenant-b")
 
 
 @pytest.fixture(scope="session")
-def nobody() -> dict[str, str]:
+def nobody() -> Login:
     """Somebody without a role."""
     return staff(None, None)
 
 
 @pytest.fixture
-def guest() -> Person:
-    """Somebody who uploads."""
-    return sign_in()
-
-
-@pytest.fixture
-def configure(event: firestore.DocumentReference) -> Callable[..., None]:
+def configure(event: Event) -> Configure:
     """Make the event one of the tenant's, with these webhook URLs."""
 
     def write(*urls: Any, **further: Any) -> None:
@@ -105,9 +103,9 @@ def configure(event: firestore.DocumentReference) -> Callable[..., None]:
 
 
 @pytest.fixture
-def record(event: firestore.DocumentReference) -> Iterator[Record]:
+def record(event: Event) -> Iterator[Record]:
     """Record a delivery as it stands once it has ended; it is deleted after the test."""
-    made: list[firestore.DocumentReference] = []
+    made: list[Event] = []
     numbers = itertools.count(1)
 
     def put(url: str, *, minutes_ago: float = 60.0, **fields: Any) -> str:

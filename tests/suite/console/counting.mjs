@@ -6,7 +6,7 @@ export default async function counting({ site, superadmin, eventId, deliveryId, 
   const page = await visitor();
   const reads = await countReads(page);
   await signIn(page, site, superadmin);
-  await page.getByRole("heading", { name: "Events" }).waitFor();
+  await page.getByRole("heading", { name: "Events", exact: true }).waitFor();
 
   // A fresh page for each, so that nothing is known from before.
   const counted = async (place, shown) => {

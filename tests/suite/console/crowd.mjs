@@ -11,6 +11,7 @@ export default async function crowd({ site, moderator, eventId, visitor }) {
   const tiles = page.getByRole("list", { name: "Approved photos" }).getByRole("listitem");
   const more = page.getByRole("button", { name: "Show more" });
   await tiles.nth(47).waitFor();
+  found.emptyBars = await page.locator(".grid-actions").count();
   found.short = await page.evaluate(keyTime);
   for (let shown = 96; shown <= 480; shown += 48) {
     await more.click();
@@ -22,8 +23,11 @@ export default async function crowd({ site, moderator, eventId, visitor }) {
   await more.click();
   await page.getByRole("button", { name: "Back to the beginning" }).waitFor();
   await tiles.filter({ hasText: "Guest 0" }).getByRole("button", { name: "Take down" }).click();
-  await page.getByText("Taken down: photo of Guest 0.").waitFor();
+  await page.getByText("Taken down: photo of Guest 0").waitFor();
   found.behind = await tiles.count();
+  await page.evaluate(() => scrollTo(0, 1e6));
+  const [way, bar] = await Promise.all([page.locator(".middle-row"), page.locator(".grid-actions")].map((part) => part.boundingBox()));
+  found.covered = way.y + way.height - bar.y;
   await page.getByRole("button", { name: "Back to the beginning" }).click();
   await tiles.nth(47).waitFor();
 

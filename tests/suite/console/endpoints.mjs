@@ -13,14 +13,17 @@ export default async function endpoints({ site, admin, eventId, added, disabled,
     await list.getByRole("link", { name: new URL(url).pathname }).click();
     await page.getByRole("region", { name: "The receiver" }).waitFor();
   };
+  const edit = async (change) => {
+    await page.getByRole("button", { name: "Edit" }).click();
+    await change();
+    await dialog.getByRole("button", { name: "Save" }).click();
+  };
   const main = page.locator("main");
   const found = {};
 
   // An entry of before holds `recover` itself.
   await open("https://example.com/keeps");
-  await page.getByRole("button", { name: "Edit" }).click();
-  await dialog.getByLabel("Send failed ones again by itself").uncheck();
-  await dialog.getByRole("button", { name: "Save" }).click();
+  await edit(() => dialog.getByLabel("Send failed ones again by itself").uncheck());
   await main.getByText("nothing is sent again by itself").waitFor();
   await page.getByRole("link", { name: "Receivers" }).first().click();
 
@@ -36,9 +39,7 @@ export default async function endpoints({ site, admin, eventId, added, disabled,
   await dialog.waitFor({ state: "detached" });
   await open(added);
   await main.getByText("A guest joined", { exact: true }).waitFor();
-  await page.getByRole("button", { name: "Edit" }).click();
-  await dialog.getByLabel("photo.approved").check();
-  await dialog.getByRole("button", { name: "Save" }).click();
+  await edit(() => dialog.getByLabel("photo.approved").check());
   await main.getByText("A photo was approved", { exact: true }).waitFor();
   await main.getByText("what failed is sent again by itself").waitFor();
 
@@ -68,9 +69,7 @@ export default async function endpoints({ site, admin, eventId, added, disabled,
   await main.getByRole("alert").waitFor({ state: "detached" });
 
   await open("https://example.com/keeps");
-  await page.getByRole("button", { name: "Edit" }).click();
-  await dialog.getByLabel("Name").fill("Screen in the hall");
-  await dialog.getByRole("button", { name: "Save" }).click();
+  await edit(() => dialog.getByLabel("Name").fill("Screen in the hall"));
   await page.getByRole("heading", { name: "Screen in the hall" }).waitFor();
   await page.getByRole("button", { name: "Switch off" }).click();
   await page.getByText("Nothing is sent there").waitFor();
@@ -83,9 +82,7 @@ export default async function endpoints({ site, admin, eventId, added, disabled,
   // What failed at the misspelt URL goes to the corrected one.
   await open(typo);
   await main.getByText("Failing since", { exact: true }).waitFor();
-  await page.getByRole("button", { name: "Edit" }).click();
-  await dialog.getByLabel("URL").fill(corrected);
-  await dialog.getByRole("button", { name: "Save" }).click();
+  await edit(() => dialog.getByLabel("URL").fill(corrected));
   await dialog.getByText("would be sent again").waitFor();
   found.corrected = await dialog.innerText();
   await dialog.getByRole("button", { name: /^Send .* again$/ }).click();
@@ -96,9 +93,7 @@ export default async function endpoints({ site, admin, eventId, added, disabled,
   // Recovery that is switched on once the receiver is back knows of nothing that failed before.
   await open(missing);
   found.missing = await main.getByRole("status").filter({ hasText: "not arrived" }).innerText();
-  await page.getByRole("button", { name: "Edit" }).click();
-  await dialog.getByLabel("Send failed ones again by itself").check();
-  await dialog.getByRole("button", { name: "Save" }).click();
+  await edit(() => dialog.getByLabel("Send failed ones again by itself").check());
   await dialog.getByText("would be sent again").waitFor();
   found.offered = await dialog.innerText();
   await page.keyboard.press("Escape");

@@ -27,12 +27,12 @@ export default async function looks({ site, staff, views, link, folder, visitor 
     await taken("catalogue");
   }
   await signIn(page, site, staff);
-  await page.getByRole("heading", { name: "Events" }).waitFor();
+  await page.getByRole("heading", { name: "Events", exact: true }).waitFor();
   for (const { name, place, shown, press } of views) {
     await page.goto(`${site}/console${place}`);
     await page.getByText(shown, { exact: true }).filter({ visible: true }).first().waitFor();
     await page.waitForFunction(() => !document.querySelector(".skeleton"));
-    for (const button of press ?? []) await page.getByRole("button", { name: button }).first().click();
+    for (const button of press) await page.getByRole("button", { name: button }).first().click();
     await page.waitForFunction(() => !document.querySelector(".skeleton"));
     await taken(name);
     await page.keyboard.press("Escape");

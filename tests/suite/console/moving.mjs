@@ -3,6 +3,8 @@
 
 import { showPictures, signIn, upload, write } from "./steps.mjs";
 
+const LONG_NAME = "Anna-Lena Wasser";
+
 export default async function moving({ site, moderator, eventId, swapped, visitor }) {
   const found = {};
   const page = await visitor({ viewport: { width: 390, height: 844 } });
@@ -31,8 +33,9 @@ export default async function moving({ site, moderator, eventId, swapped, visito
     return [x + width / 2, y + height / 2];
   };
   const approve = await aim("Guest 1", "Approve");
-  await upload(eventId, "late-2", "Late 2");
-  await tile("Late 2").waitFor();
+  await upload(eventId, "late-2", LONG_NAME);
+  await tile(LONG_NAME).waitFor();
+  found.cut = await tile(LONG_NAME).evaluate((tile) => tile.querySelector(".by").scrollWidth <= tile.clientWidth && tile.querySelector(".by").scrollWidth > tile.querySelector(".by").clientWidth);
   await page.mouse.click(...approve);
   await page.getByText("Approved: photo of").waitFor();
   found.moved = (await height()) - before;
@@ -67,6 +70,12 @@ export default async function moving({ site, moderator, eventId, swapped, visito
   await told.filter({ hasText: "2 decisions" }).waitFor();
   found.refused = await told.innerText();
   found.onTile = await page.locator("[data-id=p5] .state").innerText();
+  found.green = await page.locator(".state.success").allInnerTexts();
   found.barHeight = (await page.locator(".grid-actions").boundingBox()).height;
+  // A room begins at its top, wherever the room before was left.
+  await page.evaluate(() => scrollTo(0, 1e6));
+  await page.getByRole("link", { name: "Recap" }).click();
+  await page.getByRole("heading", { name: "Next recap" }).waitFor();
+  found.top = await page.evaluate(() => scrollY);
   return found;
 }

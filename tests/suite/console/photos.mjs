@@ -1,7 +1,12 @@
 // A moderator decides on photos, by keyboard and by mouse; an admin makes, publishes and archives an
 // event.
 
+import { createRequire } from "node:module";
 import { showPictures, signIn, upload } from "./steps.mjs";
+
+const installed = createRequire(new URL("../../../console/package.json", import.meta.url));
+const { generate } = installed("lean-qr");
+const { toSvgPath } = installed("lean-qr/extras/svg");
 
 export default async function photos({ site, admin, moderator, eventId, newId, visitor }) {
   const found = {};
@@ -28,12 +33,12 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
   await tile("Guest 0").getByRole("button", { name: "Look at" }).focus();
   await page.keyboard.press("a");
   await page.keyboard.press("r");
-  await page.getByText("Rejected: photo of Guest 1.").waitFor();
+  await page.getByText("Rejected: photo of Guest 1").waitFor();
   // The latest decision is undone from wherever the keyboard is by now.
   for (const [way, told] of [["Approve instead", "Approved"], ["Take down", "Taken down"]]) {
     await tile("Guest 1").locator("[aria-disabled=false]").getByText(way).waitFor();
     await page.keyboard.press("u");
-    await page.getByText(`${told}: photo of Guest 1.`).waitFor();
+    await page.getByText(`${told}: photo of Guest 1`).waitFor();
   }
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("Delete");
@@ -48,7 +53,7 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
   found.typed = await dialog.getByLabel("Reason").inputValue();
   await dialog.getByLabel("Reason").fill("blurred");
   await dialog.getByRole("button", { name: "Reject" }).click();
-  await page.getByText("Rejected: photo of Guest 2.").waitFor();
+  await page.getByText("Rejected: photo of Guest 2").waitFor();
 
   // A decision is undone where it was made.
   await tile("Guest 4").getByRole("button", { name: "Approve" }).click();
@@ -77,7 +82,7 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
   found.notLoaded = await tile("Guest 5").locator(".no-picture").innerText();
   await tile("Guest 5").getByRole("button", { name: "Look at" }).focus();
   await page.keyboard.press("a");
-  await page.getByText("Not approved, because its picture has not loaded: photo of Guest 5.").waitFor();
+  await page.getByText("Not approved, because its picture has not loaded: photo of Guest 5").waitFor();
   await page.getByRole("button", { name: "Approve all" }).click();
   await upload(eventId, "meanwhile", "Meanwhile");
   await tiles.filter({ hasText: "Meanwhile" }).waitFor();
@@ -141,9 +146,10 @@ async function waysIn(page) {
   const section = page.getByRole("region", { name: "For guests" });
   await section.getByRole("img").nth(1).waitFor();
   const codes = await section.getByRole("img").evaluateAll((all) => all.map((code) => code.getAttribute("aria-label")));
+  const drawn = await section.locator(".code path").evaluateAll((all) => all.map((path) => path.getAttribute("d")));
   const links = await section.getByRole("link").evaluateAll((all) => all.map(({ href }) => href));
   await page.emulateMedia({ media: "print" });
   const onPaper = await page.locator(".column > *").evaluateAll((parts) => parts.filter((part) => part.offsetHeight).map((part) => part.className));
   await page.emulateMedia({ media: "screen" });
-  return { codes, links, onPaper };
+  return { codes, links, onPaper, drawn: drawn.map((path, place) => path === toSvgPath(generate(links[place]))) };
 }

@@ -5,7 +5,12 @@ import { showPictures, signIn } from "./steps.mjs";
 
 export default async function recap({ site, admin, moderator, eventId, guest, visitor }) {
   let page = await visitor();
+  const previews = [];
+  page.on("request", (request) => request.url().endsWith("/previewEventRecap") && request.method() === "POST" && previews.push(request));
   await signIn(page, site, admin, `#/events/${eventId}`);
+  await page.getByText("3 guests have had no recap.").waitFor();
+  await page.getByRole("link", { name: "Photos" }).click();
+  await page.getByRole("link", { name: "Overview" }).click();
   await page.getByText("3 guests have had no recap.").waitFor();
   await page.getByRole("button", { name: "Edit" }).click();
   await page.getByLabel("Language of mails").selectOption("Deutsch");
@@ -28,7 +33,7 @@ export default async function recap({ site, admin, moderator, eventId, guest, vi
   const mail = page.frameLocator('iframe[title="The mail"]').locator("html");
   // The first words of it stand once more, unseen, for the list of a mailbox.
   await mail.getByText("Thank you <b>all</b>!").last().waitFor();
-  const found = { mail: await mail.evaluate(drawn), facts: await page.locator(".facts").innerText() };
+  const found = { previews: previews.length, mail: await mail.evaluate(drawn), facts: await page.locator(".facts").innerText() };
   await page.getByLabel("As seen by").selectOption(guest);
   await mail.getByText("Hallo Ben").waitFor();
   await page.getByRole("button", { name: "Phone" }).click();

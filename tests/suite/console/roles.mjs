@@ -29,6 +29,7 @@ export default async function roles({ site, moderator, superadmin, stranger, nob
   await page.getByRole("button", { name: "Reveal" }).click();
   found.secret = await page.locator("[data-secret]").innerText();
   found.next = await page.locator("[data-next]").innerText();
+  found.replaced = await page.getByText("replaced by").innerText();
   found.announced = await page.getByText("Announced by").innerText();
   await page.getByRole("button", { name: "Withdraw…" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Withdraw" }).click();

@@ -1,19 +1,12 @@
 """What the console says of calls that are refused, cut off or never answered."""
 
 import re
-from collections.abc import Callable
 
-from google.cloud import firestore
-
-from tests.suite.console.conftest import Browser, Record
+from tests.suite.console.conftest import Browser, Configure, Event, Login, Record
 
 
 def test_a_call_that_was_not_carried_out_is_told_to_the_last_character(
-    browser: Browser,
-    admin: dict[str, str],
-    event: firestore.DocumentReference,
-    configure: Callable[..., None],
-    record: Record,
+    browser: Browser, admin: Login, event: Event, configure: Configure, record: Record
 ) -> None:
     """A refusal is the service's sentence and nothing more; without an answer nothing is known."""
     configure("https://example.com/kept")

@@ -1,22 +1,14 @@
 """Deliveries as an admin sees them: they arrive, they retry, they are found and sent again."""
 
-from collections.abc import Callable
-from typing import Any
 from urllib.parse import quote
-
-from google.cloud import firestore
 
 from emulator.receiver import always, fails
 from functions.webhooks.webhook_settings import key
-from tests.suite.console.conftest import Browser, Record
+from tests.suite.console.conftest import Browser, Configure, Event, Login, Receiving, Record
 
 
 def test_an_admin_watches_a_delivery_arrive_and_retry(
-    browser: Browser,
-    admin: dict[str, str],
-    event: firestore.DocumentReference,
-    configure: Callable[..., None],
-    receiving: Callable[..., Any],
+    browser: Browser, admin: Login, event: Event, configure: Configure, receiving: Receiving
 ) -> None:
     """From signing in to sending one again; the filters stand in the address, the URL does not."""
     with receiving({"/ok": always(), "/flaky": fails(2)}) as receiver:
@@ -34,6 +26,8 @@ def test_an_admin_watches_a_delivery_arrive_and_retry(
     assert event.collection("deliveries").document(seen["id"]).get().get("url") == flaky
     assert seen["back"] == seen["filtered"]
     assert seen["focused"] == seen["id"]
+    assert seen["place"] > 0
+    assert seen["moved"] == 0
     assert "/flaky" in seen["title"]
     assert set(seen["told"]) <= {"", "Live"}
     assert "a-key" not in seen["filtered"]
@@ -43,11 +37,11 @@ def test_an_admin_watches_a_delivery_arrive_and_retry(
 
 def test_a_lost_network_is_told_and_made_up_for(
     browser: Browser,
-    admin: dict[str, str],
-    event: firestore.DocumentReference,
-    configure: Callable[..., None],
+    admin: Login,
+    event: Event,
+    configure: Configure,
     record: Record,
-    receiving: Callable[..., Any],
+    receiving: Receiving,
 ) -> None:
     """What was known stays; what happened meanwhile shows by itself once there is a network."""
     with receiving({"/ok": always()}) as receiver:
@@ -63,11 +57,11 @@ def test_a_lost_network_is_told_and_made_up_for(
 
 def test_failed_deliveries_are_sent_again_after_a_question(
     browser: Browser,
-    admin: dict[str, str],
-    event: firestore.DocumentReference,
-    configure: Callable[..., None],
+    admin: Login,
+    event: Event,
+    configure: Configure,
     record: Record,
-    receiving: Callable[..., Any],
+    receiving: Receiving,
 ) -> None:
     """It names number and receivers; a delivery that fails meanwhile is not among them."""
     with receiving({"/one": always(), "/two": always()}) as receiver:
@@ -87,11 +81,7 @@ def test_failed_deliveries_are_sent_again_after_a_question(
 
 
 def test_each_view_reads_what_it_shows(
-    browser: Browser,
-    superadmin: dict[str, str],
-    event: firestore.DocumentReference,
-    configure: Callable[..., None],
-    record: Record,
+    browser: Browser, superadmin: Login, event: Event, configure: Configure, record: Record
 ) -> None:
     """Besides the event, whose name each of them shows."""
     url = "https://example.com/hook"

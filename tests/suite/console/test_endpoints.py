@@ -1,24 +1,20 @@
 """Endpoints as an admin sees them."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
-
-from google.cloud import firestore
 
 from emulator.receiver import always
 from functions.webhooks.message import EventType
 from functions.webhooks.webhook_settings import key
-from tests.suite.console.conftest import Browser, Record
+from tests.suite.console.conftest import Browser, Configure, Event, Login, Receiving, Record
 
 
 def test_an_admin_adds_tries_enables_recovers_and_removes(
     browser: Browser,
-    admin: dict[str, str],
-    event: firestore.DocumentReference,
-    configure: Callable[..., None],
+    admin: Login,
+    event: Event,
+    configure: Configure,
     record: Record,
-    receiving: Callable[..., Any],
+    receiving: Receiving,
 ) -> None:
     """What cannot be is told before it is saved; what a recovery would do, before it does it."""
     scripts = {path: always() for path in ("/keeps", "/given-up", "/added", "/right", "/back")}

@@ -1,29 +1,27 @@
 """Every view in three widths and both colour schemes; pictures of them go to a temporary folder."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
-
-from google.cloud import firestore
 
 from emulator.people import Person, call, sign_in
 from emulator.pictures import BUCKET
 from functions.recap.recap_arguments import Mode
 from functions.webhooks.webhook_settings import key
-from tests.suite.console.conftest import TENANT, Browser, Record
+from tests.suite.console.conftest import TENANT, Browser, Configure, Event, Login, Record
 from tests.unit.mail.pseudo import pseudo_mail
 
 URL = "https://hooks.example.com/wall/in?key=1"
 DEAD = "https://receiver.example.org:8443/a/rather/long/path/to/where/it/all/goes"
+NAMES = ("Ann Andersson", "Bartholomew the Third of Somewhere", "", "Eve")
 
 
 def test_every_view_fits_every_window_and_everybody(
     browser: Browser,
-    superadmin: dict[str, str],
-    admin: dict[str, str],
-    event: firestore.DocumentReference,
-    configure: Callable[..., None],
+    superadmin: Login,
+    admin: Login,
+    event: Event,
+    configure: Configure,
     record: Record,
     tmp_path: Path,
 ) -> None:
@@ -38,6 +36,7 @@ def test_every_view_fits_every_window_and_everybody(
         labels={URL: "Screen in the hall"},
     )
     fill(event, record, now)
+    failed = {"at": now, "status": None, "ms": 5000, "error": "no answer within 5 s"}
     open_ = record(
         URL,
         outcome="retrying",
@@ -45,85 +44,51 @@ def test_every_view_fits_every_window_and_everybody(
         endedAt=None,
         nextAttemptAt=now + timedelta(minutes=30),
         minutes_ago=1,
-        log=[
-            {
-                "attempt": 1,
-                "at": now - timedelta(seconds=9),
-                "status": 503,
-                "ms": 40,
-                "error": None,
-            },
-            {
-                "attempt": 2,
-                "at": now - timedelta(seconds=6),
-                "status": None,
-                "ms": 5000,
-                "error": "no answer within 5 s",
-            },
-        ],
+        log=[failed | {"attempt": 1, "status": 503, "error": None}, failed | {"attempt": 2}],
     )
     link = share(event.id)
 
     place = f"#/events/{event.id}"
-    views: list[dict[str, Any]] = [
-        {"name": "events", "place": "#/events", "shown": event.id},
-        {"name": "receivers", "place": f"{place}/receivers", "shown": "Live"},
-        {"name": "delivery", "place": f"{place}/deliveries/{open_}", "shown": "Attempts"},
-        {
-            "name": "nothing",
-            "place": f"{place}/receivers?type=event.archived",
-            "shown": "No delivery fits",
-        },
-        {
-            "name": "receiver",
-            "place": f"{place}/receivers/{key(DEAD)}",
-            "shown": "Given up",
-            "press": ["Reveal"],
-        },
-        {
-            "name": "test",
-            "place": f"{place}/receivers/{key(URL)}",
-            "shown": "Screen in the hall",
-            "press": ["Send a test"],
-        },
-        {"name": "recap", "place": f"{place}/recap", "shown": "Interrupted"},
+    views = [
+        view("events", "#/events", event.id),
+        view("receivers", f"{place}/receivers", "Live"),
+        view("delivery", f"{place}/deliveries/{open_}", "Attempts"),
+        view("nothing", f"{place}/receivers?type=event.archived", "No delivery fits"),
+        view("receiver", f"{place}/receivers/{key(DEAD)}", "Given up", "Reveal"),
+        view("test", f"{place}/receivers/{key(URL)}", "Screen in the hall", "Send a test"),
+        view("recap", f"{place}/recap", "Interrupted"),
     ]
     missing = {
         f"{place}/receivers/none": "The event does not have this receiver",
         f"{place}/deliveries/none": "There is no such delivery",
         "#/events/none": "This event cannot be shown",
     }
-    views += [{"name": title, "place": at, "shown": title} for at, title in missing.items()]
+    views += [view(title, at, title) for at, title in missing.items()]
     found = browser.make("looks", staff=superadmin, views=views, link=link, folder=str(tmp_path))
 
     wall = event.parent.document(f"{event.id}-photos")
     upload(wall, now)
     photos = f"#/events/{wall.id}/photos"
-    own: list[dict[str, Any]] = [
-        {"name": "overview", "place": f"{place}/overview", "shown": "1 of 2 failing"},
-        {"name": "photos", "place": photos, "shown": "Ann Andersson"},
-        {"name": "approved", "place": f"{photos}/approved", "shown": "Featured"},
-        {
-            "name": "photo",
-            "place": photos,
-            "shown": "Ann Andersson",
-            "press": ["Look at the"],
-        },
-        {"name": "new-event", "place": "#/events", "shown": event.id, "press": ["New event"]},
-        {"name": "way-in", "place": f"#/events/{wall.id}", "shown": "Upload photos"},
-        {
-            "name": "decided",
-            "place": photos,
-            "shown": "Ann Andersson",
-            "press": ["Approve the photo", "Reject the photo"],
-        },
+    own = [
+        view("overview", f"{place}/overview", "1 of 2 failing"),
+        view("photos", photos, "Ann Andersson"),
+        view("approved", f"{photos}/approved", "Featured"),
+        view("photo", photos, "Ann Andersson", "Look at the"),
+        view("new-event", "#/events", event.id, "New event"),
+        view("way-in", f"#/events/{wall.id}", "Upload photos"),
+        view("decided", photos, "Ann Andersson", "Approve the photo", "Reject the photo"),
     ]
     found += browser.make("looks", staff=admin, views=own, link="", folder=str(tmp_path))
 
     assert found == []
 
 
-def fill(event: firestore.DocumentReference, record: Record, now: datetime) -> None:
+def view(name: str, place: str, shown: str, *press: str) -> dict[str, Any]:
+    """A view is there once it shows that text; then these buttons are pressed."""
+    return {"name": name, "place": place, "shown": shown, "press": press}
+
+
+def fill(event: Event, record: Record, now: datetime) -> None:
     """Deliveries of every outcome, a secret, and a recap that stopped half-way."""
     good = {"attempt": 1, "status": 200, "ms": 48, "error": None}
     for minutes in (3, 7, 90):
@@ -157,7 +122,7 @@ def fill(event: firestore.DocumentReference, record: Record, now: datetime) -> N
     )
 
 
-def upload(event: firestore.DocumentReference, now: datetime) -> None:
+def upload(event: Event, now: datetime) -> None:
     """Photos of an event of their own, which has no receivers to tell of them."""
     event.set(
         {
@@ -173,9 +138,7 @@ def upload(event: firestore.DocumentReference, now: datetime) -> None:
         photo = {
             "status": status,
             "url": f"{BUCKET}{number}.jpg",
-            "uploaderName": ["Ann Andersson", "Bartholomew the Third of Somewhere", "", "Eve"][
-                number % 4
-            ],
+            "uploaderName": NAMES[number % len(NAMES)],
             "uploaderEmail": f"guest-{number}@example.com",
             "uploaderUid": "guest",
             "featured": number == 3,

@@ -4,20 +4,45 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from google.cloud import firestore
 
 from emulator.pictures import BUCKET
-from tests.suite.console.conftest import Browser, Record
+from tests.suite.console.conftest import Browser, Configure, Event, Login, Record
+
+Upload = Callable[..., None]
+
+
+@pytest.fixture
+def upload(db: firestore.Client, event: Event) -> Upload:
+    """Write so many waiting photos, a minute apart, each of another guest."""
+
+    def write(number_of_photos: int, prefix: str = "p", **fields: Any) -> None:
+        batch = db.batch()
+        for number in range(number_of_photos):
+            photo = {
+                "status": "pending",
+                "url": f"{BUCKET}{number}.jpg",
+                "uploaderName": f"Guest {number}",
+                "uploaderEmail": f"guest-{number}@example.com",
+                "uploaderUid": "guest",
+                "createdAt": datetime.now(UTC) - timedelta(minutes=number_of_photos - number),
+            }
+            batch.set(event.collection("photos").document(f"{prefix}{number}"), photo | fields)
+        batch.commit()
+
+    return write
 
 
 def test_an_evening_is_moderated(
     browser: Browser,
-    admin: dict[str, str],
-    moderator: dict[str, str],
+    admin: Login,
+    moderator: Login,
     db: firestore.Client,
-    event: firestore.DocumentReference,
-    configure: Callable[..., None],
+    event: Event,
+    configure: Configure,
     record: Record,
+    upload: Upload,
 ) -> None:
     """Decisions by keyboard and by mouse are recorded as the rules want them."""
     # They take no event type, so that no delivery of the evening changes how they do.
@@ -26,11 +51,7 @@ def test_an_evening_is_moderated(
     )
     record("https://example.com/fails")
     record("https://example.com/works", outcome="success")
-    now = datetime.now(UTC)
-    for number in range(50):
-        event.collection("photos").document(f"p{number}").set(
-            photo(number, now - timedelta(minutes=60 - number))
-        )
+    upload(50)
     new_id = f"{event.id}-new"
     seen = browser.make("photos", admin=admin, moderator=moderator, eventId=event.id, newId=new_id)
 
@@ -55,6 +76,7 @@ def test_an_evening_is_moderated(
     assert seen["suggested"] == "anna-bjorn"
     assert seen["codes"] == ["Code: Upload photos", "Code: Look at the photos"]
     assert seen["links"] == ["https://example.com/upload", "https://example.com/gallery"]
+    assert seen["drawn"] == [True, True]
     assert seen["onPaper"] == ["card way-in"]
     assert seen["taken"] == "There is an event with this id already; choose another."
     assert " ".join(seen["headline"].split()).startswith("Waiting 3 Approved 44 Rejected 4")
@@ -65,53 +87,34 @@ def test_an_evening_is_moderated(
 
 
 def test_no_photo_is_out_of_reach(
-    browser: Browser,
-    moderator: dict[str, str],
-    db: firestore.Client,
-    event: firestore.DocumentReference,
-    configure: Callable[..., None],
+    browser: Browser, moderator: Login, event: Event, configure: Configure, upload: Upload
 ) -> None:
     """Behind the longest list that the rules allow comes the next; a guest's photos are found."""
     configure()
-    now = datetime.now(UTC)
-    batch = db.batch()
-    for number in range(485):
-        approved = photo(number, now - timedelta(minutes=600 - number)) | {"status": "approved"}
-        batch.set(event.collection("photos").document(f"p{number}"), approved)
-    nadia = {"uploaderName": "Nadia", "uploaderEmail": "nadia@example.com"}
-    for number in range(5):
-        approved = photo(number, now - timedelta(minutes=number)) | {"status": "approved"}
-        batch.set(event.collection("photos").document(f"n{number}"), approved | nadia)
-    namesake = nadia | {"uploaderEmail": "another@example.com", "status": "approved"}
-    batch.set(event.collection("photos").document("another"), photo(1, now) | namesake)
-    batch.commit()
+    nadia = {"uploaderName": "Nadia", "status": "approved"}
+    upload(485, status="approved")
+    upload(5, "n", uploaderEmail="nadia@example.com", **nadia)
+    upload(1, "another", uploaderEmail="another@example.com", **nadia)
     seen = browser.make("crowd", moderator=moderator, eventId=event.id)
 
     rejected = event.collection("photos").where("status", "==", "rejected").get()
     assert {photo.id for photo in rejected} == {"p0", *(f"n{number}" for number in range(5))}
     assert seen["behind"] == 11
+    assert seen["emptyBars"] == 0
+    assert seen["covered"] <= 0
     assert seen["long"] < 2 * max(seen["short"], 16)  # a frame
 
 
 def test_a_decision_is_of_the_photo_that_was_shown(
-    browser: Browser,
-    moderator: dict[str, str],
-    event: firestore.DocumentReference,
-    configure: Callable[..., None],
+    browser: Browser, moderator: Login, event: Event, configure: Configure, upload: Upload
 ) -> None:
     """Nothing moves a photo, a second tap undoes nothing, and a photo says what became of it."""
     configure()
-    now = datetime.now(UTC)
-    for number in range(6):
-        event.collection("photos").document(f"p{number}").set(
-            photo(number, now - timedelta(minutes=60 - number))
-        )
-    swapped = {"url": f"{BUCKET}another.jpg", "createdAt": now.isoformat()}
+    upload(6)
+    swapped = {"url": f"{BUCKET}another.jpg", "createdAt": datetime.now(UTC).isoformat()}
     seen = browser.make("moving", moderator=moderator, eventId=event.id, swapped=swapped)
 
-    photos = {
-        photo.id: (photo.to_dict() or {})["status"] for photo in event.collection("photos").get()
-    }
+    photos = {photo.id: photo.get("status") for photo in event.collection("photos").get()}
     assert seen["moved"] == 0
     assert seen["order"] == [*(f"Guest {number}" for number in range(6)), "Late 1"]
     assert photos == {
@@ -124,20 +127,20 @@ def test_a_decision_is_of_the_photo_that_was_shown(
         "late-1": "pending",
         "late-2": "pending",
     }
+    assert not seen["cut"]
     assert seen["elsewhere"] == "Rejected by colleague@example.com"
     assert "Rejected, by colleague@example.com" in seen["dialog"]
     replaced = "This photo was replaced by another one meanwhile. Look at it again."
     assert seen["swapped"] == f"Photo of Guest 2: {replaced}"
     assert seen["refused"] == "2 decisions were refused. Each photo says why."
     assert seen["onTile"] == replaced
+    assert seen["green"] == ["Approved by you"]
     assert seen["barHeight"] < 0.3 * 844
+    assert seen["top"] == 0
 
 
 def test_a_decision_is_kept_until_the_server_has_confirmed_it(
-    browser: Browser,
-    moderator: dict[str, str],
-    event: firestore.DocumentReference,
-    configure: Callable[..., None],
+    browser: Browser, moderator: Login, event: Event, configure: Configure, upload: Upload
 ) -> None:
     """Without an answer it is marked, told, asked about before the page closes, and sent again.
 
@@ -146,7 +149,7 @@ def test_a_decision_is_kept_until_the_server_has_confirmed_it(
     It can be undone an hour later, when the page has another ID token.
     """
     configure()
-    event.collection("photos").document("p0").set(photo(0, datetime.now(UTC)))
+    upload(1)
     seen = browser.make("unconfirmed", moderator=moderator, eventId=event.id)
 
     kept = "1 decision is not confirmed yet, and kept here: leave this page open."
@@ -157,15 +160,3 @@ def test_a_decision_is_kept_until_the_server_has_confirmed_it(
     assert "Approve: photo of Guest 0" in seen["ended"]
     after = event.collection("photos").document("p0").get().to_dict() or {}
     assert (after["status"], after["approvedBy"]) == ("rejected", moderator["email"])
-
-
-def photo(number: int, created: datetime) -> dict[str, Any]:
-    """A waiting photo of a guest of that number."""
-    return {
-        "status": "pending",
-        "url": f"{BUCKET}{number}.jpg",
-        "uploaderName": f"Guest {number}",
-        "uploaderEmail": f"guest-{number}@example.com",
-        "uploaderUid": "guest",
-        "createdAt": created,
-    }

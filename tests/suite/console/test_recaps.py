@@ -8,7 +8,7 @@ from emulator.mailbox import Mailbox
 from functions.mail.mail_status import DeliveryStatus
 from functions.recap.feedback import entries_of
 from functions.wall.address import address_hash, guest_uid
-from tests.suite.console.conftest import TENANT, Browser
+from tests.suite.console.conftest import TENANT, Browser, Event, Login
 from tests.suite.recap.wall import Wall
 
 PHONE_PIXELS = 362
@@ -17,10 +17,10 @@ PHONE_PIXELS = 362
 
 def test_a_moderator_looks_at_a_recap_before_sending_it(
     browser: Browser,
-    moderator: dict[str, str],
-    admin: dict[str, str],
+    moderator: Login,
+    admin: Login,
     db: firestore.Client,
-    event: firestore.DocumentReference,
+    event: Event,
     mailbox: Mailbox,
 ) -> None:
     """Looking sends nothing, `to me` one mail, sending what was said before; a mail stays inert."""
@@ -34,11 +34,13 @@ def test_a_moderator_looks_at_a_recap_before_sending_it(
     wall.photos(
         *({"uploaderEmail": guest, "uploaderName": name} for guest, name in names.items()),
         {"uploaderEmail": gone},
+        {"uploaderEmail": gone, "status": "pending"},
     )
     ben = max(guests)
 
     seen = browser.make("recap", admin=admin, moderator=moderator, eventId=event.id, guest=ben)
 
+    assert seen["previews"] == 1
     assert event.get().get("language") == "de"
     assert event.get().get("replyTo") == admin["email"]
     assert "Language\nDeutsch" in seen["facts"]
@@ -51,6 +53,7 @@ def test_a_moderator_looks_at_a_recap_before_sending_it(
     assert seen["phoneWidth"] <= PHONE_PIXELS
     assert seen["mail"]["origin"] == "null"
     assert "Up to 3 guests get a mail, less those who have opted out." in seen["asked"]
+    assert "Photos that still wait: 1." in seen["asked"]
     assert "2 mails sent." in seen["card"]
     everybody, newcomers = seen["to"]
     assert "Up to 3 guests get a mail" in everybody

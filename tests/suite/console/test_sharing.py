@@ -1,25 +1,21 @@
 """A link to the deliveries of one URL, from its making to its end."""
 
 import re
-from collections.abc import Callable
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
-
-from google.cloud import firestore
 
 from emulator.receiver import always
 from functions.webhooks.deliveries.endpoint_url import name_of
 from functions.webhooks.webhook_settings import key
-from tests.suite.console.conftest import SITE, Browser, Record
+from tests.suite.console.conftest import SITE, Browser, Configure, Event, Login, Receiving, Record
 
 
 def test_a_link_shows_one_url_and_ends_when_told_to(
     browser: Browser,
-    admin: dict[str, str],
-    event: firestore.DocumentReference,
-    configure: Callable[..., None],
+    admin: Login,
+    event: Event,
+    configure: Configure,
     record: Record,
-    receiving: Callable[..., Any],
+    receiving: Receiving,
 ) -> None:
     """In a fresh profile: the deliveries to that URL, sent again there, and nothing else."""
     with receiving({"/theirs": always()}) as receiver:

@@ -29,6 +29,7 @@ export default async function watching({ site, admin, eventId, photoId, visitor 
   await only.first().waitFor();
   const filtered = page.url();
   const told = await connections.evaluate(({ seen }) => seen);
+  const place = await page.evaluate(() => (scrollTo(0, 1e6), scrollY));
   await only.first().getByRole("link").click();
   await page.getByRole("heading", { name: "A photo was uploaded" }).waitFor();
   const attempts = await page.locator(".timeline li").allInnerTexts();
@@ -40,6 +41,7 @@ export default async function watching({ site, admin, eventId, photoId, visitor 
   await page.locator("article .back a").click();
   await row(page, "photo.uploaded", "again").first().waitFor();
   const focused = await page.evaluate(() => document.activeElement.closest("[data-id]")?.dataset.id);
+  const moved = (await page.evaluate(() => scrollY)) - place;
   const title = await page.title();
   // The figures go on by themselves.
   await upload(eventId, `${photoId}-next`);
@@ -51,7 +53,7 @@ export default async function watching({ site, admin, eventId, photoId, visitor 
   await other.goto(filtered);
   await row(other, "photo.uploaded", "Delivered").first().waitFor();
   const rows = await other.locator(".deliveries > li").count();
-  return { retrying, delivered, attempts, id, filtered, told, back, rows, focused, title };
+  return { retrying, delivered, attempts, id, filtered, told, back, rows, focused, title, place, moved };
 }
 
 // What the line above the list says from now on.
