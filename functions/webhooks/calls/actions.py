@@ -100,7 +100,7 @@ class UrlTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actions:
-    """The other actions."""
+    """Sends deliveries of an event again, and replaces its webhook secret."""
 
     wall: WallStore
     settings: SettingsStore
@@ -208,7 +208,7 @@ class Actions:
         return Resent(resent=resent, left_alone=len(deliveries) - resent, next=next_)
 
     def _matching(self, page: Page, settings: WebhookSettings) -> EndedWithin:
-        # A delivery that fails again between two pages ends after `until`, and is not met twice.
+        # A delivery that fails again between two pages ends after `until`, and is in no page twice.
         now = self.clock.now()
         endpoints = () if page.url is None else endpoint_at(page.url, settings).names
         return replace(page, until=min(page.until, now), endpoints=endpoints)

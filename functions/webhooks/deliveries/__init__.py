@@ -1,1 +1,1 @@
-"""Deliveries: the record, its tasks, its retry schedule and pace, and its redelivery."""
+"""Deliveries: the record, where and when its attempts go, and how it is queued again."""
