@@ -110,8 +110,8 @@ class HttpSender:
                 )
                 why = next(text for kind, text in _REASONS if isinstance(cause, kind))
                 why = why.format(error=cause, seconds=self.timeout_seconds)
-                is_told = type(error) is NoAnswerError or isinstance(cause, socket.gaierror)
-                if is_told or self._answered.get(receiver):
+                may_report = type(error) is NoAnswerError or isinstance(cause, socket.gaierror)
+                if may_report or self._answered.get(receiver):
                     raise SendError(why) from error
                 raise SendError(
                     "the receiver could not be reached: it has to answer HTTPS with a valid"
