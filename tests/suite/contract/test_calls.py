@@ -4,6 +4,7 @@ import re
 import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any, Final
 
 import pytest
@@ -13,6 +14,8 @@ from emulator.mailbox import PORT, Mailbox
 from emulator.people import Person, sign_in
 from emulator.pictures import BUCKET
 from emulator.receiver import always, fails
+from functions.firestore.client import documents
+from functions.links.token import Scope, TokenKeys
 from tests.suite.call import ONE_CLICK, Answer, call, click
 from tests.suite.contract.conftest import OTHER, TENANT, Configure, Named, Record
 from tests.unit.contract.calls import CALLS
@@ -24,6 +27,9 @@ from tests.unit.contract.promise import (
     refusals,
     request_schema,
 )
+from tests.unit.webhooks.calls import COUNTED, ROWS, Row, Staff, arguments, expected, told
+from tests.unit.webhooks.wall import Wall
+from tools import local_secrets
 
 _TIME: Final = re.compile(r"[0-9-]{10}T[0-9:.]+Z|[0-9:]{5} UTC")
 
@@ -41,12 +47,6 @@ def superadmin() -> Person:
     return sign_in("superadmin", TENANT)
 
 
-@pytest.fixture(scope="session")
-def stranger() -> Person:
-    """An admin of another tenant."""
-    return sign_in("admin", "tenant-b")
-
-
 def of_event(function: str, event_id: str, **further: Any) -> dict[str, Any]:
     """Arguments of an organizer's call that the file allows."""
     data = CALLS[function].valid | {"eventId": event_id} | further
@@ -55,46 +55,25 @@ def of_event(function: str, event_id: str, **further: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def log_token(event: firestore.DocumentReference, configure: Configure, admin: Person) -> str:
-    """The token of a link to the log of the event's URL."""
-    configure("https://example.com/hook")
-    wanted = of_event("shareWebhookLog", event.id, canResend=True)
-    link: str = called("shareWebhookLog", wanted, id_token=admin.id_token).result["link"]
-    return link.partition("#token=")[2]
-
-
-@pytest.fixture
-def refused(  # noqa: C901, PLR0915 - a table of refusals
+def refused(  # noqa: C901 - a table of refusals
     event: firestore.DocumentReference,
     configure: Configure,
-    record: Record,
-    named: Named,
     admin: Person,
-    superadmin: Person,
-    stranger: Person,
     token: str,
-    log_token: str,
     headers: dict[str, str],
 ) -> Callable[[str, str], Answer]:
     """Have a call refused with a code, as it happens to callers."""
-    anybodys: dict[str, Any] = {"token": token, "preferences": {"marketing": False}}
-    bearers: dict[str, Any] = {"token": log_token}
     lock = event.collection("locks").document("recap")
     later = datetime.now(UTC) + timedelta(minutes=5)
     held = {"recapId": "r", "holder": "h", "leasedUntil": later, "cooldownUntil": None}
 
-    def organizer(function: str) -> Person:
-        return superadmin if function == "rotateWebhookSecret" else admin
-
-    def refuse(function: str, code: str) -> Answer:  # noqa: C901, PLR0912, PLR0915 - a table of refusals
-        configure("https://example.com/hook")
-        of_a_log = function in ("getWebhookLog", "resendSharedWebhook")
-        open_to_all = of_a_log or function.endswith("EmailPreferences")
-        signed_in = {} if open_to_all else {"id_token": organizer(function).id_token}
-        data: dict[str, Any] = anybodys if open_to_all else of_event(function, event.id)
-        if of_a_log:
-            data = bearers | ({} if function == "getWebhookLog" else {"deliveryId": "none"})
-        how: dict[str, Any] = signed_in | {"headers": headers}
+    def refuse(function: str, code: str) -> Answer:  # noqa: C901, PLR0912 - a table of refusals
+        configure()
+        of_staff = bool(CALLS[function].roles)
+        data = of_event(function, event.id) if of_staff else CALLS[function].valid
+        how: dict[str, Any] = {"id_token": admin.id_token} if of_staff else {"headers": headers}
+        if function.endswith("EmailPreferences"):
+            data = data | {"token": token}
         if function == "scheduleEventRecap":
             data["at"] = (datetime.now(UTC) + timedelta(minutes=2)).isoformat()
         match function, code:
@@ -104,34 +83,18 @@ def refused(  # noqa: C901, PLR0915 - a table of refusals
                 data["at"] = datetime.now(UTC).isoformat()
             case "previewEventRecap", "invalid-argument":
                 data["sendToMe"] = "yes"
-            case "resendWebhook" | "resendSharedWebhook", "invalid-argument":
-                data["deliveryId"] = "no/id"
             case _, "invalid-argument":
-                data = {} if open_to_all else data | {"eventId": "no/id"}
-            case _, "permission-denied" if open_to_all:
-                data["token"] = data["token"][:-2]
-            case "rotateWebhookSecret", "permission-denied":
-                how = {"id_token": admin.id_token}
+                data = {}
             case _, "unauthenticated":
                 how = {}
+            case _, "permission-denied" if of_staff:
+                how = {"id_token": sign_in("admin", "tenant-b").id_token}
             case _, "permission-denied":
-                how = {"id_token": stranger.id_token}
-            case "resendWebhook" | "resendSharedWebhook" | "revokeWebhookLog", "not-found":
-                pass
+                data["token"] = token[:-2]
             case "previewEventRecap", "not-found":
                 data["guest"] = "nobody@example.com"
             case _, "not-found":
                 data["eventId"] = uuid.uuid4().hex
-            case "resendWebhook" | "resendSharedWebhook", "aborted":
-                record("https://example.com/hook", outcome="retrying", endedAt=None)
-                data["deliveryId"] = named("d1")
-            case "resendWebhook", "failed-precondition":
-                record("https://example.com/before")
-                data["deliveryId"] = named("d1")
-            case "resendSharedWebhook", "failed-precondition":
-                record("https://example.com/hook")
-                data["deliveryId"] = named("d1")
-                configure("https://example.com/after")
             case "previewEventRecap", "failed-precondition":
                 data["sendToMe"] = True
                 how = {"id_token": sign_in("admin", TENANT, verified=False).id_token}
@@ -139,20 +102,25 @@ def refused(  # noqa: C901, PLR0915 - a table of refusals
                 data["sendToMe"] = True
                 for _ in range(10):
                     assert called(function, data, **how).result["mailed"] is False
-            case "sendEventRecap" | "scheduleEventRecap", "aborted":
+            case _, "aborted":
                 lock.set(held | {"unfinished": True})
-            case "sendEventRecap" | "scheduleEventRecap", "resource-exhausted":
+            case _, "resource-exhausted" if of_staff:
                 free = {"leasedUntil": None, "cooldownUntil": later, "unfinished": False}
                 lock.set(held | free)
-            case "shareWebhookLog", "resource-exhausted":
-                for number in range(50):
-                    event.collection("shares").document(str(number)).set({"expireAt": later})
             case _, "resource-exhausted":
-                for _ in range(120 if of_a_log else 20):
+                for _ in range(20 if function.endswith("EmailPreferences") else 120):
                     assert called(function, data | {"token": "guessed"}, **how).status == 403
         return called(function, data, **how)
 
     return refuse
+
+
+def is_in_the_table(refusal: Example) -> bool:
+    """Whether the webhooks' table has it."""
+    return any(
+        row.function == refusal.function and expected(row, told(refusal.value)) == row.answer
+        for _, row in ROWS
+    )
 
 
 @pytest.mark.usefixtures("one_hour")
@@ -165,6 +133,7 @@ def refused(  # noqa: C901, PLR0915 - a table of refusals
         for refusal in refusals()
         if refusal.name != "internal"
         and not refusal.value["error"]["message"].startswith("You have made")
+        and not is_in_the_table(refusal)
     ],
     ids=lambda refusal: f"{refusal.function} {refusal.name}",
 )
@@ -176,6 +145,46 @@ def test_a_refusal_is_the_one_of_the_file(
     status, message = answer.error
     assert (answer.status, status) == (int(example.status), example.value["error"]["status"])
     assert _TIME.sub("…", message) == _TIME.sub("…", example.value["error"]["message"])
+
+
+ONE_OF_EACH: Final = {
+    (row.function, str(row.answer)): pytest.param(row, id=why)
+    for why, row in ROWS
+    if row.writes <= COUNTED
+}
+"""A row for each answer to a call that leaves the event as it is."""
+
+
+@cache
+def signed_in(role: str, tenant: str | None) -> Person:
+    """A caller of the table."""
+    return sign_in(role, tenant)
+
+
+@pytest.mark.parametrize("row", ONE_OF_EACH.values())
+def test_a_webhook_call_is_answered(
+    row: Row, event: firestore.DocumentReference, headers: dict[str, str]
+) -> None:
+    """Spec 4.6 to 4.14, 5 and 7: the deployed functions answer as the table says."""
+    wall = Wall(documents(), event.id, datetime.now(UTC))
+    wall.arrange()
+    row.state(wall)
+
+    def token_of(share_id: str) -> str:
+        keys = TokenKeys([local_secrets.read()["LOG_LINKS_KEY"]])
+        return keys.sign((event.id, share_id), wall.now + timedelta(hours=1), Scope.WEBHOOK_LOG)
+
+    def contents() -> list[Any]:
+        collections = map(event.collection, ("deliveries", "shares"))
+        return [found.to_dict() for collection in collections for found in collection.stream()]
+
+    how: dict[str, Any] = {"headers": headers}
+    if isinstance(row.caller, Staff):
+        how = {"id_token": signed_in(row.caller.role, row.caller.tenant).id_token}
+    before = contents()
+    answer = called(row.function, arguments(row, event.id, wall.now, token_of), **how)
+    assert expected(row, told(answer.body)) == row.answer
+    assert all(found in before for found in contents()), "nothing of the event is written"
 
 
 def test_a_recap_answers_as_told(

@@ -9,7 +9,7 @@ from functions.call_rules import Caller, Role
 from functions.webhooks.calls.webhook_arguments import RotateArguments
 from functions.webhooks.deliveries.queues import AttemptRequest
 from functions.webhooks.signing import RememberedSecrets, WebhookSecret
-from tests.unit.webhooks.parts import EVENT, NOW, Parts
+from tests.unit.webhooks.parts import EVENT, Parts
 
 TEN_MINUTES = timedelta(minutes=10)
 SUPERADMIN = Caller("u1", Role.SUPERADMIN, "t1")
@@ -231,20 +231,6 @@ def test_a_delivery_signs_with_what_is_remembered(parts: Parts) -> None:
     ]
     assert calls[1] == ["get deliveries", "sender.post", "update deliveries"]
     assert [headers["Wall-Signature"].count("v1=") for headers, _ in parts.posts] == [1, 1]
-
-
-@pytest.mark.parametrize("active_in", [timedelta(0), TEN_MINUTES])
-def test_no_secret_is_in_the_answer_or_in_a_line_of_the_log(
-    parts: Parts, capfd: pytest.CaptureFixture[str], active_in: timedelta
-) -> None:
-    """Neither the present one nor the next; the answer says from when on."""
-    wanted = RotateArguments(event_id=EVENT, active_in=active_in)
-    signs_from = parts.process().actions.rotate_secret(SUPERADMIN, wanted)
-    written = capfd.readouterr().out
-
-    assert "webhook.secret_" in written
-    assert "whsec_" not in f"{written} {recorded(parts)}"
-    assert signs_from == NOW + active_in
 
 
 @pytest.mark.parametrize("found", [None, {}, {"secret": ""}, {"secret": 7, "more": "kept"}])

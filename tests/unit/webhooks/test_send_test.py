@@ -55,6 +55,24 @@ def test_every_type_is_sent_as_a_real_one_is(event: EventType) -> None:
     assert (delivery.test, delivery.event_type, delivery.outcome) == (True, event, "success")
 
 
+@pytest.mark.parametrize(
+    ("status", "outcome", "queued"),
+    [(204, "success", 0), (500, "retrying", 1), (None, "retrying", 1)],
+)
+def test_a_test_is_a_delivery_like_any_other(status: int | None, outcome: str, queued: int) -> None:
+    """Spec 4.6: its first attempt is made at once, and a failed one is made again; recorded once.
+
+    The answer to the commit of its record may be lost: the adapter has tried again (design 2).
+    """
+    parts = Parts()
+    parts.answers = [status]
+    parts.repeats("create deliveries")
+    test = parts.process().url_test.send_test(ADMIN, TestArguments(event_id=EVENT, url=URL))
+
+    assert (test.outcome, len(parts.queued), len(parts.posts)) == (outcome, queued, 1)
+    assert parts.records == [test]
+
+
 def test_every_attempt_of_a_test_says_so_and_no_other_does() -> None:
     """Spec 6.2: also when the test is sent again."""
     parts = Parts()

@@ -1,241 +1,176 @@
-"""What the bearer of a link sees, and may have done (spec 4.13, 4.14)."""
+"""Links to the log of a URL: their tokens, their ends, their pages (spec 4.11 to 4.14)."""
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
-from functions.call_rules import Caller, CallError, Code, Role
-from functions.webhooks.calls.shared_log import PAGE_BYTES, RESENDS_AN_HOUR, LogPage
+from functions.call_rules import Caller, Code, Role
+from functions.links.token import Scope, TokenKeys
+from functions.webhooks.calls.shared_log import (
+    PAGE_BYTES,
+    RESENDS_AN_HOUR,
+    LogShare,
+    LogShareStore,
+)
 from functions.webhooks.calls.webhook_arguments import (
     LogArguments,
     ResendSharedArguments,
     RevokeArguments,
     ShareArguments,
 )
-from functions.webhooks.deliveries.delivery import Delivery, Outcome
+from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.delivery_store import NEWEST_AT_MOST
 from functions.webhooks.deliveries.endpoint_url import name_of
-from functions.webhooks.message import EventType
-from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts, refused
+from functions.webhooks.webhook_settings import key
+from tests.in_memory.adapters import InMemorySecrets
+from tests.in_memory.documents import InMemoryDocuments
+from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts, refused
 
-ADMIN = Caller("u1", Role.ADMIN, "t1")
+ADMIN: Final = Caller("u1", Role.ADMIN, "t1")
 
 
 @pytest.fixture
 def parts() -> Parts:
-    """An event with two URLs."""
-    made = Parts()
-    made.subscribe(URL, OTHER)
-    return made
+    """An event with one URL."""
+    return Parts()
 
 
-def share(parts: Parts, url: str = URL, **fields: Any) -> str:
-    """Give a link out; the share's id."""
-    wanted = ShareArguments(event_id=EVENT, url=url, **fields)
-    return parts.process().log_links.give_out(ADMIN, wanted)[1].id
+def share(parts: Parts, **fields: Any) -> tuple[str, LogShare]:
+    """Give a link out; the link and its share."""
+    wanted = ShareArguments(event_id=EVENT, url=URL, **fields)
+    return parts.process().log_links.give_out(ADMIN, wanted)
 
 
-def read(parts: Parts, share_id: str, **fields: Any) -> LogPage:
-    """Look at a page."""
-    wanted = LogArguments.read({"token": "t"} | fields)
-    return parts.process().shared_log.read_page(EVENT, share_id, wanted)
+def revoke(parts: Parts, made: LogShare) -> object:
+    """End a link."""
+    wanted = RevokeArguments(event_id=EVENT, share_id=made.id)
+    return parts.process().log_links.revoke(ADMIN, wanted)
 
 
-def ids(page: LogPage) -> list[str]:
-    """Of the deliveries."""
-    return [delivery.id for delivery in page.deliveries]
-
-
-def send_again(parts: Parts, share_id: str, delivery: Delivery) -> None:
-    """Have one sent again."""
+def send_again(parts: Parts, made: LogShare, delivery: Delivery) -> None:
+    """Have a delivery sent again by the bearer of the link."""
     wanted = ResendSharedArguments(token="t", delivery_id=delivery.id)
-    parts.process().shared_log.send_again(EVENT, share_id, wanted)
+    parts.process().shared_log.send_again(EVENT, made.id, wanted)
 
 
-def several(parts: Parts, count: int, **fields: Any) -> list[Delivery]:
-    """Deliveries a second apart, the first one first."""
-    made = []
-    for number in range(count):
-        parts.now += timedelta(seconds=1)
-        made.append(parts.delivery(cause=f"several-{number}", **fields))
-    return made
+def record(parts: Parts, made: LogShare) -> LogShare:
+    """The share as it is recorded."""
+    found = LogShareStore(InMemoryDocuments(parts.firestore)).load(EVENT, made.id)
+    assert found is not None
+    return found
 
 
-def test_a_link_shows_what_went_to_its_url_under_any_id_of_the_endpoint(parts: Parts) -> None:
-    """Deliveries to the URL that the endpoint had before may be another receiver's."""
-    elsewhere = several(parts, NEWEST_AT_MOST, url=OTHER, endpoint="screen")
-    mine = [parts.delivery(cause="before the id"), parts.delivery(cause="x", endpoint="screen")]
-    parts.subscribe({"url": URL, "id": "screen"})
-    link = share(parts)
-    first = read(parts, link)
-
-    assert set(ids(first)) == {delivery.id for delivery in mine}
-    assert not read(parts, link, after=first.next).deliveries
-    with pytest.raises(CallError, match="no delivery"):
-        send_again(parts, share(parts, can_resend=True), elsewhere[0])
-
-
-def test_pages(parts: Parts) -> None:
-    """Each delivery once, the latest first, two of the same moment included."""
-    made = several(parts, 2 * NEWEST_AT_MOST)
-    made.append(parts.delivery(cause="at the same moment"))
-    share_id, seen, after = share(parts), list[str](), None
-    for size in (NEWEST_AT_MOST, NEWEST_AT_MOST, 1):
-        page = read(parts, share_id, after=after)
-        assert len(page.deliveries) == size
-        seen += ids(page)
+def pages(parts: Parts) -> list[list[str]]:
+    """Ids of the deliveries on each page of the log, as the bearer of a link goes through it."""
+    _, made = share(parts)
+    found, after = list[list[str]](), None
+    while not found or after:
+        wanted = LogArguments.read({"token": "t", "after": after})
+        page = parts.process().shared_log.read_page(EVENT, made.id, wanted)
+        found.append([delivery.id for delivery in page.deliveries])
         after = page.next
-    assert after is None
-    assert sorted(seen) == sorted(delivery.id for delivery in made)
+    return found
+
+
+def test_a_link_leads_to_its_share(parts: Parts) -> None:
+    """Spec 4.11: the token names event and share, and expires with the share to the second."""
+    parts.now = NOW + timedelta(microseconds=700_000)
+    link, made = share(parts, lasts=timedelta(days=2), can_resend=True)
+    page, _, token = link.partition("#token=")
+    keys = TokenKeys(InMemorySecrets().versions("LOG_LINKS_KEY"))
+
+    assert page == "https://wall.example.com/deliveries"
+    assert keys.verify(token, parts.now, Scope.WEBHOOK_LOG) == (EVENT, made.id)
+    assert record(parts, made) == LogShare(
+        id=made.id,
+        event_id=EVENT,
+        url=URL,
+        endpoint=key(URL),
+        can_resend=True,
+        created_by="u1",
+        created_at=parts.now,
+        expire_at=NOW + timedelta(days=2),
+    )
+    assert not share(parts)[1].can_resend, "a link only shows where nothing else was asked for"
+
+
+def test_a_share_is_made_once(parts: Parts) -> None:
+    """Design 2: where the answer to the write was lost, the share is there, under its own id."""
+    parts.repeats("create shares")
+    _, made = share(parts)
+    assert record(parts, made) == made
+
+
+def test_a_link_ends_at_once_and_stays_so(parts: Parts) -> None:
+    """Spec 4.12: also by a clock that is behind; the record may be deleted from then on."""
+    _, made = share(parts)
+    parts.now = at = NOW + timedelta(hours=1)
+    assert revoke(parts, made) == at
+    parts.now += timedelta(hours=1)
+    assert revoke(parts, made) == at
+    ended = record(parts, made)
+    assert (ended.revoked_at, ended.expire_at) == (at, at)
+    assert not ended.is_living(at - timedelta(seconds=1))
+
+
+def test_two_end_a_link_at_the_same_moment(parts: Parts) -> None:
+    """Design 2: one of them ends it, and both are told the same time."""
+    _, made = share(parts)
+    ends: list[object] = []
+
+    def another_ends_it() -> None:
+        parts.now += timedelta(seconds=1)
+        ends.append(revoke(parts, made))
+
+    parts.at("update shares", another_ends_it)
+    ends.append(revoke(parts, made))
+    assert ends == [parts.now, parts.now]
+
+
+def test_a_link_ends_though_the_answer_to_its_end_is_lost(parts: Parts) -> None:
+    """Design 2: the adapter writes it again, and finds it written."""
+    _, made = share(parts)
+    parts.repeats("update shares")
+    assert revoke(parts, made) == NOW
+
+
+def test_a_log_is_read_page_by_page(parts: Parts) -> None:
+    """Spec 4.13: each delivery once, the latest first, two of the same moment included."""
+    made = []
+    for number in range(2 * NEWEST_AT_MOST):
+        parts.now += timedelta(seconds=1)
+        made.append(parts.delivery(cause=f"write-{number}"))
+    made.append(parts.delivery(cause="at the same moment"))
     latest = sorted(made, key=lambda one: (one.created_at, one.id), reverse=True)
-    assert seen == [delivery.id for delivery in latest]
+    found = pages(parts)
+
+    assert [len(page) for page in found] == [NEWEST_AT_MOST, NEWEST_AT_MOST, 1]
+    assert [name for page in found for name in page] == [delivery.id for delivery in latest]
 
 
 def test_large_bodies_make_smaller_pages(parts: Parts) -> None:
-    """An answer is bounded; a delivery that is larger by itself comes alone."""
-    sizes_of = [PAGE_BYTES, *[PAGE_BYTES // 3] * 4]
-    made = [
-        Delivery.create(
-            cause=f"large-{number}",
-            event_id=EVENT,
-            event_type=EventType.PHOTO_UPLOADED,
-            url=URL,
-            data={"text": "x" * size},
-            now=NOW + timedelta(seconds=number),
-        )
-        for number, size in enumerate(sizes_of)
-    ]
-    parts.process().deliveries.create(EVENT, made)
-    share_id, sizes, after = share(parts), [], None
-    while True:
-        page = read(parts, share_id, after=after)
-        sizes.append(len(page.deliveries))
-        after = page.next
-        if after is None:
-            break
-    assert sizes == [2, 2, 1]
+    """Spec 4.13: an answer is bounded; a delivery that is larger by itself comes alone."""
+    for number, size in enumerate([PAGE_BYTES, *[PAGE_BYTES // 3 + 1] * 4]):
+        delivery = parts.delivery(cause=f"write-{number}")
+        path = f"events/{EVENT}/deliveries/{delivery.id}"
+        parts.put(path, parts.fields(path) | {"body": "x" * size})
+        parts.now += timedelta(seconds=1)
 
-
-@pytest.mark.parametrize(
-    ("filters", "expected"),
-    [
-        ({}, {"pending", "failed", "joined"}),
-        ({"outcome": "failed"}, {"failed"}),
-        ({"outcome": "pending"}, {"pending", "joined"}),
-        ({"event": "guest.joined"}, {"joined"}),
-        ({"event": "guest.joined", "outcome": "failed"}, set()),
-        ({"outcome": None, "event": None}, {"pending", "failed", "joined"}),
-    ],
-)
-def test_filters(parts: Parts, filters: dict[str, Any], expected: set[str]) -> None:
-    """By outcome and type, within the URL."""
-    made = {"pending": parts.delivery(cause="1"), "failed": parts.delivery(cause="2")}
-    parts.failed(made["failed"])
-    made["joined"] = Delivery.create(
-        cause="3", event_id=EVENT, event_type=EventType.GUEST_JOINED, url=URL, data={}, now=NOW
-    )
-    parts.process().deliveries.create(EVENT, [made["joined"]])
-    assert set(ids(read(parts, share(parts), **filters))) == {made[name].id for name in expected}
-
-
-def test_one_refusal_whatever_the_reason(parts: Parts) -> None:
-    """Ended, expired, gone with its event or never there: nobody can tell which."""
-    delivery = parts.delivery()
-    revoked, expired = share(parts, can_resend=True), share(parts, lasts=timedelta(days=1))
-    parts.process().log_links.revoke(ADMIN, RevokeArguments(event_id=EVENT, share_id=revoked))
-    deleted = share(parts)
-    said = []
-    for one in (revoked, "none"):
-        said.append(refused(Code.PERMISSION_DENIED, lambda: read(parts, one)))  # noqa: B023
-        said.append(
-            refused(Code.PERMISSION_DENIED, lambda: send_again(parts, one, delivery))  # noqa: B023
-        )
-    parts.now += timedelta(days=1, microseconds=-1)
-    read(parts, expired)
-    parts.now += timedelta(microseconds=1)
-    said.append(refused(Code.PERMISSION_DENIED, lambda: read(parts, expired)))
-    parts.delete(f"events/{EVENT}")
-    said.append(refused(Code.PERMISSION_DENIED, lambda: read(parts, deleted)))
-    assert set(said) == {
-        "The link is not valid (any more); ask the sender of the link for a new one."
-    }
-
-
-def test_a_delivery_is_sent_again(parts: Parts) -> None:
-    """Where the share allows it: the next round, queued once."""
-    delivery = parts.delivery()
-    failed = parts.failed(delivery)
-    queued = len(parts.queued)
-    send_again(parts, share(parts, can_resend=True), failed)
-    record = parts.record(delivery)
-    assert (record.outcome, record.round, record.body) == (Outcome.PENDING, 1, delivery.body)
-    assert len(parts.queued) == queued + 1
-
-
-def test_a_link_that_only_shows(parts: Parts) -> None:
-    """It says so; the bearer can ask for another."""
-    failed = parts.failed()
-    message = refused(Code.PERMISSION_DENIED, lambda: send_again(parts, share(parts), failed))
-    assert "sends none again" in message
-    assert parts.record(failed) == failed
-
-
-def test_a_delivery_to_another_url_is_not_there(parts: Parts) -> None:
-    """Nobody can tell it from one that does not exist."""
-    theirs = parts.failed(parts.delivery(url=OTHER))
-    share_id = share(parts, can_resend=True)
-    never = Delivery.create(
-        cause="never",
-        event_id=EVENT,
-        event_type=EventType.PHOTO_UPLOADED,
-        url=URL,
-        data={},
-        now=NOW,
-    )
-    said = {
-        refused(Code.NOT_FOUND, lambda: send_again(parts, share_id, theirs)),
-        refused(Code.NOT_FOUND, lambda: send_again(parts, share_id, never)),
-    }
-    assert len(said) == 1
-    assert parts.record(theirs) == theirs
-
-
-def test_a_url_that_is_the_events_no_more(parts: Parts) -> None:
-    """Its log is still shown; nothing is sent there."""
-    failed = parts.failed()
-    share_id = share(parts, can_resend=True)
-    parts.subscribe(OTHER)
-    refused(Code.FAILED_PRECONDITION, lambda: send_again(parts, share_id, failed))
-    assert ids(read(parts, share_id)) == [failed.id]
+    assert [len(page) for page in pages(parts)] == [2, 2, 1]
 
 
 def test_resends_are_counted_by_event_and_url(parts: Parts) -> None:
-    """Further links to the URL allow no more."""
+    """Spec 8: further links to the URL allow no more."""
     limit = parts.process().rate_limit("LOG_LINKS_KEY")
     for _ in range(RESENDS_AN_HOUR - 1):
         limit.allows("resendSharedWebhook to", f"{EVENT}\n{URL}", RESENDS_AN_HOUR)
     first, second = (parts.failed(parts.delivery(cause=cause)) for cause in "ab")
-    send_again(parts, share(parts, can_resend=True), first)
-    other_link = share(parts, can_resend=True)
-    message = refused(Code.RESOURCE_EXHAUSTED, lambda: send_again(parts, other_link, second))
+    send_again(parts, share(parts, can_resend=True)[1], first)
+    _, other = share(parts, can_resend=True)
+    message = refused(Code.RESOURCE_EXHAUSTED, lambda: send_again(parts, other, second))
     assert "this URL" in message
     assert parts.record(second) == second
-
-
-def test_the_log_names_no_token_and_no_path(
-    parts: Parts, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """What was looked at and sent again, by ids."""
-    failed = parts.failed()
-    share_id = share(parts, can_resend=True)
-    capfd.readouterr()
-    read(parts, share_id)
-    send_again(parts, share_id, failed)
-    said = "".join(capfd.readouterr())
-    for text in ("webhook.log_read", "webhook.log_resent", share_id, failed.id):
-        assert text in said
-    assert "/hook" not in said
 
 
 @pytest.mark.parametrize(
@@ -250,5 +185,5 @@ def test_the_log_names_no_token_and_no_path(
     ],
 )
 def test_the_name_of_a_url_holds_no_key(url: str, name: str) -> None:
-    """No path, no query, no user name; it is the name that the console gives the URL."""
+    """Spec 4.13: no path, no query, no user name; it is the name that the console gives the URL."""
     assert name_of(url) == name

@@ -1,0 +1,33 @@
+"""Records as the service leaves them, for tests that begin in the middle."""
+
+from datetime import datetime
+from typing import Any, Final
+
+from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
+from functions.webhooks.deliveries.queues import RETRY_SCHEDULE
+from functions.webhooks.message import EventType
+from functions.webhooks.webhook_settings import key
+
+_STATUS: Final = {Outcome.SUCCESS: 200, Outcome.FAILED: 500}
+
+
+def ended_delivery(
+    name: str, url: str, at: datetime, outcome: Outcome = Outcome.FAILED, **fields: Any
+) -> Delivery:
+    """A delivery to `url` that ended `at` that time, with its last attempt."""
+    log = [
+        Attempt(number=len(RETRY_SCHEDULE), at=at, status=status, milliseconds=1)
+        for status in [_STATUS.get(outcome)]
+        if status
+    ]
+    made: dict[str, Any] = {
+        "event_id": "e1",
+        "event_type": EventType.PHOTO_UPLOADED,
+        "endpoint": key(url),
+        "body": "{}",
+        "created_at": at,
+        "attempts": len(RETRY_SCHEDULE),
+        "ended_at": at,
+        "log": tuple(log),
+    }
+    return Delivery(id=name, url=url, outcome=outcome, **(made | fields))

@@ -1,0 +1,410 @@
+"""The webhooks' callables: caller, state, request ▸ answer, writes (spec 4.6 to 4.14, 5 and 7).
+
+`test_calls.py` makes each call in memory. `tests/suite/contract/test_calls.py` makes those
+that write nothing of the event against the deployed functions.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta, timezone
+from typing import Any, Final, TypeAlias
+
+from functions.call_rules import Code
+from functions.webhooks.deliveries.delivery import Outcome
+from functions.webhooks.deliveries.redelivery import Obstacle
+from functions.webhooks.message import EventType
+from tests.unit.webhooks.wall import (
+    GIVEN_UP,
+    OTHER,
+    PLAIN,
+    TENANT,
+    URL,
+    State,
+    Wall,
+    as_arranged,
+    configured,
+    ended,
+    failed_at_a_removed_url,
+    log_of_several_ids,
+    log_of_three,
+    next_secret_in,
+    on_its_way,
+    outage,
+    outage_before_an_id,
+    outage_with_obstacles,
+    shares_with,
+    skipped_at_a_disabled_url,
+    skipped_at_an_unusable_url,
+    url_is_disabled,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Staff:
+    """A caller with an ID token of that role and tenant."""
+
+    role: str = "admin"
+    tenant: str | None = TENANT
+
+
+@dataclass(frozen=True, slots=True)
+class Bearer:
+    """A caller with the link of that share."""
+
+    share: str
+
+
+Refusal: TypeAlias = tuple[Code, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One call of a callable.
+
+    Attributes:
+        data: The arguments beside the event, or beside the token.
+        answer: Fields of the result, deliveries by their ids; or code and message of the refusal,
+            where `…` stands for the rest of a message.
+        writes: The collections that the call writes to.
+    """
+
+    function: str
+    caller: Staff | Bearer
+    state: State
+    data: Mapping[str, Any]
+    answer: Mapping[str, Any] | Refusal
+    writes: frozenset[str]
+
+
+class Ago(timedelta):
+    """An argument: the time so long before the call, in ISO 8601 and another zone."""
+
+
+ADMIN: Final = Staff()
+SUPERADMIN: Final = Staff("superadmin")
+OF_NO_TENANT: Final = Staff("superadmin", None)
+SHOWING: Final = Bearer("shows")
+RESENDING: Final = Bearer("resends")
+
+NOTHING: Final[frozenset[str]] = frozenset()
+COUNTED: Final = frozenset({"rateLimits"})
+TRIED: Final = COUNTED | {"deliveries", "secrets"}
+BEGUN: Final = COUNTED | {"deliveries"}
+KEPT: Final = COUNTED | {"secrets"}
+SHARED: Final = COUNTED | {"shares"}
+
+MINUTE: Final = timedelta(minutes=1)
+ZONE: Final = timezone(timedelta(hours=2))
+TIME: Final = "2026-05-01T18:30:00Z"
+NEXT: Final = f"{TIME}~{TIME}~d-1"
+
+
+def invalid(message: str) -> Refusal:
+    """The refusal of an argument."""
+    return Code.INVALID_ARGUMENT, message
+
+
+def denied(message: str) -> Refusal:
+    """The refusal of a caller."""
+    return Code.PERMISSION_DENIED, message
+
+
+def barred(message: str) -> Refusal:
+    """The refusal for the sake of the settings."""
+    return Code.FAILED_PRECONDITION, message
+
+
+NO_EVENT: Final = (Code.NOT_FOUND, "There is no event with that eventId.")
+NOT_THEIRS: Final = (Code.NOT_FOUND, "The tenant tenantId has no event with that eventId.")
+NO_DELIVERY: Final = (Code.NOT_FOUND, "The event has no delivery with that deliveryId.")
+NO_SHARE: Final = (Code.NOT_FOUND, "The event has no share with that shareId (any more).")
+EVENT_RULE: Final = invalid("eventId must be the id of an event: a text of 1 to 1500 bytes…")
+TENANT_RULE: Final = invalid("tenantId must be the id of a tenant, or left out.")
+DELIVERY_RULE: Final = invalid("deliveryId must be the id of a delivery.")
+URL_RULE: Final = invalid("url must be a string of at most 2048 characters.")
+TYPE_RULE: Final = invalid(f"event must be one of {', '.join(EventType)}.")
+TOKEN_RULE: Final = invalid("token must be the token of a link to a delivery log.")
+AFTER_RULE: Final = invalid("after must be what the answer before had as next.")
+NEXT_RULE: Final = invalid("next must be what the answer before had as next.")
+DAYS_RULE: Final = invalid("days must be a whole number from 1 to 7.")
+MINUTES_RULE: Final = invalid("activeInMinutes must be a whole number from 0 to 10080.")
+SINCE_RULE: Final = invalid("since must be a time in ISO 8601 with its zone, as in…")
+ONE_OR_PAGE: Final = invalid("Give either deliveryId or since.")
+NO_URL: Final = invalid("url must be one of the event's webhook URLs; add it to them first.")
+NO_LINK: Final = denied("The link is not valid (any more); ask the sender of the link for a…")
+ONLY_SHOWS: Final = denied("The link shows deliveries and sends none again; ask for one that may.")
+SUPERADMINS: Final = denied("The ID token needs the custom claim role: superadmin.")
+STILL_OPEN: Final = (Code.ABORTED, "The delivery is still being attempted; wait until it has…")
+IS_REMOVED: Final = barred("The delivery's URL is not one of the event's webhook URLs any more;…")
+IS_DISABLED: Final = barred("The delivery's URL is switched off; switch it on in the event's…")
+IS_UNUSABLE: Final = barred("The delivery was skipped and would be again; correct its URL first.")
+
+ARRIVED: Final = {"outcome": "success", "status": 204, "error": None, "nextAttemptAt": None}
+SKIPPED: Final = {"outcome": "skipped", "error": "the URL does not start with https://"}
+AGAIN: Final = {"resent": 1, "leftAlone": 0, "more": False, "next": None}
+NO_TIMES: Final = {"rotatedAt": None, "activeFrom": None, "oldSecretUsedUntil": None}
+WITHDRAWN: Final = NO_TIMES | {"message": "The announced secret never signs."}
+SIGNS: Final = NO_TIMES | {
+    "message": "The announced secret was withdrawn before, or signs already."
+}
+AT_ONCE: Final = {
+    "rotatedAt": "2026-05-01T18:30:00.000Z",
+    "activeFrom": "2026-05-01T18:30:00.000Z",
+    "oldSecretUsedUntil": "2026-05-01T18:31:00.000Z",
+    "message": "Deliveries may be signed with the old secret until 2026-05-01T18:31:00.000Z: "
+    "accept both.",
+}
+SOON: Final = {
+    "rotatedAt": None,
+    "activeFrom": "2026-05-01T18:31:00.000Z",
+    "oldSecretUsedUntil": "2026-05-01T18:32:00.000Z",
+    "message": "The new secret signs from 2026-05-01T18:31:00.000Z on. Deliveries may be signed"
+    " with the old secret until 2026-05-01T18:32:00.000Z: accept both.",
+}
+A_WEEK: Final = {"expiresAt": "2026-05-08T18:30:00.000Z"}
+A_DAY: Final = {"expiresAt": "2026-05-02T18:30:00.000Z"}
+
+Rows: TypeAlias = Iterator[tuple[str, Row]]
+
+
+def of_staff() -> Rows:
+    """What every call of staff refuses (spec 5)."""
+    for function, caller, data in (
+        ("sendTestWebhook", ADMIN, {"url": URL}),
+        ("resendWebhook", ADMIN, {"deliveryId": "d1"}),
+        ("rotateWebhookSecret", SUPERADMIN, {}),
+        ("shareWebhookLog", ADMIN, {"url": URL}),
+        ("revokeWebhookLog", ADMIN, {"shareId": "shows"}),
+    ):
+        stranger = replace(caller, tenant="t2")
+        theirs = denied("The event belongs to another tenant…")
+        for why, by, given, answer, writes in (
+            ("no such event", caller, {"eventId": "another"}, NO_EVENT, COUNTED),
+            ("another tenant's event", stranger, {}, theirs, COUNTED),
+            ("not that tenant's event", OF_NO_TENANT, {"tenantId": "t2"}, NOT_THEIRS, COUNTED),
+            ("no event's id", caller, {"eventId": "a/b"}, EVENT_RULE, NOTHING),
+            ("no tenant's id", caller, {"tenantId": ""}, TENANT_RULE, NOTHING),
+        ):
+            yield why, Row(function, by, as_arranged, {**data, **given}, answer, writes)
+
+
+def tests_of_urls() -> Rows:
+    """Spec 4.6."""
+    at_url = {"url": f" {URL}\n"}
+    for why, caller, state, data, answer, writes in (
+        ("a URL", ADMIN, as_arranged, at_url, ARRIVED, TRIED),
+        ("by a superadmin", OF_NO_TENANT, as_arranged, at_url, ARRIVED, TRIED),
+        ("a disabled URL", ADMIN, url_is_disabled, at_url, ARRIVED, TRIED),
+        ("no such type", ADMIN, configured({"url": URL, "events": []}), at_url, ARRIVED, TRIED),
+        ("without HTTPS", ADMIN, configured(PLAIN), {"url": PLAIN}, SKIPPED, BEGUN),
+        ("not the event's", ADMIN, as_arranged, {"url": f"{URL}/"}, NO_URL, COUNTED),
+        ("a long URL", ADMIN, as_arranged, {"url": "u" * 2049}, URL_RULE, NOTHING),
+        ("a type", ADMIN, as_arranged, {"url": URL, "event": "photo"}, TYPE_RULE, NOTHING),
+    ):
+        yield why, Row("sendTestWebhook", caller, state, data, answer, writes)
+
+
+def redeliveries() -> Rows:
+    """Spec 4.7, one delivery: by an admin, and through a link (4.14)."""
+    for why, state, answer, writes in (
+        ("failed", ended(Outcome.FAILED), AGAIN, BEGUN),
+        ("acknowledged", ended(Outcome.SUCCESS), AGAIN, BEGUN),
+        ("skipped before", ended(Outcome.SKIPPED, reason="it was disabled"), AGAIN, BEGUN),
+        ("on its way", on_its_way, STILL_OPEN, COUNTED),
+        ("not there", as_arranged, NO_DELIVERY, COUNTED),
+        ("removed URL", failed_at_a_removed_url, IS_REMOVED, COUNTED),
+        ("disabled URL", skipped_at_a_disabled_url, IS_DISABLED, COUNTED),
+    ):
+        row = Row("resendWebhook", ADMIN, state, {"deliveryId": "d1"}, answer, writes)
+        yield why, row
+        shared = {"resent": 1} if answer is AGAIN else answer
+        yield why, replace(row, function="resendSharedWebhook", caller=RESENDING, answer=shared)
+    for why, caller, state, delivery_id, answer, writes in (
+        ("unusable URL", ADMIN, skipped_at_an_unusable_url, "d1", IS_UNUSABLE, COUNTED),
+        ("no id", ADMIN, as_arranged, "__d__", DELIVERY_RULE, NOTHING),
+        ("no id", RESENDING, as_arranged, "no/id", DELIVERY_RULE, NOTHING),
+        ("only shows", SHOWING, ended(Outcome.FAILED), "d1", ONLY_SHOWS, COUNTED),
+        ("another URL", RESENDING, ended(Outcome.FAILED, url=OTHER), "d1", NO_DELIVERY, COUNTED),
+        ("former URL", RESENDING, log_of_several_ids, "elsewhere", NO_DELIVERY, COUNTED),
+    ):
+        function = "resendWebhook" if caller is ADMIN else "resendSharedWebhook"
+        yield why, Row(function, caller, state, {"deliveryId": delivery_id}, answer, writes)
+
+
+def pages() -> Rows:
+    """Spec 4.7: a page sends as many as the dry run of the same arguments counts."""
+    every = {"removedUrl": 2, "disabledUrl": 3, "unusableUrl": 1, "tests": 1}
+    for why, state, data, matching, left_alone in (
+        ("everything", outage, {}, 10, {}),
+        ("a URL", outage, {"url": f" {URL}\n"}, 5, {}),
+        ("a type", outage, {"event": "photo.uploaded"}, 6, {}),
+        ("a URL and a type", outage, {"url": OTHER, "event": "photo.approved"}, 2, {}),
+        ("a type of none", outage, {"event": "guest.joined"}, 0, {}),
+        ("acknowledged ones", outage, {"outcome": "success"}, 1, {}),
+        ("ended ones", outage, {"outcome": "any"}, 11, {}),
+        ("until a time", outage, {"until": Ago(minutes=30)}, 6, {}),
+        ("until a time to come", outage, {"until": Ago(days=-1)}, 10, {}),
+        ("since a later time", outage, {"since": Ago(minutes=30)}, 6, {}),
+        ("obstacles", outage_with_obstacles, {}, 10, every),
+        ("a disabled URL", outage_with_obstacles, {"url": GIVEN_UP}, 0, {"disabledUrl": 3}),
+        ("a test", outage_with_obstacles, {"url": URL}, 5, {"tests": 1}),
+        ("before an id", outage_before_an_id, {}, 10, {}),
+        ("a URL before an id", outage_before_an_id, {"url": URL}, 5, {}),
+    ):
+        asked: dict[str, Any] = {"since": Ago(hours=1), **data}
+        sent = {"resent": matching, "leftAlone": sum(left_alone.values()), "next": None}
+        writes = BEGUN if matching else COUNTED
+        yield f"page: {why}", Row("resendWebhook", ADMIN, state, asked, sent, writes)
+        none = dict.fromkeys((*Obstacle, "tests"), 0)
+        counted = {"matching": matching, "leftAlone": none | left_alone}
+        dry = asked | {"dryRun": True}
+        yield f"dry run: {why}", Row("resendWebhook", ADMIN, state, dry, counted, COUNTED)
+    refused: list[tuple[dict[str, Any], Refusal]] = [
+        ({}, ONE_OR_PAGE),
+        ({"deliveryId": "d", "since": TIME}, ONE_OR_PAGE),
+        ({"deliveryId": "d", "next": "x"}, invalid("next goes with since; leave it out…")),
+        ({"deliveryId": "d", "url": URL}, invalid("url goes with since; leave it out…")),
+        ({"deliveryId": "d", "dryRun": True}, invalid("dryRun goes with since; leave it…")),
+        *(
+            ({"since": since}, SINCE_RULE)
+            for since in (
+                *("yesterday", "2026-05-01", "2026-05-01T18:30:00", 1777660200),
+                *("0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"),
+            )
+        ),
+        *(
+            ({"since": TIME, "next": next_}, NEXT_RULE)
+            for next_ in ("", "a~b~c", f"{TIME}~{TIME}~a/b", 7)
+        ),
+        ({"since": TIME, "until": "2026-05-01"}, invalid("until must be a time in…")),
+        ({"since": TIME, "until": "2026-05-01T18:29:59Z"}, invalid("until must not be before…")),
+        ({"since": TIME, "dryRun": 1}, invalid("dryRun must be true or false.")),
+        ({"since": TIME, "dryRun": True, "next": NEXT}, invalid("dryRun counts everything…")),
+    ]
+    for given, rule in refused:
+        yield f"{given}", Row("resendWebhook", ADMIN, as_arranged, given, rule, NOTHING)
+    for dry_run in (False, True):
+        given = {"since": TIME, "url": f"{URL}/", "dryRun": dry_run}
+        yield f"{given}", Row("resendWebhook", ADMIN, as_arranged, given, NO_URL, COUNTED)
+
+
+def secrets() -> Rows:
+    """Spec 4.8."""
+    both = {"activeInMinutes": 5, "withdraw": True}
+    announced, due = next_secret_in(MINUTE), next_secret_in(timedelta(0))
+    week = {"rotatedAt": None, "activeFrom": "2026-05-08T18:30:00.000Z"}
+    for caller, state, data, answer, writes in (
+        (SUPERADMIN, as_arranged, {}, AT_ONCE, KEPT),
+        (SUPERADMIN, announced, {"activeInMinutes": 0}, AT_ONCE, KEPT),
+        (SUPERADMIN, announced, {"activeInMinutes": None, "withdraw": False}, AT_ONCE, KEPT),
+        (SUPERADMIN, announced, {"activeInMinutes": 1}, SOON, KEPT),
+        (SUPERADMIN, as_arranged, {"activeInMinutes": 10_080}, week, KEPT),
+        (SUPERADMIN, announced, {"withdraw": True}, WITHDRAWN, KEPT),
+        (SUPERADMIN, due, {"withdraw": True}, SIGNS, KEPT),
+        (SUPERADMIN, as_arranged, {"activeInMinutes": True}, MINUTES_RULE, NOTHING),
+        (SUPERADMIN, as_arranged, {"activeInMinutes": 10_081}, MINUTES_RULE, NOTHING),
+        (SUPERADMIN, as_arranged, both, invalid("withdraw makes no new secret; leave…"), NOTHING),
+        (ADMIN, as_arranged, {}, SUPERADMINS, NOTHING),
+    ):
+        yield f"{data}", Row("rotateWebhookSecret", caller, state, data, answer, writes)
+
+
+def links() -> Rows:
+    """Spec 4.11 and 4.12."""
+    rows: list[tuple[State, dict[str, Any], Mapping[str, Any] | Refusal, frozenset[str]]] = [
+        (as_arranged, {"url": URL}, A_WEEK, SHARED),
+        (url_is_disabled, {"url": URL}, A_WEEK, SHARED),
+        (as_arranged, {"url": URL, "days": 1}, A_DAY, SHARED),
+        *((as_arranged, {"url": url}, NO_URL, COUNTED) for url in ("", f"{URL}/")),
+        *((as_arranged, {"url": URL, "days": n}, DAYS_RULE, NOTHING) for n in (0, 8, "2")),
+    ]
+    for state, data, answer, writes in rows:
+        yield f"{data}", Row("shareWebhookLog", ADMIN, state, data, answer, writes)
+    now = {"shareId": "shows", "revokedAt": "2026-05-01T18:30:00.000Z"}
+    for state, name, answer, writes in (
+        (as_arranged, "shows", now, SHARED),
+        (shares_with(revokedAt=MINUTE), "shows", {"shareId": "shows"}, COUNTED),
+        (as_arranged, "none", NO_SHARE, COUNTED),
+    ):
+        yield name, Row("revokeWebhookLog", ADMIN, state, {"shareId": name}, answer, writes)
+
+
+def bearers() -> Rows:
+    """Spec 4.13 and 4.14: one refusal, whatever has ended the link."""
+    for function, data in (("getWebhookLog", {}), ("resendSharedWebhook", {"deliveryId": "d1"})):
+        for why, caller, state, given, answer, writes in (
+            ("revoked", RESENDING, shares_with(revokedAt=MINUTE), {}, NO_LINK, COUNTED),
+            ("expired", RESENDING, shares_with(expireAt=timedelta(0)), {}, NO_LINK, COUNTED),
+            ("gone with its event", RESENDING, Wall.delete, {}, NO_LINK, COUNTED),
+            ("never there", Bearer("none"), as_arranged, {}, NO_LINK, COUNTED),
+            ("a guess", RESENDING, as_arranged, {"token": "guessed"}, NO_LINK, COUNTED),
+            ("no token", RESENDING, as_arranged, {"token": None}, TOKEN_RULE, NOTHING),
+        ):
+            yield why, Row(function, caller, state, {**data, **given}, answer, writes)
+
+
+def logs() -> Rows:
+    """Spec 4.13."""
+    joined = {"event": "guest.joined"}
+    everything = {
+        "url": "example.com~19f1",
+        "canResend": False,
+        "deliveries": ["joined", "pending", "failed"],
+        "next": None,
+    }
+    for state, data, answer in (
+        (log_of_three, {}, everything),
+        (log_of_three, {"outcome": None, "event": None}, everything),
+        (log_of_three, {"outcome": "failed"}, {"deliveries": ["failed"]}),
+        (log_of_three, {"outcome": "pending"}, {"deliveries": ["joined", "pending"]}),
+        (log_of_three, joined, {"deliveries": ["joined"]}),
+        (log_of_three, joined | {"outcome": "failed"}, {"deliveries": []}),
+        (log_of_several_ids, {}, {"deliveries": ["since", "before the id"]}),
+        (failed_at_a_removed_url, {}, {"deliveries": ["d1"]}),
+        (shares_with(expireAt=-MINUTE), {}, {"deliveries": [], "canResend": True}),
+    ):
+        yield f"{data}", Row("getWebhookLog", SHOWING, state, data, answer, COUNTED)
+    for after in ("~", "2026-05-01~d1", f"{TIME}~a/b", f"{TIME}~d1~d2", 7):
+        where = {"after": after}
+        yield f"{where}", Row("getWebhookLog", SHOWING, as_arranged, where, AFTER_RULE, NOTHING)
+
+
+ROWS: Final[list[tuple[str, Row]]] = [
+    (f"{row.function}: {why}", row)
+    for table in (of_staff, tests_of_urls, redeliveries, pages, secrets, links, bearers, logs)
+    for why, row in table()
+]
+
+
+def arguments(row: Row, event_id: str, now: datetime, token_of: Callable[[str], str]) -> Any:
+    """The `data` of the call in this event at this time; `token_of` makes a share's token."""
+    given = {
+        name: (now - value).astimezone(ZONE).isoformat() if isinstance(value, Ago) else value
+        for name, value in row.data.items()
+    }
+    if isinstance(row.caller, Bearer):
+        return {"token": token_of(row.caller.share)} | given
+    return {"eventId": event_id} | given
+
+
+def told(body: Mapping[str, Any]) -> Mapping[str, Any] | Refusal:
+    """The result in the body of an answer, or code and message of the error in it."""
+    if "result" in body:
+        result: Mapping[str, Any] = body["result"]
+        return result
+    return Code(body["error"]["status"].lower().replace("_", "-")), body["error"]["message"]
+
+
+def expected(row: Row, answer: Mapping[str, Any] | Refusal) -> object:
+    """The `answer`, cut to what the row says of it: equal to the row's own where it is right."""
+    if isinstance(answer, tuple):
+        code, message = answer
+        told = row.answer[1] if isinstance(row.answer, tuple) else ""
+        begins = told.endswith("…") and message.startswith(told.removesuffix("…"))
+        return code, told if begins else message
+    names = row.answer.keys() if isinstance(row.answer, Mapping) else answer.keys()
+    return {
+        name: [delivery["id"] for delivery in value] if name == "deliveries" else value
+        for name, value in answer.items()
+        if name in names
+    }

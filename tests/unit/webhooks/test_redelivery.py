@@ -1,0 +1,158 @@
+"""Deliveries that are sent again, and what may come in between (spec 4.7 and 6.2, design 2)."""
+
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any, Final
+
+import pytest
+
+from functions.call_rules import Caller, Code, EventArguments, Role
+from functions.parts import Parameters
+from functions.webhooks.calls.actions import Resent
+from functions.webhooks.calls.webhook_arguments import Page, ResendArguments
+from functions.webhooks.deliveries.delivery import Delivery, Outcome
+from tests.in_memory.through import Crash, ServiceError
+from tests.unit.webhooks.parts import EVENT, NOW, Parts, crashes, fails, refused
+
+ADMIN: Final = Caller("u1", Role.ADMIN, "t1")
+
+
+@pytest.fixture
+def parts() -> Parts:
+    """An event with one URL."""
+    return Parts()
+
+
+@pytest.fixture
+def ended(parts: Parts) -> Delivery:
+    """A delivery that was acknowledged."""
+    return parts.attempts(parts.delivery(), 200)
+
+
+def resend(parts: Parts, delivery: Delivery) -> Resent:
+    """Send one delivery again."""
+    wanted = ResendArguments(event_id=EVENT, what=delivery.id)
+    return parts.process().actions.resend(ADMIN, wanted)
+
+
+def page(parts: Parts, **asked: Any) -> tuple[Resent, str | None]:
+    """Send a page of deliveries again, of everything that has ended since yesterday."""
+    data = {"eventId": EVENT, "since": (NOW - timedelta(days=1)).isoformat()} | asked
+    done = parts.process().actions.resend(ADMIN, ResendArguments.read(data))
+    return done, done.next
+
+
+def test_a_redelivery_is_another_round(parts: Parts, ended: Delivery) -> None:
+    """Spec 4.7: four fresh attempts, the first at once, with the same id and body."""
+    parts.now += timedelta(hours=1)
+    resend(parts, ended)
+    record = parts.record(ended)
+
+    assert (record.outcome, record.round, record.attempts) == (Outcome.PENDING, 1, 0)
+    assert (record.next_attempt_at, record.body) == (parts.now, ended.body)
+    assert parts.queued[-1].name == f"{ended.id}-r1-1"
+    assert parts.attempts(record, 500, 204).outcome is Outcome.SUCCESS
+
+
+def test_a_skipped_delivery_loses_its_reason(parts: Parts) -> None:
+    """Spec 4.7: the URL is enabled again."""
+    skipped = parts.delivery(disabled="the URL is disabled: dead")
+    resend(parts, skipped)
+    assert parts.record(skipped).reason is None
+
+
+def test_a_restart_whose_answer_was_lost_is_queued(parts: Parts, ended: Delivery) -> None:
+    """Design 2: the adapter was told that the record has changed, by its own first write."""
+    parts.repeats("update deliveries")
+    assert resend(parts, ended) == Resent(resent=1)
+    assert parts.record(ended).round == 1
+    assert parts.queued[-1].data["round"] == 1
+
+
+@pytest.mark.parametrize(("answers", "round_"), [([], 1), ([204], 2)])
+def test_of_two_calls_at_once_both_send_the_delivery_again(
+    parts: Parts, ended: Delivery, answers: list[int], round_: int
+) -> None:
+    """They begin one round; where the round of the first has ended, the second begins the next."""
+
+    def sent_again_meanwhile() -> None:
+        assert resend(parts, ended) == Resent(resent=1)
+        parts.attempts(ended, *answers)
+
+    parts.at("update deliveries", sent_again_meanwhile)
+    assert resend(parts, ended) == Resent(resent=1)
+    assert parts.record(ended).round == round_
+    assert len(parts.queued) == round_
+
+
+def test_a_delivery_that_is_attempted_meanwhile_is_left_to_that(
+    parts: Parts, ended: Delivery
+) -> None:
+    """Another call began the round, and its first attempt has failed already."""
+
+    def sent_again_meanwhile() -> None:
+        resend(parts, ended)
+        parts.attempts(ended, 500)
+
+    parts.at("update deliveries", sent_again_meanwhile)
+    refused(Code.ABORTED, lambda: resend(parts, ended))
+    assert parts.record(ended).round == 1
+
+
+@pytest.mark.parametrize("call", ["update deliveries", "queue.enqueue"])
+@pytest.mark.parametrize("stop", [fails, crashes])
+@pytest.mark.parametrize("when", ["at", "after"])
+def test_a_round_that_is_begun_is_attempted(
+    parts: Parts, ended: Delivery, call: str, stop: Any, when: str
+) -> None:
+    """Design 2: wherever the call stops, by its task, or else by the sweeper."""
+    getattr(parts, when)(call, stop)
+    with suppress(Crash, ServiceError):
+        resend(parts, ended)
+    begun = parts.record(ended).round == 1
+    assert begun == ((call, when) != ("update deliveries", "at"))
+    parts.now += timedelta(minutes=10)
+    parts.process().sweeper.sweep()
+    assert any(task.data.get("round") == 1 for task in parts.queued) == begun
+
+
+def test_a_page_leaves_alone_what_others_have_taken_up(parts: Parts) -> None:
+    """A delivery that another call has sent again since the query is left alone."""
+    made = [parts.failed(parts.delivery(cause=cause)) for cause in "ab"]
+
+    def acknowledged_after_all() -> None:
+        resend(parts, made[0])
+        parts.attempts(made[0], 204)
+
+    parts.after("find deliveries", acknowledged_after_all)
+    assert page(parts) == (Resent(resent=1, left_alone=1), None)
+    assert [parts.record(delivery).round for delivery in made] == [1, 1]
+
+
+def test_pages_send_each_delivery_once_though_it_ends_anew(parts: Parts) -> None:
+    """Spec 4.7: `until` is the first page's, and no later than now, on every page that follows."""
+    parts.parameters = Parameters(deliveries_at_once=2)
+    for number in range(5):
+        parts.attempts(parts.delivery(cause=f"write-{number}"), 200)
+    asked: dict[str, Any] = {"outcome": "any", "until": (NOW + timedelta(days=1)).isoformat()}
+    sizes = list[int]()
+    while not sizes or (asked["next"] and len(sizes) < 10):
+        done, asked["next"] = page(parts, **asked)
+        sizes.append(done.resent)
+        parts.now += timedelta(seconds=1)
+        for record in [record for record in parts.records if record.outcome.is_open]:
+            parts.attempts(record, 200)
+
+    assert sizes == [2, 2, 1]
+    assert [record.round for record in parts.records] == [1] * 5
+
+
+def test_a_dry_run_reads_no_delivery(parts: Parts) -> None:
+    """Spec 4.7: it counts by aggregations alone."""
+    parts.failed()
+    parts.calls.clear()
+    arguments = EventArguments(event_id=EVENT)
+    counted = parts.process().actions.make_dry_run(ADMIN, arguments, Page(since=NOW))
+
+    assert counted.matching == 1
+    assert set(parts.calls) == {"get events", "get settings", "count deliveries"}

@@ -1,0 +1,195 @@
+"""An event in the states in which its webhooks are called, in any database."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, TypeAlias
+
+from functions.firestore.model import Delete, Documents, Put
+from functions.webhooks.deliveries.delivery import Outcome
+from functions.webhooks.deliveries.delivery_store import DeliveryStore
+from functions.webhooks.message import EventType
+from functions.webhooks.webhook_settings import key
+from tests.in_memory.records import ended_delivery
+
+TENANT: Final = "t1"
+URL: Final = "https://example.com/hook"
+OTHER: Final = "https://example.com/other"
+PLAIN: Final = "http://example.com/plain"
+REMOVED: Final = "https://x.example/"
+GIVEN_UP: Final = f"{URL}/dead"
+
+_MINUTE: Final = timedelta(minutes=1)
+_DAY: Final = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Wall:
+    """An event of the tenant with the URLs `URL` and `OTHER`, in any database, as a call meets it.
+
+    The link `shows` shows the log of `URL`, the link `resends` sends its deliveries again, too.
+    """
+
+    documents: Documents
+    event_id: str
+    now: datetime
+
+    def arrange(self) -> None:
+        """Write the event, its settings and the shares of its links."""
+        self.put("", tenantId=TENANT)
+        self.subscribe(URL, OTHER)
+        self.share("shows")
+        self.share("resends", canResend=True)
+
+    def put(self, path: str, **fields: Any) -> None:
+        """Write a document of the event."""
+        self.documents.commit(Put(self._path(path), fields))
+
+    def subscribe(self, *urls: Any, **fields: Any) -> None:
+        """Save these webhook settings."""
+        self.put("settings/webhooks", urls=list(urls), **fields)
+
+    def share(self, name: str, **fields: Any) -> None:
+        """Write the share of a link to the log of `URL`, which ends in a day."""
+        given = {"url": URL, "endpoint": key(URL), "canResend": False, "createdBy": "u1"}
+        times = {"createdAt": self.now, "expireAt": self.now + _DAY}
+        self.put(f"shares/{name}", **(given | times | fields))
+
+    def delivery(
+        self,
+        name: str = "d1",
+        outcome: Outcome = Outcome.FAILED,
+        *,
+        url: str = URL,
+        ago: timedelta = _MINUTE,
+        **fields: Any,
+    ) -> None:
+        """Record a delivery that ended so long `ago`."""
+        made = ended_delivery(
+            name, url, self.now - ago, outcome, **({"event_id": self.event_id} | fields)
+        )
+        DeliveryStore(self.documents).create(self.event_id, [made])
+
+    def delete(self) -> None:
+        """Delete the event."""
+        self.documents.commit(Delete(self._path("")))
+
+    def _path(self, path: str) -> str:
+        return f"events/{self.event_id}/{path}".rstrip("/")
+
+
+State: TypeAlias = Callable[[Wall], None]
+
+
+def as_arranged(_: Wall) -> None:
+    """Nothing has been delivered."""
+
+
+def configured(*urls: Any) -> State:
+    """The event has these URLs."""
+    return lambda wall: wall.subscribe(*urls)
+
+
+def url_is_disabled(wall: Wall) -> None:
+    """The service has given `URL` up."""
+    wall.subscribe(URL, disabled={key(URL): {"url": URL, "reason": "dead"}})
+
+
+def ended(outcome: Outcome, **fields: Any) -> State:
+    """The delivery `d1` has ended so."""
+    return lambda wall: wall.delivery("d1", outcome, **fields)
+
+
+def on_its_way(wall: Wall) -> None:
+    """The delivery `d1` has failed once."""
+    later: dict[str, Any] = {"ended_at": None, "next_attempt_at": wall.now + _DAY, "attempts": 1}
+    wall.delivery("d1", Outcome.RETRYING, **later)
+
+
+def skipped_at_a_disabled_url(wall: Wall) -> None:
+    """The delivery `d1` was skipped."""
+    url_is_disabled(wall)
+    wall.delivery("d1", Outcome.SKIPPED, reason="the URL is disabled: dead")
+
+
+def failed_at_a_removed_url(wall: Wall) -> None:
+    """The delivery `d1` has failed."""
+    wall.delivery()
+    wall.subscribe(OTHER)
+
+
+def skipped_at_an_unusable_url(wall: Wall) -> None:
+    """The delivery `d1` was skipped."""
+    wall.subscribe(URL, PLAIN)
+    wall.delivery("d1", Outcome.SKIPPED, url=PLAIN)
+
+
+def outage(wall: Wall) -> None:
+    """Each URL has three failed uploads and two failed approvals, beside two other deliveries."""
+    uploaded, approved = EventType.PHOTO_UPLOADED, EventType.PHOTO_APPROVED
+    for place, url in enumerate((URL, OTHER)):
+        for number, event in enumerate([uploaded, approved, uploaded, approved, uploaded]):
+            ago = timedelta(minutes=50 - 10 * number)
+            wall.delivery(f"d{place}-{number}", url=url, ago=ago, event_type=event)
+    wall.delivery("before", ago=timedelta(hours=1, seconds=1))
+    wall.delivery("acknowledged", Outcome.SUCCESS)
+
+
+def outage_with_obstacles(wall: Wall) -> None:
+    """There are a test, and failures at URLs that nothing can be sent to."""
+    outage(wall)
+    dead = {key(GIVEN_UP): {"url": GIVEN_UP}}
+    wall.subscribe(URL, OTHER, PLAIN, GIVEN_UP, disabled=dead)
+    wall.delivery("a test", test=True)
+    wall.delivery("unusable", Outcome.SKIPPED, url=PLAIN)
+    for number in range(2):
+        wall.delivery(f"removed-{number}", url=REMOVED)
+    for number in range(3):
+        wall.delivery(f"given-up-{number}", url=GIVEN_UP)
+
+
+def outage_before_an_id(wall: Wall) -> None:
+    """The endpoint has got its id since."""
+    outage(wall)
+    wall.subscribe({"url": URL, "id": "screen"}, OTHER)
+
+
+def next_secret_in(wait: timedelta) -> State:
+    """A secret is announced."""
+
+    def announce(wall: Wall) -> None:
+        soon = {"secret": "whsec_next", "activeFrom": wall.now + wait}
+        wall.put("secrets/webhooks", secret="whsec_now", next=soon)
+
+    return announce
+
+
+def shares_with(**ago: timedelta) -> State:
+    """Both links may resend, and these times of their shares are so long ago."""
+
+    def write(wall: Wall) -> None:
+        times = {name: wall.now - wait for name, wait in ago.items()}
+        for name in ("shows", "resends"):
+            wall.share(name, **({"canResend": True} | times))
+
+    return write
+
+
+def log_of_three(wall: Wall) -> None:
+    """One failed, two are pending, and another URL has its own."""
+    wall.delivery("other", url=OTHER)
+    wall.delivery("failed", ago=3 * _MINUTE)
+    later: dict[str, Any] = {"ended_at": None, "next_attempt_at": wall.now + _DAY}
+    later |= {"attempts": 0, "log": ()}
+    wall.delivery("pending", Outcome.PENDING, ago=2 * _MINUTE, **later)
+    wall.delivery("joined", Outcome.PENDING, event_type=EventType.GUEST_JOINED, **later)
+
+
+def log_of_several_ids(wall: Wall) -> None:
+    """The endpoint has an id since, and had another URL once, which may be another receiver's."""
+    wall.delivery("elsewhere", url=OTHER, endpoint="screen")
+    wall.delivery("before the id", ago=2 * _MINUTE)
+    wall.delivery("since", endpoint="screen")
+    wall.subscribe({"url": URL, "id": "screen"})
+    wall.share("shows", endpoint="screen")
+    wall.share("resends", endpoint="screen", canResend=True)
