@@ -31,6 +31,7 @@ BY_DEFAULT: Final = frozenset(EventType) - {EventType.PHOTO_DELETED}
 """The seven types of a URL that lists none."""
 
 MILESTONES: Final = (100, 500, 1000, 5000, 10_000)
+"""Numbers of photos at which an event sends `milestone.reached`."""
 
 Payload: TypeAlias = Mapping[str, object]
 

@@ -21,6 +21,7 @@ from functions.outside import Clock, Recent
 
 SIGNATURE_HEADER: Final = "Wall-Signature"
 WHSEC: Final = "whsec_"
+"""Prefix of the secrets that the service makes, as Standard Webhooks has it."""
 
 SECRET_KEPT: Final = timedelta(minutes=1)
 """How long a process may sign with a secret without reading the record again."""

@@ -73,6 +73,7 @@ PASSED_BEFORE: Final = timedelta(minutes=10)
 """A milestone that was passed this long before the URLs last changed makes no message."""
 
 _REMEMBERED_SECONDS: Final = 60.0
+"""How long a process remembers that a milestone is recorded for another photo."""
 
 
 class Milestones:

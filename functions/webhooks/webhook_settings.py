@@ -26,7 +26,7 @@ MAX_URLS: Final = 20
 """Webhook URLs of one event (spec 8)."""
 
 MAX_ADDRESSES: Final = 5
-"""Addresses in `notify`."""
+"""Addresses in `notify` of one event."""
 
 SWITCHED_OFF: Final = "the URL is switched off"
 """Why nothing is sent to a URL in `off`."""

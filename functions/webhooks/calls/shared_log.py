@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from functions import log
 from functions.call_rules import Caller, CallError, Code, check_event
@@ -22,7 +22,7 @@ from functions.firestore.model import (
 )
 from functions.links.link import TO_A_LOG
 from functions.links.token import Scope, TokenKeys
-from functions.outside import Clock, wire_time
+from functions.outside import Clock, SecretReader, wire_time
 from functions.rate_limit import RateLimit
 from functions.webhooks.calls.webhook_arguments import (
     LogArguments,
@@ -38,9 +38,6 @@ from functions.webhooks.deliveries.endpoint_url import host_of
 from functions.webhooks.deliveries.redelivery import Redelivery
 from functions.webhooks.wall_store import WallStore
 from functions.webhooks.webhook_settings import SettingsStore, Subscription
-
-if TYPE_CHECKING:
-    from functions.outside import SecretReader
 
 PAGE_BYTES: Final = 1_000_000
 """Most bytes of bodies and receivers' answers in a page of more than one delivery."""
@@ -137,7 +134,7 @@ class LogLinks:
     wall: WallStore
     settings: SettingsStore
     shares: LogShareStore
-    secrets: "SecretReader"
+    secrets: SecretReader
 
     base_url: str
     """Address of the site with the page that a link leads to."""

@@ -29,6 +29,7 @@ from functions.webhooks.message import EventType
 from functions.webhooks.webhook_settings import Subscription, WebhookSettings
 
 URL_CHARACTERS: Final = 2048
+"""Characters of a URL in an argument, at most."""
 
 LONGEST_DAYS: Final = 7
 """How long a share lasts at most, and by default."""

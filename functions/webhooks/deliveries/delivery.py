@@ -272,6 +272,7 @@ class Delivery:
 
 
 FOREVER: Final = datetime.max.replace(tzinfo=UTC)
+"""The end of a selection that has none."""
 
 UNDELIVERED: Final = (Outcome.FAILED, Outcome.SKIPPED)
 """Outcomes of deliveries that the receiver did not get."""

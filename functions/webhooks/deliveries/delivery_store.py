@@ -31,13 +31,13 @@ from functions.webhooks.message import EventType, Milestone
 from functions.webhooks.webhook_settings import key
 
 NEWEST_AT_MOST: Final = 50
-"""Deliveries of one page of the newest."""
+"""Deliveries in one page of the newest deliveries."""
 
 _LAST_AT_MOST: Final = 10
-"""Records that are read for the last one of a kind, where they cannot be read."""
+"""Records that are tried for the last delivery, where the later records cannot be read."""
 
-_AT_TIMES: Final = ("reason", "round", "begun", "slow")
-"""Changing fields that a record has only where they are something."""
+_OPTIONAL: Final = ("reason", "round", "begun", "slow")
+"""Changing fields that a record leaves out while they are empty, zero or false."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class DeliveryStore:
 
     def _update(self, delivery: Delivery, also: dict[str, Any]) -> None:
         path, present = _path(delivery.event_id, delivery.id), _changing(delivery)
-        gone = [name for name in _AT_TIMES if name not in present]
+        gone = [name for name in _OPTIONAL if name not in present]
         self.documents.commit(Update(path, present | also, delete=gone, version=delivery.version))
 
     def ended(
@@ -187,8 +187,8 @@ def _path(event_id: str, delivery_id: str) -> str:
 
 
 def _changing(delivery: Delivery) -> dict[str, Any]:
-    """What attempts and redeliveries change; a field that is nothing is left out."""
-    at_times = {name: getattr(delivery, name) for name in _AT_TIMES}
+    """The fields that attempts and redeliveries change."""
+    optional = {name: getattr(delivery, name) for name in _OPTIONAL}
     return {
         "outcome": delivery.outcome,
         "attempts": delivery.attempts,
@@ -206,7 +206,7 @@ def _changing(delivery: Delivery) -> dict[str, Any]:
             | ({"answer": attempt.answer} if attempt.answer else {})
             for attempt in delivery.log
         ],
-    } | {name: value for name, value in at_times.items() if value}
+    } | {name: value for name, value in optional.items() if value}
 
 
 def _document(delivery: Delivery) -> dict[str, Any]:
@@ -267,8 +267,8 @@ def read_delivery(document: Document) -> Delivery:
     )
 
 
-_SECONDS: Final = 3600.0
-"""How long it is remembered that there is no event of an id."""
+_TENANT_KEPT_SECONDS: Final = 3600.0
+"""How long a process remembers the tenant of an event, or that there is no event of an id."""
 
 
 class Tenants:
@@ -276,7 +276,7 @@ class Tenants:
 
     def __init__(self, documents: Documents, clock: Clock) -> None:
         self._documents = documents
-        self._kept: Recent[str, str] = Recent(clock, seconds=_SECONDS)
+        self._kept: Recent[str, str] = Recent(clock, seconds=_TENANT_KEPT_SECONDS)
 
     def of(self, event_id: str) -> str:
         """The tenant of the event; empty where there is no event (any more)."""

@@ -38,8 +38,10 @@ UNPROVEN_OF_AN_EVENT: Final = 3
 """Most such attempts of one event: twenty floods leave room for other events of the tenant."""
 
 _REMEMBERED: Final = 10_000
+"""Receivers that are remembered at most."""
 
 _Receiver: TypeAlias = tuple[str, str]
+"""An event's id, and a URL."""
 
 
 @dataclass(frozen=True, slots=True)

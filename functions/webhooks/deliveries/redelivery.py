@@ -124,6 +124,7 @@ OVERDUE_AFTER: Final = timedelta(minutes=2)
 """How late an attempt may be before its task counts as lost: a busy queue is not a lost task."""
 
 _AT_A_TIME: Final = 100
+"""Overdue deliveries that are queued in parallel, before further ones are read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

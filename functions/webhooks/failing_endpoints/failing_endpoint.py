@@ -218,6 +218,7 @@ def _wait_or_forget(record: FailingEndpoint, now: datetime) -> Step:
 
 
 NOTICE_QUEUE: Final = "sendWebhookNotice"
+"""The queue, and the function, of notices."""
 
 
 def notice_task(event_id: str, now: datetime) -> Task:

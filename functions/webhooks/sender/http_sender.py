@@ -39,7 +39,7 @@ def excerpt(body: bytes) -> str | None:
 
 
 TIMEOUT_SECONDS: Final = 5.0
-"""From the look-up of the name to the last header of the answer (spec 8)."""
+"""Seconds from the look-up of the name to the last header of the answer (spec 8)."""
 
 _HEAD: Final = f"{ANSWER_BYTES // 1024} KB or {HEAD_LINES} lines"
 _REASONS: Final[Sequence[tuple[type[BaseException], str]]] = (
