@@ -76,15 +76,15 @@ _TO_RECEIVERS: Final[dict[str, Any]] = (
 )
 
 
-def _worker(*, instances: int, places: int, backoff_seconds: int) -> dict[str, Any]:
+def _worker(*, instances: int, at_once: int, backoff_seconds: int) -> dict[str, Any]:
     """Options of a function that makes attempts, and of the queue of its name.
 
-    Each instance has so many places for attempts, and the queue starts no more than find one.
+    An instance makes `at_once` attempts at a time, and the queue starts no more than that.
     """
-    places = min(places, _THREADS)
+    at_once = min(at_once, _THREADS)
     return _TO_RECEIVERS | {
         "service_account": _WEBHOOKS,
-        "concurrency": places,  # an attempt waits for its receiver most of its time
+        "concurrency": at_once,  # an attempt waits for its receiver most of its time
         "timeout_sec": 60,  # 5 s for the receiver, the rest for an outage of Firestore
         "max_instances": instances,
         "retry_config": options.RetryConfig(
@@ -97,13 +97,13 @@ def _worker(*, instances: int, places: int, backoff_seconds: int) -> dict[str, A
             max_doublings=0,
         ),
         "rate_limits": options.RateLimits(
-            max_concurrent_dispatches=places * instances,
+            max_concurrent_dispatches=at_once * instances,
             max_dispatches_per_second=500,  # the most that a queue can do
         ),
     }
 
 
-_RECAP_PLACES: Final[dict[str, Any]] = {
+_RECAP_SIZE: Final[dict[str, Any]] = {
     # Of 100,000 photos a recap takes 154 MiB, of 12,000 it takes 37, an idle instance 78
     # (docs/benchmarks.md): five of the largest fit, and `recap/limits.py` lets in no more.
     "memory": options.MemoryOption.GB_1,
@@ -115,7 +115,7 @@ def _attempts(number: int) -> dict[str, Any]:
     """Options of the function that makes the attempt of that number at fast receivers."""
     return _worker(
         instances=_INSTANCES if number == 1 else max(1, _INSTANCES // 2),
-        places=120,
+        at_once=120,
         backoff_seconds=RETRY_SCHEDULE[number - 1].backoff_seconds,
     )
 
@@ -212,7 +212,7 @@ def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
 @tasks_fn.on_task_dispatched(
     **_worker(
         instances=max(1, _INSTANCES // 2),
-        places=SLOW_AT_ONCE,  # a slow receiver holds its place for seconds, and costs little else
+        at_once=SLOW_AT_ONCE,  # an attempt at a slow receiver takes seconds, and little else
         backoff_seconds=1,
     )
 )
@@ -268,7 +268,7 @@ def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
 @staff_callable(
     STAFF,
     service_account=_RECAP,
-    **_RECAP_PLACES,
+    **_RECAP_SIZE,
     timeout_sec=RECAP_TIMEOUT.seconds,  # 100,000 photos, a slow mail service, and its rate limit
     max_instances=2,  # ten recaps at a time; an event has one a day
 )
@@ -282,7 +282,7 @@ def sendEventRecap(call: StaffCall) -> dict[str, Any]:
 @staff_callable(
     STAFF,
     service_account=_RECAP,
-    **_RECAP_PLACES,
+    **_RECAP_SIZE,
     timeout_sec=120,  # 100,000 photos, an outage, a slow mail service
     max_instances=1,
 )
@@ -310,7 +310,7 @@ def scheduleEventRecap(call: StaffCall) -> dict[str, Any]:
 @called_by(_RECAP)
 @tasks_fn.on_task_dispatched(
     service_account=_RECAP,
-    **_RECAP_PLACES | {"concurrency": SLOTS},
+    **_RECAP_SIZE | {"concurrency": SLOTS},
     timeout_sec=RECAP_TIMEOUT.seconds,
     max_instances=1,
     # For two hours: a recap that waits ends by itself an hour after its time.

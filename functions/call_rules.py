@@ -140,7 +140,7 @@ _MAX_ID_BYTES: Final = 1500
 _TIME_CHARACTERS: Final = 40
 
 _SHOWN_CHARACTERS: Final = 64
-"""Of an unknown name in the message that refuses it."""
+"""Characters of an unknown name that the refusal shows."""
 
 
 def is_document_id(value: object) -> bool:

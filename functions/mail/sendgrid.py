@@ -43,7 +43,7 @@ RECIPIENTS_PER_REQUEST: Final = 1000
 """SendGrid's limit on personalizations."""
 
 BYTES_PER_RECIPIENT: Final = 9_500
-"""For the substitutions of one recipient, counted as JSON; SendGrid's limit is 10,000."""
+"""Bytes of one recipient's substitutions, counted as JSON; SendGrid's limit is 10,000."""
 
 REQUEST_SECONDS: Final = 60.0
 """How long SendGrid may stay silent; it takes a few seconds for a thousand mails."""
@@ -57,7 +57,7 @@ _NOT_ALLOWED: Final = frozenset({401, 403})
 """The key is unknown, or has no right to send mail."""
 
 _PLAN_USED_UP: Final = ("credits exceeded", "exceeded your messaging limits")
-"""In a 401 as well: https://support.sendgrid.com/hc/en-us/articles/18322114821403"""
+"""Words of an answer, also of a 401: https://support.sendgrid.com/hc/en-us/articles/18322114821403"""
 
 _SENDER_UNKNOWN: Final = "verified sender identity"
 

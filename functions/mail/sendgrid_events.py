@@ -53,7 +53,8 @@ _STATUS: Final[Mapping[object, DeliveryStatus]] = {
     "unsubscribe": DeliveryStatus.UNWELCOME,
     "group_unsubscribe": DeliveryStatus.UNWELCOME,
 }
-"""By `event`. The others (`processed`, `deferred`, `open`, `click`) are no final status."""
+"""The final status that each `event` reports; `processed`, `deferred`, `open` and `click` report
+none."""
 
 _DROP_REASONS: Final[Mapping[str, DeliveryStatus]] = {
     "bounced address": DeliveryStatus.UNREACHABLE,
@@ -61,7 +62,7 @@ _DROP_REASONS: Final[Mapping[str, DeliveryStatus]] = {
     "unsubscribed address": DeliveryStatus.UNWELCOME,
     "spam reporting address": DeliveryStatus.UNWELCOME,
 }
-"""By `reason` of `dropped`: the list of SendGrid's that has the address."""
+"""What else the `reason` of a drop says: which of SendGrid's lists has the address."""
 
 _HARD_BOUNCE: Final = "bounce"
 """`type` of a bounce; the other type, `blocked`, says nothing about later mails."""

@@ -29,7 +29,7 @@ def onExtraWritten(event: Any) -> None:
 
 
 @called_by(_WEBHOOKS)
-@tasks_fn.on_task_dispatched(**_worker(instances=1, places=10, backoff_seconds=1))
+@tasks_fn.on_task_dispatched(**_worker(instances=1, at_once=10, backoff_seconds=1))
 def deliverExtra(request: https_fn.CallableRequest[Any]) -> None:
     """A queue of a later version."""
 '''
