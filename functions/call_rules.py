@@ -83,8 +83,8 @@ def staff(uid: str, claims: Mapping[str, Any], roles: frozenset[Role] = STAFF) -
     """
     role = claims.get("role")
     if not isinstance(role, str) or role not in roles:
-        wanted = " or ".join(sorted(roles))
-        _deny(f"The ID token needs the custom claim role: {wanted}.")
+        needed = " or ".join(sorted(roles))
+        _deny(f"The ID token needs the custom claim role: {needed}.")
     tenant_id = claims.get("tenantId")
     email = claims.get("email")
     return Caller(

@@ -28,8 +28,8 @@ def verified_addresses(uids: Collection[str]) -> Mapping[str, str]:
     Raises:
         FirebaseError: Firebase Authentication could not be asked.
     """
-    found = _users(uids)
-    return {user.uid: user.email for user in found if user.email and user.email_verified}
+    users = _users(uids)
+    return {user.uid: user.email for user in users if user.email and user.email_verified}
 
 
 def claims_of(uid: str) -> dict[str, Any] | None:

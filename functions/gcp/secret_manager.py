@@ -111,10 +111,10 @@ class SecretManager:
         values = []
         for version in enabled:
             try:
-                found = client.access_secret_version(request={"name": version}, **how)
+                secret_version = client.access_secret_version(request={"name": version}, **how)
             except (exceptions.FailedPrecondition, exceptions.NotFound):
                 continue  # disabled or destroyed since the listing
-            values.append(found.payload.data.decode().strip())
+            values.append(secret_version.payload.data.decode().strip())
             if len(values) == at_most:
                 break
         if not values:

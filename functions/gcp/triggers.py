@@ -63,7 +63,7 @@ def _read(event: CloudEvent, pattern: str) -> DocumentWritten:
     # Not from the header `ce-document`, whose bytes Python reads as Latin-1.
     path = (data.value.name or data.old_value.name).partition("/documents/")[2]
     old, new = (
-        document(found, path) if found.name else None for found in (data.old_value, data.value)
+        document(state, path) if state.name else None for state in (data.old_value, data.value)
     )
     parts = zip(pattern.split("/"), path.split("/"), strict=True)
     return DocumentWritten(

@@ -124,10 +124,10 @@ class SendGridWebhook:
             return None
         if not isinstance(events, list):
             return None
-        found = ((_status(event), event) for event in events if isinstance(event, dict))
+        with_status = ((_status(event), event) for event in events if isinstance(event, dict))
         return [
             TrackingEvent(status, event, str(event.get("email", "")))
-            for status, event in found
+            for status, event in with_status
             if status
         ]
 

@@ -111,10 +111,10 @@ def _one_click(service: "Service", request: flask.Request, token: str) -> flask.
             return _text(HTTPStatus.TOO_MANY_REQUESTS, too_many_calls(error.until))
         return _text(HTTPStatus.FORBIDDEN, IN_A_MAIL.not_valid.message)
     users = service.users
-    found = users.find(*ids)
+    records = users.find(*ids)
     # A repeated click writes nothing: a write costs, and calls a trigger.
-    if not found.all_off(Flag.RECAP):
-        users.choose(found, {Flag.RECAP: False}, service.clock.now())
+    if not records.all_off(Flag.RECAP):
+        users.choose(records, {Flag.RECAP: False}, service.clock.now())
         log.info("preferences.unsubscribed")
     return _text(
         HTTPStatus.OK,
@@ -124,15 +124,15 @@ def _one_click(service: "Service", request: flask.Request, token: str) -> flask.
 
 def _response(service: "Service", ids: Sequence[str]) -> dict[str, Any]:
     try:
-        found = service.users.find(*ids)
-        wanted = found.ask(service.adapters.verified_addresses)
+        records = service.users.find(*ids)
+        choices = records.ask(service.adapters.verified_addresses)
     except Exception as error:  # noqa: BLE001 - spec 7.2 has one code for it
         log.fault("preferences.not-read", error)
         message = "The preferences could not be looked up; try again."
         raise CallError(Code.INTERNAL, message) from None
     return {
-        "email": found.email,
-        "preferences": on_wire(wanted),
+        "email": records.email,
+        "preferences": on_wire(choices),
     }
 
 

@@ -53,14 +53,14 @@ def flags(record: Mapping[str, Any] | None) -> dict[Flag, bool]:
     return {flag: chosen(record, flag) is not False for flag in Flag}
 
 
-def on_wire(wanted: Mapping[Flag, bool]) -> dict[str, bool]:
+def on_wire(choices: Mapping[Flag, bool]) -> dict[str, bool]:
     """The `preferences` of a response (spec 4.2)."""
-    return {flag.value: value for flag, value in wanted.items()} | {TRANSACTIONAL: True}
+    return {flag.value: value for flag, value in choices.items()} | {TRANSACTIONAL: True}
 
 
-def opted_out_of_recap(wanted: Mapping[Flag, bool]) -> bool:
+def opted_out_of_recap(choices: Mapping[Flag, bool]) -> bool:
     """Whether recap or lifecycle mail is off (spec 4.1, rule 3)."""
-    return not (wanted[Flag.RECAP] and wanted[Flag.LIFECYCLE])
+    return not (choices[Flag.RECAP] and choices[Flag.LIFECYCLE])
 
 
 def email_address(record: Mapping[str, Any] | None) -> str:

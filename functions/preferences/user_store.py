@@ -42,22 +42,22 @@ class UserStore:
         `uid` is the account that the link names, or the record of the address; `box` is the record
         of the mailbox. Links without `box` are about the mailbox of the account, or of `uid`.
         """
-        found = self._read({uid, box or uid})
+        records = self._read({uid, box or uid})
         is_account = not uid.startswith(guest_uid(""))
         if box is None:
-            box = address_record_id(found.get(uid)) if is_account else uid
+            box = address_record_id(records.get(uid)) if is_account else uid
             if box is None:
-                return AddressRecords(named=uid, accounts={uid: found.get(uid, {})})
-            found |= self._read([box])
+                return AddressRecords(named=uid, accounts={uid: records.get(uid, {})})
+            records |= self._read([box])
         address = box
         if not is_account:
             address = uid
-        elif address_record_id(found.get(uid)) == box:
-            address = guest_uid(address_hash(account_address(found[uid]) or ""))
-        listed = account_ids(found.get(box))
-        found |= self._read({address, *listed} - {uid, box})
-        own = {box: found.get(box, {})} | {key: found[key] for key in found if key == address}
-        others = {key: record for key, record in found.items() if key not in own}
+        elif address_record_id(records.get(uid)) == box:
+            address = guest_uid(address_hash(account_address(records[uid]) or ""))
+        listed = account_ids(records.get(box))
+        records |= self._read({address, *listed} - {uid, box})
+        own = {box: records.get(box, {})} | {key: records[key] for key in records if key == address}
+        others = {key: record for key, record in records.items() if key not in own}
         return AddressRecords.of(box, address, own, others, named=uid)
 
     def choose(self, of: AddressRecords, choices: Mapping[Flag, bool], at: datetime) -> None:
@@ -93,8 +93,8 @@ class UserStore:
             return
         own = self.find(uid, box).own
 
-        def decide(found: Document | None) -> Sequence[Merge]:
-            record = found.fields if found else {}
+        def decide(current: Document | None) -> Sequence[Merge]:
+            record = current.fields if current else {}
             later = time(record.get(CHOSEN_AT))
             if later and at <= later:
                 return []
@@ -126,12 +126,12 @@ class UserStore:
         if len(listed) < MAX_ACCOUNTS:
             self._write(Merge(_path(box), {(ACCOUNTS, uid): True}))
             return
-        found = verified([uid, *listed])
-        owned = {it for it in found if address_record_id({"email": found[it]}) == box}
+        addresses = verified([uid, *listed])
+        owned = {it for it in addresses if address_record_id({"email": addresses[it]}) == box}
         unverified = set(listed) - owned
 
-        def decide(found: Document | None) -> Sequence[Merge]:
-            ids = account_ids(found.fields if found else None)
+        def decide(current: Document | None) -> Sequence[Merge]:
+            ids = account_ids(current.fields if current else None)
             if uid in ids or not unverified.intersection(ids):
                 return []
             kept = sorted(ids, key=unverified.__contains__)[: MAX_ACCOUNTS - 1]
@@ -142,8 +142,8 @@ class UserStore:
 
     def _read(self, uids: Iterable[str]) -> dict[str, Mapping[str, Any]]:
         paths = [_path(uid) for uid in sorted(uids)]
-        found = self.documents.get_all(paths, _FIELDS, seconds=CALL_SECONDS) if paths else []
-        return {user.id: user.fields for user in found if user}
+        users = self.documents.get_all(paths, _FIELDS, seconds=CALL_SECONDS) if paths else []
+        return {user.id: user.fields for user in users if user}
 
     def _write(self, *writes: Merge) -> None:
         self.documents.commit(*writes, seconds=CALL_SECONDS)

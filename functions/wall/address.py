@@ -39,7 +39,9 @@ def deliverable(email: str) -> str | None:
 
     try:
         # Without DNS: 5000 look-ups take longer than the mails.
-        found = validate_email(email, check_deliverability=False, allow_smtputf8=False, strict=True)
+        checked = validate_email(
+            email, check_deliverability=False, allow_smtputf8=False, strict=True
+        )
     except EmailNotValidError:
         return None
-    return found.ascii_email
+    return checked.ascii_email
