@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from functions.firestore.model import Put
-from functions.preferences.preferences import MAX_ACCOUNTS, MAX_READ
+from functions.preferences.preferences import CHOSEN_AT, MAX_ACCOUNTS, MAX_READ
 from functions.wall.address import address_hash, guest_uid
 from tests.unit.preferences.people import Ids, People, answer
 
@@ -20,7 +20,7 @@ OLD: Final = (BOX,)
 
 
 def test_a_recaps_link_names_the_account_and_the_mailbox(people: People) -> None:
-    """The first account by id that has the address; without one, the record of the address."""
+    """A link names the first account by id with the address, else the record of the address."""
     assert people.mailed(ANN)[0] == (BOX, BOX)
     assert people.mailed(TAGGED)[0] == (guest_uid(address_hash(TAGGED)), BOX)
     people.account("u2", "ann@example.com")
@@ -55,11 +55,13 @@ def test_every_link_changes_what_holds(people: People, ids: tuple[str, ...]) -> 
 
 
 def test_one_click_changes_recaps_alone(people: People) -> None:
-    """Spec 4.5: in the mailbox's record, and in the account, whose page shows it."""
+    """Spec 4.5: a click changes one flag of the mailbox's record and of the account."""
     people.account("u1", ANN, marketing=False)
     assert people.click(("u1", BOX)) == 200
     assert people.look_up(("u1", BOX)) == answer(ANN, recap=False, marketing=False)
-    assert people.record("u1")["emailPreferences"] == {"marketing": False, "recap": False}
+    flags = {"marketing": False, "recap": False}
+    record = {"email": ANN, "emailPreferences": flags, CHOSEN_AT: people.now}
+    assert people.record("u1") == record
 
 
 @pytest.mark.parametrize("fate", ["deleted", "moved", "erased"])
@@ -120,7 +122,7 @@ def test_an_accounts_own_change_frees_its_mailbox(
 
 
 def test_only_a_change_of_the_owners_frees_a_mailbox(people: People) -> None:
-    """No new account, new address, other field or other flag does, and no write of the service."""
+    """No new account or address, no other field or flag, and no write of the service frees it."""
     people.verified |= {"u1": ANN, "u2": ANN}
     people.click(OLD)
     people.account("u1", ANN, recap=True)

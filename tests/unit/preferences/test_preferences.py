@@ -50,24 +50,6 @@ def test_flags(stored: dict[str, bool | None]) -> None:
     assert on_wire(read) == wanted | {"transactional": True}
 
 
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | st.text(),
-        lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(FLAGS) | st.text(), inner),
-    )
-)
-def test_any_choices(data: Any) -> None:
-    """No input makes anything but flags to change or a refusal that says what to change."""
-    valid = isinstance(data, dict) and all(
-        name in FLAGS and isinstance(value, bool) for name, value in data.items()
-    )
-    if data and valid:
-        assert read_choices(data) == data
-    else:
-        with pytest.raises(CallError, match=r"\w"):
-            read_choices(data)
-
-
 @pytest.mark.parametrize(
     ("data", "hint"),
     [

@@ -14,7 +14,7 @@ from functions.mail.mail_status import DeliveryStatus, TrackingEvent
 from functions.mail.message import EmailMessage, MailSender
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT
 from functions.mail.texts import Texts
-from functions.outside import Clock, InParallel
+from functions.outside import Clock, InParallel, Task
 from functions.parts import Parameters
 from functions.preferences.preferences import address_record_id
 from functions.recap.audience.guests import Guest
@@ -147,6 +147,8 @@ class House:
         hosts: Whose photos may be shown, as `PHOTO_HOSTS` says.
         lacks: Name of a setting of the deployment that is not there.
         parameters: Further parameters of the deployment.
+        tasks: The tasks that were queued.
+        claims: The claims of users in Firebase Authentication; None where there is no user.
     """
 
     now: datetime = NOON
@@ -159,6 +161,8 @@ class House:
     lacks: str | None = None
     slots: Slots = field(default_factory=lambda: Slots(seconds=0))
     parameters: dict[str, Any] = field(default_factory=dict)
+    tasks: list[Task] = field(default_factory=list)
+    claims: Mapping[str, Any] | None = None
     _words: Any = field(default_factory=itertools.count)
 
     def __post_init__(self) -> None:
@@ -222,6 +226,8 @@ class House:
             clock=Clock(lambda: self.now, self.monotonic, self._sleep),
             mailer=lambda: InMemoryMailer(self._answer, through, secrets),
             secrets=secrets,
+            task_queue=self,
+            claims_of=lambda _: self.claims,
             new_word=lambda: f"word{next(self._words)}",
             parameters=Parameters(
                 public_base_url="https://example.com",
@@ -237,6 +243,10 @@ class House:
         stores = ("recaps", "guests", "mailings", "statuses", "users")
         watched = {name: Watched(name, getattr(fresh, name), through) for name in stores}
         return having(fresh, **watched, slots=self.slots)
+
+    def enqueue(self, task: Task) -> None:
+        """See `TaskQueue`."""
+        self.tasks.append(task)
 
     def send(
         self,

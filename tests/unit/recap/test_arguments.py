@@ -10,7 +10,7 @@ from functions.recap.recap_arguments import RecapArguments
 
 @pytest.mark.parametrize("event_id", ["my.event", "a b", "Fête", "x" * 1500, "__a", "a\n"])
 def test_an_events_id_is_any_documents(event_id: str) -> None:
-    """Design 3.5: also in the labels by which a mail's reports come back."""
+    """Design 3.5: a request may name any document, and a mail's labels carry its id unchanged."""
     assert RecapArguments.read({"eventId": event_id}).event_id == event_id
     labels = MailLabels(event_id=event_id, recap_id="r1", batch=0, guest_id="0" * 32)
     assert MailLabels.read(labels.as_texts()) == labels

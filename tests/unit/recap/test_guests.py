@@ -60,12 +60,12 @@ def _audience(mode: Mode, *photos: Photo) -> Audience:
     ],
 )
 def test_syntax_decides_without_asking_the_network(email: str, address: str | None) -> None:
-    """Design 3.52; SendGrid takes no local part beyond ASCII."""
+    """Design 3.52: an address is judged by its form; SendGrid takes no local part beyond ASCII."""
     assert deliverable(email) == address
 
 
 def test_addresses_are_unique_trimmed_and_case_folded() -> None:
-    """Design 3.52; both spellings of an international domain are one mailbox."""
+    """Design 3.52: both spellings of an international domain are one mailbox."""
     spellings = [" Anna@example.com", "anna@EXAMPLE.com ", "a@MÜNCHEN.example.com"]
     spellings += ["a@xn--mnchen-3ya.example.com", "nobody", "nobody", ""]
     audience = _audience(
@@ -97,7 +97,7 @@ def test_a_guest_has_the_newest_name_and_all_photos() -> None:
 
 
 def test_the_reel_begins_with_what_is_featured() -> None:
-    """Design 3.50: then the newest approved, 24 at most."""
+    """Design 3.50: featured photos come first, then the newest approved ones, 24 at most."""
     photos = [
         _photo(n, featured=n in (3, 5), createdAt=NOON - timedelta(minutes=n)) for n in range(40)
     ]
@@ -109,7 +109,7 @@ def test_the_reel_begins_with_what_is_featured() -> None:
 
 
 def test_a_photo_shows_its_thumbnail_and_leads_to_itself() -> None:
-    """Brief of the mail: thumbUrl, else url; only web addresses."""
+    """A mail shows thumbUrl, else url, and links the photo itself; only web addresses count."""
     thumb = "https://example.com/t.jpg"
     assert picture_of(_photo(1, thumbUrl=thumb), ANY) == Picture(thumb, "https://example.com/1.jpg")
     own = "https://example.com/1.jpg"
@@ -150,15 +150,6 @@ def test_only_web_addresses_get_into_a_mail(value: object, *, shown: bool) -> No
     assert web_address(value) == (value if shown else None)
 
 
-def test_a_document_of_nothing_but_wrong_types_is_read() -> None:
-    """Clients write it; a recap must not fail on it."""
-    wrong = dict.fromkeys(
-        ("uploaderEmail", "uploaderName", "url", "thumbUrl", "featured", "createdAt"), 7
-    )
-    photo = Photo.read("1", wrong, created=NOON, updated=NOON)
-    assert (photo.guest, photo.url, photo.featured, photo.created_at) == (None, None, False, NOON)
-
-
 def test_guests_without_a_recap_come_first_and_then_the_oldest_recap() -> None:
     """Design 3.38: every guest has a turn before anybody has a second recap."""
     guests = [Guest(f"{name}@example.com") for name in "abc"]
@@ -172,7 +163,7 @@ def test_guests_without_a_recap_come_first_and_then_the_oldest_recap() -> None:
 
 
 def test_a_small_picture_is_known_by_its_field_or_by_its_name() -> None:
-    """An original has some 4 MB, of which a mail shows few."""
+    """Few originals have room in a mail, as one has some 4 MB: a small picture has a thumbUrl."""
     resized = "https://example.com/o/a%2Fb_400x400.webp?alt=media"
     photos = [_photo(n, "a@example.com", thumbUrl=None) for n in range(10)]
     photos += [_photo(n, "a@example.com", thumbUrl=None, url=f"{resized}&{n}") for n in (10, 11)]
@@ -192,5 +183,5 @@ def test_a_small_picture_is_known_by_its_field_or_by_its_name() -> None:
     ],
 )
 def test_a_resized_picture_is_known_by_its_name(name: str, small: bool) -> None:
-    """As Firebase's extension Resize Images names its files."""
+    """Firebase's extension Resize Images writes the size into the names of its files."""
     assert is_resized(f"https://example.com/o/photos%2F{name}?alt=media") is small

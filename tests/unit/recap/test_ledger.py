@@ -123,7 +123,7 @@ def test_what_a_recap_counts_follows_from_its_batches() -> None:
 
 
 def test_the_cooldown_counts_from_the_last_mail() -> None:
-    """Spec 3.3: not from a request that has brought in nothing, or was for nobody."""
+    """Spec 3.3: a request that brought in nothing, or was for nobody, begins no cooldown."""
     batches = [
         _batch(BatchState.PLANNED, started_at=NOW - timedelta(hours=3)),
         _batch(BatchState.ACCEPTED, recipients=0, started_at=NOW - timedelta(hours=2)),
@@ -146,7 +146,7 @@ def test_the_cooldown_counts_from_the_last_mail() -> None:
 def test_the_lock_that_a_call_takes_follows_from_the_lock_before(
     before: Lock | None, recap_id: str
 ) -> None:
-    """Design 3.43: of a new recap, or of the one that the call continues, with its cooldown."""
+    """Design 3.43: the lock names a new recap, or the continued recap with its own cooldown."""
     lock = taken(before, holder="me", recap_id="new", at=NOW)
     cooldown = before.cooldown_until if before and recap_id == "r" else NOW + COOLDOWN
     assert (lock.recap_id, lock.cooldown_until) == (recap_id, cooldown)

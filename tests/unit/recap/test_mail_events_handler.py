@@ -90,7 +90,7 @@ def post(
 
 
 def test_verified_statuses_are_recorded(house: House, logged: Logged) -> None:
-    """And answered once it is; the same request a day later changes nothing."""
+    """A signed request is answered once it is recorded; a day later it changes nothing."""
     body = delivered(house)
     headers = signed(KEY, body, at(house))
     logged()
@@ -104,7 +104,7 @@ def test_verified_statuses_are_recorded(house: House, logged: Logged) -> None:
 def test_every_request_that_does_not_verify_is_answered_the_same(
     house: House, logged: Logged
 ) -> None:
-    """Altered, signed by another, late, without a header; all: `test_sendgrid_events.py`."""
+    """An altered, foreign, late or unsigned request learns no reason."""
     body = delivered(house)
     good = signed(KEY, body, at(house))
     other = ec.generate_private_key(ec.SECP256R1())
@@ -126,7 +126,7 @@ def test_every_request_that_does_not_verify_is_answered_the_same(
 def test_a_body_that_does_not_verify_is_not_parsed(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The answer is the same for every request of a stranger."""
+    """A stranger's request costs no parsing, and its answer tells nothing."""
 
     def parsed(_: SendGridWebhook, __: bytes) -> None:
         raise AssertionError
@@ -136,7 +136,7 @@ def test_a_body_that_does_not_verify_is_not_parsed(
 
 
 def test_without_a_key_everything_is_refused(house: House, logged: Logged) -> None:
-    """An empty parameter, and one that is no key: the log tells them apart."""
+    """The log tells an empty parameter from a parameter that is no key."""
     body = delivered(house)
     logged()
     for key in ("", "no key"):
@@ -158,7 +158,7 @@ def test_only_post_is_taken(house: House, method: str) -> None:
 
 @pytest.mark.parametrize("told_length", [True, False])
 def test_a_body_beyond_the_limit_is_not_read(house: House, *, told_length: bool) -> None:
-    """Also where it says nothing of its length."""
+    """At most the limit is read, with and without a Content-Length."""
     body = b" " * MAX_BODY_BYTES + delivered(house)
     stream = io.BytesIO(body)
     request: dict[str, Any] = {}
@@ -172,7 +172,7 @@ def test_a_body_beyond_the_limit_is_not_read(house: House, *, told_length: bool)
 
 
 def test_what_verifies_and_is_no_list_is_not_asked_for_again(house: House, logged: Logged) -> None:
-    """It would be none then either; a compressed one is taken as it stands."""
+    """A signed body that is no list is answered 200, since a repetition would be no list either."""
     body = gzip.compress(b"[]")
     logged()
     headers = signed(KEY, body, at(house)) | {"Content-Encoding": "gzip"}
@@ -181,7 +181,7 @@ def test_what_verifies_and_is_no_list_is_not_asked_for_again(house: House, logge
 
 
 def test_what_cannot_be_recorded_is_asked_for_again(house: House, logged: Logged) -> None:
-    """The log names the place of the failure, and nothing of the report."""
+    """After a failure the answer is 503, and the log line holds nothing of the report."""
 
     def away(*_: Any, **__: Any) -> Any:
         raise ConnectionError(guest(0))

@@ -1,12 +1,10 @@
 """What one guest, one organizer or one address may do to others (spec 4.1, 8; design 3.44)."""
 
-import contextlib
 import tracemalloc
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from emulator.neighbours.sendgrid import refused
 from functions.call_rules import Caller, CallError, Role
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT
 from functions.recap import limits
@@ -17,7 +15,7 @@ from functions.recap.limits import RecapLimits
 from functions.recap.recap_arguments import Mode
 from functions.wall.address import address_hash
 from functions.wall.wall_event import Photo
-from tests.in_memory.through import Crash, ServiceError
+from tests.in_memory.through import ServiceError
 from tests.unit.recap.parts import NOON, TENANT, At, House, guest
 
 
@@ -90,7 +88,7 @@ def test_another_tenant_is_not_touched_by_it_and_a_day_later_it_is_over(house: H
 
 
 def test_a_tenant_sends_so_many_mails_a_day(house: House) -> None:
-    """The others are left for the next recap, and the answer says so."""
+    """Guests beyond the tenant's mails of a day are left for the next recap, as the answer says."""
     house.guests(4)
     house.event("e2")
     house.guests(4, "e2")
@@ -114,36 +112,6 @@ def test_a_tenant_sends_so_many_mails_a_day(house: House) -> None:
     assert house.send(eventId="e3", limits=limits).sent == 1  # no cooldown before it
 
 
-def test_a_crash_with_the_lock_released_leaves_nothing_counted(house: House) -> None:
-    """Three calls that the mail service refuses crash at their end."""
-
-    def crash() -> None:
-        raise Crash
-
-    house.guests(1)
-    for _ in range(3):
-        house.answers = [refused(401)]
-        with contextlib.suppress(Crash):
-            house.send(At("recaps.release", crash))
-        house.later(minutes=11)
-    assert house.send().sent == 1
-
-
-def test_a_recap_that_is_continued_counts_once(house: House) -> None:
-    """Crashed before its first mail, and planned anew."""
-
-    def crash() -> None:
-        raise Crash
-
-    house.guests(1)
-    limits = RecapLimits(per_address=1)
-    for _ in range(3):
-        with pytest.raises(Crash):
-            house.send(At("recaps.plan", crash, before=True), limits=limits)
-        house.now += LEASE
-    assert house.send(limits=limits).sent == 1
-
-
 def test_a_late_record_of_a_recap_that_another_call_gave_up_counts_nothing(house: House) -> None:
     """The call is held up before it records its mails; the next call fails before it does so."""
 
@@ -163,7 +131,7 @@ def test_a_late_record_of_a_recap_that_another_call_gave_up_counts_nothing(house
 
 
 def test_two_events_at_once_count_both(house: House) -> None:
-    """Another event's plan comes in between a look and a write: it is looked at again."""
+    """A plan of another event between the read and the write is counted before the call goes on."""
     first, second = _events(house, 2)
     limits = RecapLimits(per_address=1)
     other = At("mailings.load", lambda: house.send(eventId=second, limits=limits))
@@ -194,7 +162,7 @@ def test_the_record_is_a_list_of_hashes(house: House) -> None:
 
 
 def test_many_made_up_uids_push_no_earlier_guest_out(house: House) -> None:
-    """Above the cap whose first approved photo is oldest comes first; no uploader counts."""
+    """Above the cap the guest with the oldest approved photo comes first, whatever the uid."""
     house.guests(20)
     for number in range(60):
         house.later(seconds=1)
@@ -258,7 +226,7 @@ def test_memory_is_flat_in_photos_and_in_the_length_of_their_addresses() -> None
 
 
 def test_where_guests_are_chosen_they_see_their_photos_all_the_same(house: House) -> None:
-    """The photos are read once more, for the chosen alone."""
+    """Where pictures were dropped, the photos are read once more, for the chosen guests alone."""
     house.guests(5)
     reads = []
 
@@ -330,7 +298,7 @@ HIDDEN = (
 def test_a_photo_of_another_host_is_in_no_mail_and_the_answer_says_so(
     house: House, mode: Mode
 ) -> None:
-    """Spec 4.9: the preview says it first; the guest has the mail all the same."""
+    """Spec 4.9: preview and recap name the hidden photo's host; the guest has the other photos."""
     house.hosts = "example.com"
     house.photo("a@example.com")
     house.photo("a@example.com", url="https://evil.example/track.gif")

@@ -1,18 +1,16 @@
-"""Spec 4.15: a recap that is planned, and its task; crashes and races are simulated."""
+"""Spec 4.15: the task of a planned recap; its call: `test_calls.py`; crashes are simulated."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
 from emulator.neighbours.sendgrid import refused
-from functions.call_rules import Caller, CallError, Code, Role
-from functions.outside import Task
+from functions.call_rules import Caller, Role
 from functions.recap.recap_arguments import ScheduleArguments
 from functions.recap.schedule import NotYetError, task_of
-from functions.service import Service
 from tests.in_memory.through import Crash
 from tests.unit.recap.parts import EVENT, NOON, ORGANIZER, TENANT, At, House, guest
 
@@ -24,34 +22,23 @@ ADMIN = {"role": "admin", "tenantId": TENANT, "email": "ann@example.com", "email
 class Planned:
     """A house with two guests, whose recap is planned for the morning."""
 
-    house: House = field(default_factory=House)
-    tasks: list[Task] = field(default_factory=list)
-    claims: dict[str, Any] | None = field(default_factory=lambda: dict(ADMIN))
+    house: House = field(default_factory=lambda: House(claims=ADMIN))
 
     def __post_init__(self) -> None:
         """The two guests."""
         self.house.guests(2)
 
-    def enqueue(self, task: Task) -> None:
-        """See `TaskQueue`."""
-        self.tasks.append(task)
-
-    def process(self, **through: Any) -> Service:
-        """A fresh process."""
-        fresh = self.house.process(**through)
-        fresh.adapters = replace(fresh.adapters, task_queue=self, claims_of=lambda _: self.claims)
-        return fresh
-
     def plan(self, at: str | None = MORNING.isoformat(), **arguments: Any) -> datetime | None:
         """Plan it, as the organizer."""
         data = {"eventId": EVENT, "at": at, **arguments}
         read = ScheduleArguments.read_at(self.house.now, data)
-        return self.process().recap_schedule.schedule(ORGANIZER, read)
+        return self.house.process().recap_schedule.schedule(ORGANIZER, read)
 
     def run(self, number: int = -1, **through: Any) -> None:
         """Run one of the tasks in the morning, or now where that is over."""
         self.house.now = max(self.house.now, MORNING)
-        self.process(**through).recap_schedule.send(*task_of(self.tasks[number].data))
+        task = self.house.tasks[number]
+        self.house.process(**through).recap_schedule.send(*task_of(task.data))
 
     @property
     def record(self) -> Mapping[str, Any]:
@@ -66,7 +53,7 @@ def planned() -> Planned:
 
 
 def test_a_planned_recap_goes_out_as_it_was_planned(planned: Planned) -> None:
-    """The mail has subject and message of the plan; the record tells what came of it."""
+    """The mail has subject and message of the plan; the record has the outcome."""
     arguments: Any = {"subject": "Thanks", "message": "Thank you!", "onlyNew": True, "mode": "all"}
     assert planned.plan(**arguments) == MORNING
     assert planned.record["by"] == {"uid": ORGANIZER.uid, "email": ORGANIZER.email}
@@ -80,33 +67,8 @@ def test_a_planned_recap_goes_out_as_it_was_planned(planned: Planned) -> None:
     assert planned.house.recap()["startedBy"] == ORGANIZER.uid
 
 
-@pytest.mark.parametrize(
-    ("at", "is_taken"),
-    [
-        (MORNING.isoformat(), True),
-        ("2026-05-01T14:01:00+02:00", True),  # a minute ahead
-        ("2026-05-01T14:00:59+02:00", False),
-        ((NOON + timedelta(days=30)).isoformat(), True),
-        ((NOON + timedelta(days=30, seconds=1)).isoformat(), False),
-        ("2026-05-02T10:00:00", False),
-        (None, True),
-    ],
-)
-def test_a_time_is_from_a_minute_to_thirty_days_ahead(
-    planned: Planned, at: str | None, *, is_taken: bool
-) -> None:
-    """A time without its zone is none; null takes back what is planned."""
-    if is_taken:
-        assert (planned.plan(at) is None) == (at is None)
-        return
-    with pytest.raises(CallError) as error:
-        planned.plan(at)
-    assert error.value.code is Code.INVALID_ARGUMENT
-    assert not planned.tasks
-
-
 def test_a_second_plan_replaces_the_first(planned: Planned) -> None:
-    """The first one's task does nothing, and nor does one that was taken back."""
+    """The task of a replaced plan sends nothing, nor does that of a cancelled plan."""
     planned.plan(subject="First")
     planned.plan(subject="Second")
     planned.run(0)
@@ -117,23 +79,13 @@ def test_a_second_plan_replaces_the_first(planned: Planned) -> None:
     assert not planned.house.mails
 
 
-def test_a_plan_is_refused_as_a_call_at_its_time(planned: Planned) -> None:
-    """Within the cooldown of a recap that was sent; a day later it is taken."""
-    planned.house.send()
-    with pytest.raises(CallError) as error:
-        planned.plan()
-    assert error.value.code is Code.RESOURCE_EXHAUSTED
-    assert (error.value.details or {})["lastRecap"]
-    assert planned.plan((NOON + timedelta(hours=25)).isoformat())
-
-
 @pytest.mark.parametrize("claims", [None, ADMIN | {"role": None}, ADMIN | {"tenantId": "other"}])
-def test_whoever_has_lost_the_role_sends_nothing(
+def test_a_planner_who_has_lost_the_role_sends_nothing(
     planned: Planned, claims: dict[str, Any] | None
 ) -> None:
     """The role is looked up when the recap is due; the mail goes to a verified address alone."""
     planned.plan()
-    planned.claims = claims
+    planned.house.claims = claims
     planned.run()
     assert planned.record["state"] == "failed"
     assert planned.record["outcome"]["code"] == "permission-denied"
@@ -143,7 +95,7 @@ def test_whoever_has_lost_the_role_sends_nothing(
 def test_a_recap_beside_it_ends_it_as_failed(
     planned: Planned, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The cooldown of another recap: the reason is recorded, logged and mailed."""
+    """In another recap's cooldown the plan fails; the reason is recorded, logged and mailed."""
     planned.plan()
     planned.house.later(hours=1)
     planned.house.send()
@@ -165,7 +117,7 @@ def test_a_recap_beside_it_ends_it_as_failed(
 def test_what_may_pass_is_tried_again_for_an_hour(
     planned: Planned, minutes: int, state: str
 ) -> None:
-    """The mail service refuses, until an hour after the time that was planned."""
+    """A recap that the mail service refuses is tried again until an hour after its time."""
     planned.plan()
     planned.house.now = MORNING + timedelta(minutes=minutes)
     planned.house.answers = [refused(401)] * 5
@@ -197,7 +149,7 @@ def test_a_superadmin_plans_for_the_tenant_that_was_named(planned: Planned) -> N
     superadmin = Caller("super", Role.SUPERADMIN, "other")
     data = {"eventId": EVENT, "at": MORNING.isoformat(), "tenantId": TENANT}
     read = ScheduleArguments.read_at(planned.house.now, data)
-    planned.process().recap_schedule.schedule(superadmin, read)
-    planned.claims = {"role": "superadmin", "tenantId": "other"}
+    planned.house.process().recap_schedule.schedule(superadmin, read)
+    planned.house.claims = {"role": "superadmin", "tenantId": "other"}
     planned.run()
     assert planned.record["state"] == "sent"

@@ -1,7 +1,6 @@
 """No tenant's recaps and previews keep another tenant waiting (spec 8)."""
 
 import threading
-from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from itertools import count, islice
 
@@ -11,7 +10,7 @@ from functions.call_rules import CallError, Code
 from functions.process import Threads
 from functions.recap.limits import LARGE_EVENT, SLOTS, Slots
 from tests.in_memory.adapters import service_on
-from tests.unit.recap.parts import At, House
+from tests.unit.recap.parts import House
 
 
 @pytest.fixture
@@ -20,20 +19,8 @@ def slots() -> Slots:
     return Slots(seconds=0)
 
 
-@pytest.fixture
-def taken() -> Iterator[Callable[[Slots], None]]:
-    """Takes every place, for other tenants, until the test ends."""
-    with ExitStack() as stack:
-
-        def take(slots: Slots) -> None:
-            for number in range(SLOTS):
-                stack.enter_context(slots.slot(f"other-{number}"))
-
-        yield take
-
-
 def test_as_many_are_at_work_as_fit_into_memory(slots: Slots) -> None:
-    """Two of a tenant, five in all; a place that is given back serves the next call."""
+    """Two calls of a tenant, and five in all, have slots; a returned slot serves the next."""
     with ExitStack() as stack:
         for tenants, refused in ((["t0", "t0"], "t0"), (["t1", "t1", "t2"], "other")):
             for tenant_id in tenants:
@@ -46,7 +33,7 @@ def test_as_many_are_at_work_as_fit_into_memory(slots: Slots) -> None:
 
 
 class Queue(threading.Condition):
-    """A condition that tells when somebody waits for it."""
+    """A condition that knows when a thread waits for it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -91,7 +78,7 @@ def test_a_large_event_does_not_take_the_last_place(slots: Slots) -> None:
 
 
 def test_a_preview_of_a_large_event_leaves_the_last_place_to_small_ones(slots: Slots) -> None:
-    """Spec 7.4: the preview reads its photos through its place."""
+    """Spec 7.4: a preview is refused where its event turns out to be large and one slot is left."""
     house = House(slots=slots)
     for _ in range(LARGE_EVENT + 1):
         house.photo("ann@example.com")
@@ -106,30 +93,6 @@ def test_a_preview_of_a_large_event_leaves_the_last_place_to_small_ones(slots: S
         {"reason": "busy"},
     )
     assert house.preview().recipients == 1
-
-
-@pytest.mark.parametrize(
-    ("port", "code"),
-    [("mailer.send", Code.ABORTED), ("recaps.release", Code.RESOURCE_EXHAUSTED)],
-)
-def test_a_call_about_a_recap_that_was_begun_is_refused_at_once(
-    taken: Callable[[Slots], None], port: str, code: Code
-) -> None:
-    """Spec 3.3: `aborted` while it is sent, and the cooldown after it, wait for no place."""
-    house = House()
-    house.guests(1)
-    refusals: list[CallError] = []
-
-    def call_again() -> None:
-        house.slots = Slots(seconds=0)
-        taken(house.slots)
-        with pytest.raises(CallError) as refused:
-            house.send()
-        refusals.append(refused.value)
-
-    assert house.send(At(port, call_again)).sent == 1
-    assert [refused.code for refused in refusals] == [code]
-    assert "call again in a minute" not in refusals[0].message
 
 
 def test_calls_that_come_first_at_the_same_moment_share_the_places() -> None:

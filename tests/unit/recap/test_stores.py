@@ -13,7 +13,6 @@ from functions.call_rules import Caller, Role
 from functions.firestore.model import ChangedMeanwhileError
 from functions.outside import Clock
 from functions.recap.ledger.batch import (
-    COOLDOWN,
     LEASE,
     BatchState,
     Counts,
@@ -129,10 +128,3 @@ def test_a_call_without_the_lock_writes_nothing(stores: Stores) -> None:
         stores.recaps.release(key, own_lock, RecapState.FAILED, NOW)
     assert stores.recaps.batches(key) == [batch]
     assert stores.recap(key)["state"] == "sending"
-
-
-def test_an_open_recap_that_no_call_can_continue_is_interrupted_for_good(stores: Stores) -> None:
-    """A day after a crash a call begins a new recap."""
-    older, newer = _take(stores).key, _take(stores, NOW + COOLDOWN).key
-    states = [stores.recap(key)["state"] for key in (older, newer)]
-    assert states == ["interrupted", "sending"]
