@@ -2,7 +2,6 @@ import type { Auth } from "firebase/auth";
 import type { ComponentChildren } from "preact";
 
 import { type Staff, leave } from "../data/session.ts";
-import { Notice } from "../ui/notice.tsx";
 import { useOnline } from "../ui/online.ts";
 import { Foreign } from "../ui/text.tsx";
 
@@ -27,15 +26,19 @@ export function TopBar({ auth, staff, children }: Props) {
       </a>
       {children}
       <div class="who">
-        <span class="person">
-          <Foreign>{staff.email || staff.uid}</Foreign>
-          <span class="role">{staff.role}</span>
-        </span>
+        {isOnline ? (
+          <span class="person">
+            <Foreign>{staff.email || staff.uid}</Foreign>
+            <span class="role">{staff.role}</span>
+          </span>
+        ) : (
+          // In the place of the person, so that nothing below it moves.
+          <span class="person offline" role="status">You are offline. This page goes on by itself.</span>
+        )}
         <button type="button" class="quiet" onClick={() => leave(auth)}>
           Sign out
         </button>
       </div>
-      {!isOnline && <Notice kind="warning">You are offline. This page goes on by itself once the network is back.</Notice>}
     </header>
   );
 }

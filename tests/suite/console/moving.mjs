@@ -18,6 +18,13 @@ export default async function moving({ site, moderator, eventId, swapped, visito
   const height = async () => (await tile("Guest 2").boundingBox()).y;
   const before = await height();
 
+  // The network goes, and comes back.
+  await page.evaluate(() => dispatchEvent(new Event("offline")));
+  await page.getByText("You are offline").waitFor();
+  await page.getByText("No news: this is what was known last").waitFor();
+  found.offline = (await height()) - before;
+  await page.evaluate(() => dispatchEvent(new Event("online")));
+
   // Between look and key; the key beside it is pressed too soon after.
   await tile("Guest 0").getByRole("button", { name: "Look at" }).focus();
   await upload(eventId, "late-1", "Late 1");

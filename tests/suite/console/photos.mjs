@@ -5,8 +5,7 @@ import { createRequire } from "node:module";
 import { showPictures, signIn, upload } from "./steps.mjs";
 
 const installed = createRequire(new URL("../../../console/package.json", import.meta.url));
-const { generate } = installed("lean-qr");
-const { toSvgPath } = installed("lean-qr/extras/svg");
+const [{ generate }, { toSvgPath }] = ["lean-qr", "lean-qr/extras/svg"].map((name) => installed(name));
 
 export default async function photos({ site, admin, moderator, eventId, newId, visitor }) {
   const found = {};

@@ -6,7 +6,6 @@ import { signIn } from "./steps.mjs";
 export default async function sharing({ site, admin, eventId, receiver, visitor }) {
   const page = await visitor();
   await signIn(page, site, admin, `#/events/${eventId}/receivers/${receiver}`);
-  // Beside the test, which is the other thing that the receiver's people want.
   await page.locator(".actions").filter({ hasText: "Send a test" }).getByRole("button", { name: "Share its log…" }).click();
   await page.getByLabel("Ends after").selectOption("3");
   await page.getByLabel("Deliveries can be sent again").check();

@@ -115,7 +115,7 @@ def test_a_decision_is_of_the_photo_that_was_shown(
     seen = browser.make("moving", moderator=moderator, eventId=event.id, swapped=swapped)
 
     photos = {photo.id: photo.get("status") for photo in event.collection("photos").get()}
-    assert seen["moved"] == 0
+    assert (seen["moved"], seen["offline"]) == (0, 0)
     assert seen["order"] == [*(f"Guest {number}" for number in range(6)), "Late 1"]
     assert photos == {
         "p0": "rejected",
