@@ -5,7 +5,7 @@ The values are None, bool, int, float, str, bytes, aware datetimes, lists and ma
 https://cloud.google.com/firestore/docs/reference/rpc/google.firestore.v1#value
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -67,20 +67,19 @@ def decoded(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _decoded_value(value) for name, value in fields.items()}
 
 
+_DECODERS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "null_value": lambda _: None,
+    "timestamp_value": lambda time: time.ToDatetime(UTC),
+    "map_value": lambda nested: decoded(nested.fields),
+    "array_value": lambda array: [_decoded_value(element) for element in array.values],
+}
+"""For the kinds of values that protobuf itself does not give as Python's."""
+
+
 def _decoded_value(value: Any) -> Any:
     kind = value.WhichOneof("value_type")
     content = getattr(value, kind)
-    match kind:
-        case "null_value":
-            return None
-        case "timestamp_value":
-            return content.ToDatetime(UTC)
-        case "map_value":
-            return decoded(content.fields)
-        case "array_value":
-            return [_decoded_value(element) for element in content.values]
-        case _:
-            return content
+    return _DECODERS[kind](content) if kind in _DECODERS else content
 
 
 _OPERATORS: Final[Mapping[str, int]] = {
