@@ -82,11 +82,11 @@ def read_no_more() -> None:
 def _drop_rest() -> None:
     @flask.after_this_request  # which comes before the framework's own step
     def drop(response: flask.Response) -> flask.Response:
-        connection = flask.request.environ.get("gunicorn.socket")
-        if connection:
+        environ = flask.request.environ
+        if connection := environ.get("gunicorn.socket"):
             connection.settimeout(0.0)
             try:
-                has_come = _ends(flask.request.environ["wsgi.input"])
+                has_come = _ends(environ["wsgi.input"])
             except Exception:  # noqa: BLE001 - it has not come whole, or is malformed
                 has_come = False
             connection.settimeout(None)

@@ -84,7 +84,8 @@ class HostLimits:
         with self._lock:
             if any(self._under_way[key] >= self._at_a_time for key in keys):
                 raise HostLimitError
-            self._under_way.update(keys)
+            for key in keys:
+                self._under_way[key] += 1
         try:
             yield
         finally:
