@@ -63,7 +63,7 @@ export default async function looks({ site, staff, views, link, folder, visitor 
   }
 
   async function problems(name, width, colorScheme) {
-    await page.evaluate(AXE);
+    if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(AXE);
     const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"], preload: false }));
     return violations.flatMap(({ id, impact, nodes }) =>
       nodes.map(({ html, failureSummary }) =>
