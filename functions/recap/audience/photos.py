@@ -160,9 +160,8 @@ LOGO_CHARACTERS: Final = 2_000
 
 def logo_address(value: object) -> str | None:
     """`value` if it is an https address that can be the logo of a mail, else None."""
-    url = web_address(value)
-    is_logo = url and len(url) <= LOGO_CHARACTERS and urlsplit(url).scheme == "https"
-    return url if is_logo else None
+    url = web_address(value) or ""
+    return url if len(url) <= LOGO_CHARACTERS and urlsplit(url).scheme == "https" else None
 
 
 ANY: Final = "*"
