@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from emulator.neighbours.cloud_tasks import Names
-from functions.mail.message import EmailMessage, SendOutcome
 from functions.outside import Task
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 from functions.webhooks.sender.sender import Response, Source
@@ -40,33 +39,6 @@ class InMemoryTaskQueue:
     def enqueue(self, task: Task) -> None:
         """See `TaskQueue`."""
         self.through("queue.enqueue", lambda: self.tasks.create(task))
-
-
-@dataclass(frozen=True, slots=True)
-class Queue:
-    """See `TaskQueue`."""
-
-    tasks: InMemoryTasks
-    through: Through = at_once
-
-    def enqueue(self, task: Task) -> None:
-        """See `TaskQueue`."""
-        self.through("queue.enqueue", lambda: self.tasks.create(task))
-
-
-@dataclass(frozen=True, slots=True)
-class ScriptedMailer:
-    """See `message.Mailer`; `outcome` gives what becomes of a message."""
-
-    outcome: Callable[[EmailMessage], SendOutcome]
-    through: Through = at_once
-
-    def check(self) -> None:
-        """See `message.Mailer`."""
-
-    def send(self, message: EmailMessage) -> SendOutcome:
-        """See `message.Mailer`."""
-        return self.through("mailer.send", lambda: self.outcome(message), retried=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, Self
 
-from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
-from functions.webhooks.message import EventType
-from functions.webhooks.webhook_settings import key
+from functions.webhooks.deliveries.delivery import Delivery, Outcome
+from tests.in_memory.records import ended_delivery
 from tests.simulation.choices import Choices
 from tests.simulation.simulation import MINUTE, SECOND, START
 
@@ -122,19 +121,5 @@ def _dead(url: str) -> tuple[Delivery, ...]:
 
 def ended(name: str, url: str, *, at: int, works: bool = False, test: bool = False) -> Delivery:
     """The record of a delivery that ended `at` that time."""
-    moment = START + timedelta(microseconds=at)
-    status = 200 if works else 500
-    return Delivery(
-        id=name,
-        event_id=EVENT,
-        event_type=EventType.PHOTO_UPLOADED,
-        url=url,
-        endpoint=key(url),
-        body="{}",
-        created_at=moment,
-        outcome=Outcome.SUCCESS if works else Outcome.FAILED,
-        attempts=4,
-        ended_at=moment,
-        log=(Attempt(number=4, at=moment, status=status, milliseconds=0),),
-        test=test,
-    )
+    outcome = Outcome.SUCCESS if works else Outcome.FAILED
+    return ended_delivery(name, url, START + timedelta(microseconds=at), outcome, test=test)

@@ -6,16 +6,9 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from emulator.neighbours.cloud_tasks import Retries
+from emulator.neighbours.sendgrid import NO_ANSWER, Answer, Problem, accepted, refused
 from functions.firestore.model import Create, Delete, Document, Query, Update
-from functions.mail.message import (
-    Accepted,
-    BadAddresses,
-    EmailMessage,
-    Later,
-    Refused,
-    SendOutcome,
-    Unknown,
-)
+from functions.mail.message import EmailMessage
 from functions.outside import Task
 from functions.service import Service
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
@@ -29,8 +22,8 @@ from functions.webhooks.failing_endpoints.failing_endpoint import (
 )
 from tests.in_memory.adapters import service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
+from tests.in_memory.mailer import InMemoryMailer
 from tests.in_memory.outside import InMemoryTaskQueue, InMemoryTasks
-from tests.in_memory.through import ServiceError
 from tests.simulation.dispatch import CloudTasks
 from tests.simulation.endpoints.invariants import Seen
 from tests.simulation.endpoints.scenario import ANN, BOB, EVENT, End, Scenario, ended
@@ -64,13 +57,13 @@ _POSSIBLE: Final = NEVER_RETRIED
 """A mail is requested once: nobody tries it again but a later sweep."""
 
 
-_ANSWERS: Final[Mapping[str, SendOutcome]] = {
-    "taken": Accepted("m"),
-    "lost": Unknown("no answer"),
-    "unknown": Unknown("HTTP 503"),
-    "later": Later("HTTP 429", None),
-    "refused": Refused("HTTP 401"),
-    "bad address": BadAddresses(frozenset({0})),
+_ANSWERS: Final[Mapping[str, Answer]] = {
+    "taken": accepted("m"),
+    "lost": NO_ANSWER,
+    "unknown": Answer(503, {}, b"<html>"),
+    "later": refused(429),
+    "refused": refused(401),
+    "bad address": refused(400, Problem("Not a valid address.", "personalizations.0.to.0.email")),
 }
 
 
@@ -177,6 +170,10 @@ class EndpointWorld:
         self._names += 1
         self._sweepers.run(f"sweep-{self._names}", lambda process: process.endpoint_sweep.sweep())
 
+    def _mailed(self, message: EmailMessage) -> Answer:
+        self._seen.requested(message)
+        return _ANSWERS[self._mails.pop(0) if self._mails else "taken"]
+
     # The instances of each function.
 
     def _process(self, instance: Instance) -> Service:
@@ -185,33 +182,9 @@ class EndpointWorld:
             clock=instance.clock,
             task_queue=InMemoryTaskQueue(self._tasks, instance.call),
             sender=lambda: None,
-            mailer=lambda: _MailService(self._seen, self._mails, instance),
+            mailer=lambda: InMemoryMailer(self._mailed, partial(instance.call, possible=_POSSIBLE)),
             threads=lambda *_: instance.in_parallel,
         )
-
-
-class _MailService:
-    """See `message.Mailer`; `trouble` is what becomes of the next requests."""
-
-    def __init__(self, seen: Seen, trouble: list[str], instance: Instance) -> None:
-        self._seen = seen
-        self._trouble = trouble
-        self._instance = instance
-
-    def check(self) -> None:
-        """See `message.Mailer`."""
-
-    def send(self, message: EmailMessage) -> SendOutcome:
-        """See `message.Mailer`."""
-
-        def arrive() -> SendOutcome:
-            self._seen.requested(message)
-            return _ANSWERS[self._trouble.pop(0) if self._trouble else "taken"]
-
-        try:
-            return self._instance.call("mailer.send", arrive, retried=False, possible=_POSSIBLE)
-        except ServiceError as error:
-            return Unknown(str(error))
 
 
 def _noted(failed: Delivery) -> FailingEndpoint:

@@ -38,7 +38,7 @@ from functions.wall.address import address_hash
 from tests.in_memory.adapters import having, service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.mailer import InMemoryMailer
-from tests.in_memory.outside import InMemoryTasks, Queue
+from tests.in_memory.outside import InMemoryTaskQueue, InMemoryTasks
 from tests.in_memory.through import ServiceError, Through
 from tests.simulation.dispatch import CloudTasks
 from tests.simulation.faults import Fault, Weather
@@ -246,7 +246,7 @@ class RecapWorld:
             clock=Clock(instance.now, instance.monotonic, instance.sleep),
             mailer=lambda: InMemoryMailer(self._answer, through),
             new_word=self._word,
-            task_queue=Queue(self._tasks, through),
+            task_queue=InMemoryTaskQueue(self._tasks, through),
             claims_of=lambda _: {} if self._dismissed else {"role": "admin", "tenantId": TENANT},
             threads=lambda *_, **__: in_parallel,
             parameters=PARAMETERS,

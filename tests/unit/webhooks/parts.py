@@ -10,9 +10,10 @@ from typing import Any, Final, TypeVar
 
 import pytest
 
+from emulator.neighbours.sendgrid import Answer, accepted
 from functions.call_rules import CallError, Code
 from functions.firestore.model import Create, Delete, Put, Query, readable
-from functions.mail.message import Accepted, EmailMessage, SendOutcome
+from functions.mail.message import EmailMessage
 from functions.outside import Clock, InParallel, Task
 from functions.parts import Parameters
 from functions.service import Service
@@ -25,7 +26,8 @@ from functions.webhooks.message import EventType
 from functions.webhooks.sender.sender import SendError
 from tests.in_memory.adapters import one_by_one, service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
-from tests.in_memory.outside import InMemoryTaskQueue, InMemoryTasks, ScriptedMailer, ScriptedSender
+from tests.in_memory.mailer import InMemoryMailer
+from tests.in_memory.outside import InMemoryTaskQueue, InMemoryTasks, ScriptedSender
 from tests.in_memory.through import Crash, ServiceError
 
 NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
@@ -53,7 +55,7 @@ class Parts:
         answers: What receivers answer next: a status, or None for no answer; then 204.
         excerpt: How their answers' bodies begin, as the sender tells it.
         mails: Every request to the mail service.
-        taken: What becomes of the next ones; then they are accepted.
+        mail_answers: What it answers next; then it accepts them.
     """
 
     def __init__(self) -> None:
@@ -66,7 +68,7 @@ class Parts:
         self.answers: list[int | None] = []
         self.excerpt: str | None = None
         self.mails: list[EmailMessage] = []
-        self.taken: list[SendOutcome] = []
+        self.mail_answers: list[Answer] = []
         self.parameters = Parameters()
         self.in_parallel: InParallel = one_by_one
         self._ids = 0
@@ -88,7 +90,7 @@ class Parts:
             clock=Clock(lambda: self.now, lambda: self.monotonic, self._sleep),
             task_queue=InMemoryTaskQueue(self.tasks, self._through),
             sender=lambda: sender,
-            mailer=lambda: ScriptedMailer(self._send, self._through),
+            mailer=lambda: InMemoryMailer(self._send, self._through),
             threads=lambda *_: self.in_parallel,
             new_word=self._new_word,
             new_secret=self._new_secret,
@@ -215,9 +217,9 @@ class Parts:
             raise SendError("no answer within 5 seconds")
         return status
 
-    def _send(self, message: EmailMessage) -> SendOutcome:
+    def _send(self, message: EmailMessage) -> Answer:
         self.mails.append(message)
-        return self.taken.pop(0) if self.taken else Accepted("m1")
+        return self.mail_answers.pop(0) if self.mail_answers else accepted("m1")
 
     def _new_word(self) -> str:
         self._ids += 1

@@ -23,6 +23,7 @@ URL: Final = "https://example.com/hook"
 ENDPOINT: Final = Subscription(URL)
 RECOVERED: Final = Subscription(URL, recover=True)
 GIVEN_UP: Final = Subscription(URL, disabled="the URL is disabled: nobody answers")
+UNUSABLE: Final = Subscription("http://example.com/hook", recover=True)
 OFF: Final = Subscription(URL, disabled=SWITCHED_OFF, recover=True)
 RECORD: Final = FailingEndpoint(
     event_id="e1",
@@ -74,6 +75,7 @@ def answered(ago: timedelta, failures: int = 0) -> Latest:
         ),
         (RECORD.resent(NOW - MINUTE), RECOVERED, answered(MINUTE), Step.WAIT),
         (RECORD, RECOVERED, answered(25 * HOUR), Step.WAIT),
+        (RECORD, UNUSABLE, answered(MINUTE), Step.WAIT),
         (RECORD, RECOVERED, failing(3), Step.WAIT),
         (RECORD, ENDPOINT, answered(MINUTE), Step.WAIT),
         # to be given up

@@ -1,0 +1,91 @@
+"""A garden party whose deliveries end as a test says, with its sweeps and its notices."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from functions.webhooks.deliveries.delivery import Delivery, Outcome
+from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
+from functions.webhooks.failing_endpoints.failing_endpoint import NOTICE_QUEUE, FailingEndpoint
+from functions.webhooks.webhook_settings import key
+from tests.in_memory.documents import InMemoryDocuments
+from tests.in_memory.records import ended_delivery
+from tests.unit.webhooks.parts import EVENT, OTHER, URL, Parts
+
+MINUTE: Final = timedelta(minutes=1)
+HOUR: Final = timedelta(hours=1)
+ANN: Final = "ann@example.com"
+SETTINGS: Final = f"events/{EVENT}/settings/webhooks"
+
+
+class Evening(Parts):
+    """Ann is notified of both URLs; the service recovers the first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.put(f"events/{EVENT}", {"tenantId": "t1", "name": "Garden party"})
+        labels = {URL: "Screen in the hall"}
+        self.subscribe(URL, OTHER, recover=[URL], notify=[ANN], labels=labels)
+        self._made = 0
+
+    def ends(
+        self,
+        name: str,
+        outcome: Outcome = Outcome.FAILED,
+        *,
+        url: str = URL,
+        endpoint: str | None = None,
+        test: bool = False,
+        is_noted: bool = True,
+    ) -> Delivery:
+        """A delivery that ends now; a failure is noted, and a minute passes."""
+        delivery = ended_delivery(
+            name, url, self.now, outcome, endpoint=endpoint or key(url), test=test
+        )
+        self.stored.create(EVENT, [delivery])
+        if outcome is Outcome.FAILED and is_noted:
+            self.process().worker.failures.note(delivery)
+        self.now += MINUTE
+        return delivery
+
+    def fail(self, times: int = 1, *, url: str = URL, test: bool = False) -> None:
+        """So many deliveries fail, a minute apart."""
+        for _ in range(times):
+            self._made += 1
+            self.ends(f"f{self._made}", url=url, test=test)
+
+    def answer_at_last(self, url: str = URL) -> None:
+        """A delivery is acknowledged."""
+        self._made += 1
+        self.ends(f"f{self._made}", Outcome.SUCCESS, url=url)
+
+    def sweep(self) -> int:
+        """The schedule comes; the endpoints that were checked."""
+        return self.process().endpoint_sweep.sweep()
+
+    def swept_until(self, moment: datetime) -> None:
+        """The schedule, every five minutes."""
+        while self.now < moment:
+            self.now += 5 * MINUTE
+            self.sweep()
+
+    def mailed(self, minutes: int = 5) -> list[str]:
+        """Subjects of the mails of so many minutes, with a sweep every five."""
+        before = len(self.mails)
+        for _ in range(minutes // 5):
+            self.now += 5 * MINUTE
+            tasks = len(self.queued)
+            self.sweep()
+            for task in self.queued[tasks:]:
+                if task.queue == NOTICE_QUEUE:
+                    self.process().notifier.notify(EVENT)
+        return [mail.subject for mail in self.mails[before:]]
+
+    @property
+    def sent_again(self) -> list[str]:
+        """Ids of the deliveries that are queued again, in order."""
+        return [str(task.data["deliveryId"]) for task in self.queued if task.data.get("round")]
+
+    def known(self, url: str = URL) -> FailingEndpoint | None:
+        """The record of the endpoint."""
+        records = EndpointStore(InMemoryDocuments(self.firestore)).of_event(EVENT)
+        return next((record for record in records if record.id == key(url)), None)
