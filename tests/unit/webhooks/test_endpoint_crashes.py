@@ -40,6 +40,17 @@ def test_a_failure_that_could_not_be_noted_is_noted_by_the_next_task(evening: Ev
     assert evening.known()
 
 
+def test_two_instances_that_note_at_once_make_one_record(evening: Evening) -> None:
+    """Design 2: the second finds the record there, and writes its failure into it."""
+    one, another = (evening.ends(name, is_noted=False) for name in ("d1", "d2"))
+    evening.at("create endpoints", lambda: evening.process().worker.failures.note(another))
+    evening.process().worker.failures.note(one)
+    known = evening.known()
+
+    assert known
+    assert known.failed_at == evening.now
+
+
 def test_exactly_five_failures_are_told(evening: Evening) -> None:
     """Spec 6.4: other instances note four of them later than the fifth."""
     for number in range(5):

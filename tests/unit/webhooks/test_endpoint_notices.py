@@ -40,6 +40,13 @@ def failing(evening: Evening) -> Evening:
     return evening
 
 
+def test_a_test_that_fails_is_not_noted(evening: Evening) -> None:
+    """Spec 6.4: an organizer who tries a URL knows how that ended."""
+    evening.fail(5, test=True)
+    assert evening.known() is None
+    assert evening.mailed() == []
+
+
 def test_what_has_recovered_is_told_once(failing: Evening) -> None:
     """An hour after the last news at the earliest; nothing recovers that was not told to fail."""
     failing.answer_at_last()

@@ -205,7 +205,6 @@ def test_other_writes_of_an_event_make_no_secret(parts: Parts) -> None:
         (1000, [100, 500], [1000]),
         (5000, [100, 500, 1000], [5000]),
         (10_001, [100, 500, 1000, 5000], [10_000]),
-        (10_001, [100, 500, 1000, 5000, 10_000], []),
     ],
 )
 def test_milestones_due(parts: Parts, count: int, recorded: list[int], due: list[int]) -> None:
