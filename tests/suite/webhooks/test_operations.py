@@ -18,13 +18,13 @@ from functions.firestore.client import documents
 from functions.mail.sendgrid import SendGridMailer
 from functions.process import CLOCK, webhook_sender
 from functions.wall.wall_event import Photo, WallEvent
-from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.queues import AttemptRequest
 from functions.webhooks.message import EventType
 from functions.webhooks.webhook_settings import key
 from functions.webhooks.worker import Worker
 from tests.in_memory.adapters import InMemorySecrets, service_on
+from tests.in_memory.records import ended_delivery
 from tests.suite.operations import Operations, counting_service
 from tests.suite.process import local_parameters
 
@@ -151,18 +151,12 @@ def _failed(event_id: str, at: datetime, count: int, *urls: str) -> None:
     ).worker.failures
     for url in urls:
         failed = [
-            Delivery(
-                id=f"failed-{number}-{key(url)}",
+            ended_delivery(
+                f"failed-{number}-{key(url)}",
+                url,
+                at + timedelta(milliseconds=number),
                 event_id=event_id,
-                event_type=EventType.PHOTO_UPLOADED,
-                url=url,
-                endpoint=key(url),
-                body="{}",
                 created_at=at,
-                outcome=Outcome.FAILED,
-                attempts=4,
-                ended_at=at + timedelta(milliseconds=number),
-                log=(Attempt(number=4, at=at, status=500, milliseconds=7),),
             )
             for number in range(count)
         ]

@@ -223,9 +223,12 @@ def no_turn() -> None:
     raise HostLimitError
 
 
+@pytest.mark.parametrize("before", [0, 3])
 @pytest.mark.parametrize("slow", [False, True])
-def test_a_delivery_without_a_turn_at_its_host_comes_later(parts: Parts, *, slow: bool) -> None:
-    """That is no attempt; however often it happens, none is lost."""
+def test_a_delivery_without_a_turn_at_its_host_comes_later(
+    parts: Parts, before: int, *, slow: bool
+) -> None:
+    """Spec 8: that is no attempt, also of a task that has failed `before`; none is lost."""
     delivery = parts.delivery()
     if slow:
         slow_worker(parts).attempt(AttemptRequest(EVENT, delivery.id, 1))
@@ -234,25 +237,14 @@ def test_a_delivery_without_a_turn_at_its_host_comes_later(parts: Parts, *, slow
         parts.at("sender.post", no_turn)
         record = parts.record(delivery)
         parts.now = max(parts.now, record.next_attempt_at or parts.now)
-        parts.process().worker.attempt(AttemptRequest.read(attempt_task(record).data))
+        request = AttemptRequest.read(attempt_task(record).data, dispatched_before=before)
+        parts.process().worker.attempt(request)
         record = parts.record(delivery)
-        assert (record.attempts, record.outcome, record.slow) == (0, Outcome.PENDING, True)
+        assert (record.attempts, record.begun, record.outcome) == (0, 0, Outcome.PENDING)
+        assert record.slow
         assert last_task(parts).queue == SLOW_QUEUE
         assert last_task(parts).due == record.next_attempt_at
         assert last_task(parts).due >= parts.now + HOST_LIMIT_WAIT
         names.add(last_task(parts).name)
     assert len(names) == 5
-    assert parts.attempts(delivery, 204).outcome is Outcome.SUCCESS
-
-
-def test_a_delivery_without_a_turn_has_begun_no_attempt(parts: Parts) -> None:
-    """Also where its task has failed before, as on the way back from an outage."""
-    delivery = parts.delivery()
-    for _ in range(5):
-        parts.at("sender.post", no_turn)
-        record = parts.record(delivery)
-        parts.now = max(parts.now, record.next_attempt_at or parts.now)
-        request = AttemptRequest.read(attempt_task(record).data, dispatched_before=3)
-        parts.process().worker.attempt(request)
-        assert parts.record(delivery).begun == 0
     assert parts.attempts(delivery, 204).outcome is Outcome.SUCCESS
