@@ -76,7 +76,9 @@ def test_a_failure_that_is_recorded_late_is_found(evening: Evening) -> None:
     assert evening.sent_again == ["missed", "late"]
 
 
-def test_an_admin_who_has_just_saved_is_not_overruled(evening: Evening) -> None:
+def test_an_admin_who_has_just_saved_is_not_overruled(
+    evening: Evening, capfd: pytest.CaptureFixture[str]
+) -> None:
     """Spec 7.3: the settings are written between the look at them and the service's entry."""
     for number in range(100):
         evening.now = NOW + number * timedelta(hours=2)
@@ -85,6 +87,7 @@ def test_an_admin_who_has_just_saved_is_not_overruled(evening: Evening) -> None:
     evening.sweep()
 
     assert "disabled" not in evening.fields(SETTINGS)
+    assert "endpoint.not-swept" not in capfd.readouterr().out, "that is no fault"
 
 
 def test_after_a_crash_a_notice_may_come_twice_and_is_never_lost(evening: Evening) -> None:
