@@ -5,10 +5,9 @@
 
 import time
 from dataclasses import dataclass
-from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler
 
-from emulator.server import HOST, LocalServer, StandIn
+from emulator.neighbours import sendgrid
+from emulator.server import HOST, Asked, Reply, answering
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,30 +18,24 @@ class Traffic:
     seconds: float
 
 
-class MailService(StandIn):
+class MailService:
     """Answers each request `seconds` after it has arrived whole."""
 
     def __init__(self, seconds: float) -> None:
-        times = self._times = list[tuple[float, float]]()
+        self._seconds = seconds
+        self._times: list[tuple[float, float]] = []
+        self._server = answering(self._accept)
 
-        class Handler(BaseHTTPRequestHandler):
-            def log_message(self, *_: object) -> None:
-                """Print nothing."""
-
-            def do_POST(self) -> None:
-                arrived = time.monotonic()
-                self.rfile.read(int(self.headers["Content-Length"]))
-                time.sleep(seconds)  # the time that the mail service takes
-                self.send_response(HTTPStatus.ACCEPTED)
-                self.send_header("X-Message-Id", "made-up")
-                self.end_headers()
-                times.append((arrived, time.monotonic()))
-
-        super().__init__(LocalServer(0, Handler))
+    def _accept(self, _: Asked) -> Reply:
+        arrived = time.monotonic()
+        time.sleep(self._seconds)  # the time that the mail service takes
+        self._times.append((arrived, time.monotonic()))
+        answer = sendgrid.accepted("made-up")
+        return answer.status, answer.headers, answer.body
 
     def address(self) -> str:
         """Where it listens."""
-        return f"http://{HOST}:{self.port}"
+        return f"http://{HOST}:{self._server.port}"
 
     def traffic(self) -> Traffic:
         """What came since this was last asked for."""

@@ -35,8 +35,4 @@ TASK: Final = Price(0.40, 1_000_000, "https://cloud.google.com/tasks/pricing")
 EVENT_GIB: Final = Price(40, 1024, "https://cloud.google.com/pubsub/pricing")
 """Of Eventarc's transport; its events from Google's own sources cost nothing."""
 OUT_GIB: Final = Price(0.12, 1, "https://cloud.google.com/vpc/network-pricing")
-HOSTED_GB: Final = Price(0.15, 1, "https://firebase.google.com/pricing")
-"""What Hosting sends."""
 LOG_GIB: Final = Price(0.50, 1, "https://cloud.google.com/stackdriver/pricing")
-MAIL: Final = Price(89.95, 100_000, "https://sendgrid.com/en-us/pricing")
-"""The monthly plan for so many mails."""

@@ -5,8 +5,10 @@ import socket
 import ssl
 import sys
 import threading
+from collections.abc import Callable, Mapping
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 HOST = "127.0.0.1"
 # Seconds that a connection may be idle between two requests, or a handshake may take.
@@ -103,3 +105,50 @@ class StandIn:
         self._server.server_close()
         self._server.cut_connections()
         self._thread.join()
+
+
+class Asked(NamedTuple):
+    """A request as it arrived, with its whole body."""
+
+    method: str
+    path: str
+    headers: Message
+    body: bytes
+
+
+Reply: TypeAlias = tuple[int, Mapping[str, str], bytes]
+"""The status, the headers and the body of an answer."""
+
+
+def answering(answer: Callable[[Asked], Reply]) -> StandIn:
+    """A server on a free port, which sends to each request what `answer` makes of it."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def respond(self) -> None:
+            status, headers, body = answer(
+                Asked(self.command, self.path, self.headers, self._body())
+            )
+            self.send_response(status)
+            for name, value in {"Content-Length": str(len(body)), **headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = respond  # noqa: N815 - the library names them
+
+        def _body(self) -> bytes:
+            if self.headers.get("Transfer-Encoding") != "chunked":
+                return self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            whole = b""
+            while size := int(self.rfile.readline(), 16):
+                whole += self.rfile.read(size)
+                self.rfile.readline()
+            self.rfile.readline()
+            return whole
+
+        def log_message(self, *_: object) -> None:
+            """Print nothing."""
+
+    return StandIn(LocalServer(0, Handler))

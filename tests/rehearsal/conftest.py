@@ -102,6 +102,12 @@ class Operator:
         assert status == 0, said + errors + self.said
         return said
 
+    def stopped(self, script: str, *arguments: str) -> str:
+        """What a run that ends with status 1 says, errors included."""
+        status, said, errors = self.run(script, *arguments)
+        assert status == 1, said + errors + self.said
+        return said + errors
+
     def follow(self, line: str) -> int:
         """Do a line of a page in the checkout; its status."""
         words = shlex.split(line.replace("$PROJECT", "acme"), comments=True)

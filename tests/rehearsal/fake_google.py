@@ -12,9 +12,10 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
+
+from emulator.server import Asked, Reply, answering
 
 PROJECT: Final = "acme"
 NUMBER: Final = "123456"
@@ -529,58 +530,27 @@ def serving(google: FakeGoogle) -> Iterator[str]:
     """
     lock = threading.Lock()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    def answer(asked: Asked) -> Reply:
+        host, path = asked.headers.get("True-Host", ""), asked.path
+        if not host:
+            host, _, path = asked.path.lstrip("/").partition("/")
+        status, kind, text = 200, "application/json", ""
+        if host == "storage.googleapis.com":
+            google.sources.append(asked.body)
+        elif host == "www.googleapis.com":  # where a sign-in of a browser is renewed
+            text = json.dumps({"access_token": TOKEN, "expires_in": 3600})
+        elif host.endswith("cloudfunctions.net"):
+            status, kind, text = google.call_function(path)
+        elif asked.headers.get("Authorization") != f"Bearer {token_for(path)}":
+            status, text = 401, json.dumps({"error": {"message": "no token"}})
+        else:
+            try:
+                with lock:
+                    body = json.loads(asked.body or b"null")
+                    text = json.dumps(google.answer(asked.method, host, path, body))
+            except RefusedError as refused:
+                status, text = refused.status, json.dumps(refused.body)
+        return status, {"Content-Type": kind}, text.encode()
 
-        def answer(self) -> None:
-            host, path = self.headers.get("True-Host", ""), self.path
-            if not host:
-                host, _, path = self.path.lstrip("/").partition("/")
-            given = self.read()
-            status, kind = 200, "application/json"
-            if host == "storage.googleapis.com":
-                google.sources.append(given)
-                text = ""
-            elif host == "www.googleapis.com":  # where a sign-in of a browser is renewed
-                text = json.dumps({"access_token": TOKEN, "expires_in": 3600})
-            elif host.endswith("cloudfunctions.net"):
-                status, kind, text = google.call_function(path)
-            elif self.headers.get("Authorization") != f"Bearer {token_for(path)}":
-                status, text = 401, json.dumps({"error": {"message": "no token"}})
-            else:
-                try:
-                    body = json.loads(given or b"null")
-                    with lock:
-                        text = json.dumps(google.answer(self.command, host, path, body))
-                except RefusedError as refused:
-                    status, text = refused.status, json.dumps(refused.body)
-            self.send_response(status)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(text.encode())))
-            self.end_headers()
-            self.wfile.write(text.encode())
-
-        def read(self) -> bytes:
-            """The body, which firebase-tools send in chunks where it is a file."""
-            if "Content-Length" in self.headers or "Transfer-Encoding" not in self.headers:
-                return self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            whole = b""
-            while size := int(self.rfile.readline(), 16):
-                whole += self.rfile.read(size)
-                self.rfile.readline()
-            self.rfile.readline()
-            return whole
-
-        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = answer  # noqa: N815 - the library names them
-
-        def log_message(self, *_: object) -> None:
-            """Print nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}/{{host}}"
-        finally:
-            server.shutdown()
-            thread.join()
+    with answering(answer) as server:
+        yield f"http://127.0.0.1:{server.port}/{{host}}"

@@ -130,9 +130,8 @@ def test_an_alert_of_before_is_told_of_and_left(operator: Operator) -> None:
 def test_what_fails_is_said_and_a_further_run_goes_on(operator: Operator) -> None:
     """A refused call is printed with the words of Google, and the status is 1."""
     operator.google.refuse = "POST monitoring projects/acme/alertPolicies"
-    status, _, errors = operator.run("apply")
-    assert status == 1
-    assert "alertPolicies: 403 The caller does not have permission." in errors
+    refused = "alertPolicies: 403 The caller does not have permission."
+    assert refused in operator.stopped("apply")
     operator.google.refuse = ""
     said = operator.done("apply")
     assert "the metric" not in said

@@ -146,8 +146,7 @@ def test_our_pages_have_a_site_of_their_own(app: Operator) -> None:
 
 def test_the_apps_own_site_is_refused(app: Operator) -> None:
     """The site of the app is refused before anything is made."""
-    status, said, _ = app.run("setup", f"--site={PROJECT}")
-    assert (status, "acme has pages of the app" in said) == (1, True)
+    assert "acme has pages of the app" in app.stopped("setup", f"--site={PROJECT}")
     assert not app.google.changes + app.commands
 
 
@@ -159,8 +158,7 @@ def test_a_function_of_the_same_name_stops_it(app: Operator) -> None:
     ):
         name = f"{REGION}/{kind[1]}"
         app.google.resources[f"{kind[0]} {name}"] = {"name": name, "state": "ACTIVE"}
-    status, said, _ = app.run("setup")
-    assert status == 1
+    said = app.stopped("setup")
     assert "the app has a function unsubscribe" in said
     assert "there is a queue deliverWebhook without our function" in said
     assert not app.google.changes + app.commands
@@ -172,8 +170,7 @@ def test_a_function_of_the_same_name_stops_it(app: Operator) -> None:
 def test_documents_of_the_app_are_not_deleted_by_our_ttl(app: Operator) -> None:
     """Documents of the app with a field of our TTL, such as pizza deliveries, stop the set-up."""
     app.google.documents["deliveries"] = [{"expireAt": {}, "pizza": {}}, {"url": {}}]
-    status, said, _ = app.run("setup")
-    assert status == 1
+    said = app.stopped("setup")
     assert "documents of the app have the field deliveries.expireAt" in said
     assert "would delete such documents" in said
     assert "documents of the app have the field deliveries.url" in said
@@ -184,8 +181,7 @@ def test_rules_of_the_app_that_open_ours_are_told(beside: Operator) -> None:
     """Firestore allows what any block allows; Google itself is asked."""
     opened = APP_RULES.replace("match /orders", f"{OPEN}\n    match /orders")
     merge(beside, merging.merged(opened, OURS))
-    status, said, _ = beside.run("check")
-    assert status == 1
+    said = beside.stopped("check")
     opened = "the app's own rules let a guest get, list events/eventId/secrets/webhooks"
     assert opened in said
     assert "let an admin of another tenant get, list recapMails/tenant" in said

@@ -111,20 +111,3 @@ def test_a_handler_asks_a_use_case_and_never_a_store() -> None:
     ]
     assert len(handlers) > len(("webhooks", "recap", "preferences", "wall"))
     assert {str(it): n for it in handlers for n in imports_of(it) if stores.fullmatch(n)} == {}
-
-
-CONSOLE: Final = {"domain": {"domain"}, "data": {"domain", "data"}, "ui": {"domain", "data", "ui"}}
-"""What the modules of each folder import; views import all of them."""
-
-
-def test_the_console_has_layers_too() -> None:
-    """The logic of the console knows no browser, and `data` alone talks to Firebase."""
-    wrong = []
-    for folder, allowed in CONSOLE.items():
-        for module in (ROOT / "console/src" / folder).glob("*.ts*"):
-            for name in re.findall(r'from "([^"]+)"', module.read_text()):
-                room = name.split("/")[1] if name.startswith("../") else folder
-                is_package = not name.startswith(".") and folder == "domain"
-                if room not in allowed or is_package:
-                    wrong.append(f"{folder}/{module.name} imports {name}")
-    assert wrong == []

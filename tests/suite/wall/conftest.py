@@ -2,16 +2,15 @@
 
 import json
 import os
-import threading
 import uuid
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from google.cloud import firestore
 
+from emulator.server import HOST, Asked, Reply, answering
 from tests.suite.operators import outside
 
 KEY: Final = "SG.typed-in"
@@ -35,28 +34,15 @@ def sendgrid(tmp_path: Path) -> Iterator[SendGrid]:
     """Where the settings of the checkout lead to."""
     found = SendGrid()
 
-    class Handler(BaseHTTPRequestHandler):
-        def answer(self) -> None:
-            call = f"{self.command} {self.path}"
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            found.asked.append((call, json.loads(body or b"null")))
-            is_known = self.headers["Authorization"] == f"Bearer {KEY}" and call in found.answers
-            self.send_response(200 if is_known else 403)
-            self.end_headers()
-            self.wfile.write(json.dumps(found.answers.get(call)).encode())
+    def answer(asked: Asked) -> Reply:
+        call = f"{asked.method} {asked.path}"
+        found.asked.append((call, json.loads(asked.body or b"null")))
+        is_known = asked.headers["Authorization"] == f"Bearer {KEY}" and call in found.answers
+        return 200 if is_known else 403, {}, json.dumps(found.answers.get(call)).encode()
 
-        do_GET = do_POST = answer  # noqa: N815 - the library names them
-
-        def log_message(self, *_: object) -> None:
-            """Print nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        (tmp_path / ".env").write_text(f"SENDGRID_HOST=http://127.0.0.1:{server.server_port}\n")
+    with answering(answer) as server:
+        (tmp_path / ".env").write_text(f"SENDGRID_HOST=http://{HOST}:{server.port}\n")
         yield found
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture

@@ -34,8 +34,10 @@ def upward(path: Path) -> list[str]:
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_no_module_imports_from_a_higher_layer(module: Path) -> None:
-    """`domain` imports nothing of `data`, `data` nothing of `ui`, `ui` nothing of `views`."""
+    """`domain` imports no package, nothing of `data`, `data` nothing of `ui`, `ui` no `views`."""
     assert upward(module) == []
+    packages = re.findall(r'from "([^".][^"]*)"', module.read_text())
+    assert not packages or layer(module) > LAYERS.index("domain")
 
 
 def test_an_import_from_a_higher_layer_is_found() -> None:

@@ -8,12 +8,10 @@ import shutil
 import ssl
 import subprocess
 import sys
-import threading
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Final
 from urllib.error import HTTPError
@@ -22,6 +20,7 @@ import psutil
 import pytest
 
 from emulator import certificates
+from emulator.server import HOST, Asked, Reply, answering
 from functions.process import new_webhook_secret
 from functions.webhooks.signing import SIGNATURE_HEADER, sign, standard_headers
 
@@ -131,26 +130,16 @@ def test_the_relay_posts_to_a_chat(tmp_path: Path) -> None:
     """The relay posts genuine deliveries in the form of Slack and Discord."""
     got: list[dict[str, str]] = []
 
-    class Chat(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            got.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(200)
-            self.end_headers()
+    def take(asked: Asked) -> Reply:
+        got.append(json.loads(asked.body))
+        return 200, {}, b""
 
-        def log_message(self, *_: object) -> None:
-            """Keep quiet."""
-
-    chat = HTTPServer(("127.0.0.1", 0), Chat)
-    threading.Thread(target=chat.serve_forever, args=(0.01,), daemon=True).start()
     body = json.dumps(BODY).encode()
-    url = f"http://127.0.0.1:{chat.server_port}/services/T0/B0/x"
-    try:
+    with answering(take) as chat:
+        url = f"http://{HOST}:{chat.port}/services/T0/B0/x"
         with running(command_of("python", "/relay", tmp_path), CHAT_URL=url) as port:
             assert post(port, "/relay", body, signed(body)) == 204
             assert post(port, "/relay", body, signed(body, **{"Wall-Test": "true"})) == 204
             assert post(port, "/relay", body, signed(body, new_webhook_secret())) == 400
-    finally:
-        chat.shutdown()
-        chat.server_close()
     told = ["Zoë has joined.", "A test: Zoë has joined."]
     assert got == [{"text": text, "content": text} for text in told]

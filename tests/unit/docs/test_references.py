@@ -1,7 +1,7 @@
 """What names a section, a file or a function of the project names one that is there."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +10,7 @@ from firebase_functions.params import PROJECT_ID, Param
 
 from functions import parameters
 from functions.webhooks.message import EventType
-from tools.command_list import BENCHES, COMMANDS, NAMES
+from tools.command_list import COMMANDS
 
 ROOT: Final = Path(__file__).parents[3]
 PAGES: Final = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
@@ -22,18 +22,6 @@ _CODE: Final = (
     "tests/**/*.py",
     "bench/**/*.py",
 )
-SHIPPED: Final = (
-    "functions/**/*.py",
-    "ops/*.py",
-    "emulator/*.py",
-    "console/src/**/*.ts",
-    "docs/*.md",
-    "docs/openapi.yaml",
-    "main.py",
-    "README.md",
-    "firestore.rules",
-)
-TESTS: Final = ("tests/**/*.py", "tests/**/*.ts")
 # `spec 3.4`, `spec 5 and 6.2`, `design 2, 3`.
 _REFERENCE: Final = re.compile(
     r"\b(spec|specification|design) (\d+(?:\.\d+)*(?:(?:,| and|, and) \d+(?:\.\d+)*)*)",
@@ -129,19 +117,6 @@ def test_the_design_names_every_command() -> None:
     assert named_in_design("Commands")[1:] == list(COMMANDS)
 
 
-def test_contributing_names_every_check() -> None:
-    """The table of checks has them in the order in which they run."""
-    table = (ROOT / "CONTRIBUTING.md").read_text().partition("| check |")[2].partition("\n\n")[0]
-    named = re.findall(r"^\| ([a-z, ]+) \|", table, re.MULTILINE)
-    assert ", ".join(named).split(", ") == list(NAMES)
-
-
-def test_the_benchmarks_name_every_bench() -> None:
-    """The page names each bench that the command line runs."""
-    page = (ROOT / "docs/benchmarks.md").read_text()
-    assert [name for name in BENCHES if f"`{name}`" not in page] == []
-
-
 def rows(page: str, columns: int) -> list[list[str]]:
     """Cells of the table rows of `page` with so many columns, without code marks."""
     text = (ROOT / page).read_text().replace("`", "")
@@ -163,33 +138,6 @@ def test_the_pages_name_every_parameter() -> None:
     assert set(lines) == defaults.keys() | {"MALLOC_ARENA_MAX", "OPENSSL_CONF"}
     readme = (ROOT / "README.md").read_text()
     assert [name for name in defaults if f"| `{name}` |" in readme] == []
-
-
-@pytest.mark.parametrize(
-    ("changes", "patterns", "places"),
-    [
-        (["an event type"], [r"photo(\.|\[\.\]\([\w|]*)rejected\b|PHOTO_REJECTED"], SHIPPED),
-        (["an event type"], [rf"{kind.name}|{re.escape(kind)}" for kind in EventType], TESTS),
-        (["a deployed function", "a callable"], ["revokeWebhookLog"], SHIPPED),
-        (["a deployed function", "another attempt"], ["retryWebhookAfter30s"], SHIPPED),
-        (["a second mail provider", "a parameter"], ["(?i)sendgrid"], SHIPPED[:2]),
-    ],
-)
-def test_contributing_names_the_files_of_a_change(
-    changes: Sequence[str], patterns: Sequence[str], places: Sequence[str]
-) -> None:
-    """A row names each file that has the patterns of an addition of today."""
-    page = (ROOT / "CONTRIBUTING.md").read_text()
-    rows = [re.findall(rf"^\| \*\*{change}\*\*.*", page, re.MULTILINE) for change in changes]
-    named = {Path(name).name for name in re.findall(r"`([\w./-]+)`", str(rows))}
-    touched = {
-        file.name
-        for place in places
-        for file in ROOT.glob(place)
-        if all(re.search(pattern, file.read_text()) for pattern in patterns)
-    }
-    assert touched
-    assert touched - named == set()
 
 
 def _written(default: object) -> str:

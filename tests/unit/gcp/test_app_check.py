@@ -1,11 +1,9 @@
 """Tokens of Google: App Check's where `ENFORCE_APP_CHECK` is on, and the caller's ID token."""
 
 import json
-import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any, Final
 
 import firebase_admin
@@ -19,6 +17,7 @@ from flask.testing import FlaskClient
 from google.auth.credentials import AnonymousCredentials
 from jwt.algorithms import RSAAlgorithm
 
+from emulator.server import HOST, answering
 from functions.call_rules import STAFF
 from functions.gcp.callables import anonymous_callable, staff_callable
 
@@ -38,33 +37,24 @@ class _NoCredential(credentials.Base):  # type: ignore[misc]
 STAFF_ONLY: Final = partial(staff_callable, STAFF)
 
 
-class _Keys(BaseHTTPRequestHandler):
-    """Where App Check publishes its keys."""
-
-    def do_GET(self) -> None:
-        """The public half of `KEY`."""
-        key = json.loads(RSAAlgorithm.to_jwk(KEY.public_key())) | {"kid": "k1", "use": "sig"}
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(json.dumps({"keys": [key | {"alg": "RS256"}]}).encode())
-
-    def log_message(self, *_: Any) -> None:
-        """Nothing."""
+@pytest.fixture(scope="module")
+def published() -> Iterator[str]:
+    """Where App Check publishes its keys: the public half of `KEY`."""
+    key = json.loads(RSAAlgorithm.to_jwk(KEY.public_key())) | {"kid": "k1", "use": "sig"}
+    keys = json.dumps({"keys": [key | {"alg": "RS256"}]}).encode()
+    with answering(lambda _: (200, {}, keys)) as server:
+        yield f"http://{HOST}:{server.port}/"
 
 
 @pytest.fixture(autouse=True)
-def keys(monkeypatch: pytest.MonkeyPatch) -> Iterator[HTTPServer]:
-    """Google's keys, on this machine; and App Check switched on."""
-    with HTTPServer(("127.0.0.1", 0), _Keys) as server:
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        url = f"http://127.0.0.1:{server.server_port}/"
-        monkeypatch.setattr(app_check._AppCheckService, "_JWKS_URL", url)  # noqa: SLF001
-        monkeypatch.setenv("ENFORCE_APP_CHECK", "true")
-        app = firebase_admin.initialize_app(_NoCredential(), {"projectId": PROJECT}, "tests")
-        monkeypatch.setattr("functions.gcp.callables._app", lambda: app)
-        yield server
-        firebase_admin.delete_app(app)
-        server.shutdown()
+def project(monkeypatch: pytest.MonkeyPatch, published: str) -> Iterator[None]:
+    """The project with Google's keys on this machine, and App Check switched on."""
+    monkeypatch.setattr(app_check._AppCheckService, "_JWKS_URL", published)  # noqa: SLF001
+    monkeypatch.setenv("ENFORCE_APP_CHECK", "true")
+    app = firebase_admin.initialize_app(_NoCredential(), {"projectId": PROJECT}, "tests")
+    monkeypatch.setattr("functions.gcp.callables._app", lambda: app)
+    yield
+    firebase_admin.delete_app(app)
 
 
 def token(key: rsa.RSAPrivateKey = KEY, kid: str = "k1", **claims: Any) -> str:
@@ -129,10 +119,10 @@ def test_any_other_token_is_refused(given: str) -> None:
     assert (status, "App Check" in message) == (401, True)
 
 
-def test_keys_that_cannot_be_fetched_are_our_fault(keys: HTTPServer) -> None:
+def test_keys_that_cannot_be_fetched_are_our_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     """A call is `internal` while the keys cannot be fetched."""
-    keys.shutdown()
-    keys.server_close()
+    nowhere = "http://127.0.0.1:9/"
+    monkeypatch.setattr(app_check._AppCheckService, "_JWKS_URL", nowhere)  # noqa: SLF001
     assert call(STAFF_ONLY, token())[0] == 500
 
 

@@ -1,29 +1,76 @@
-"""The copy of a photo for guests follows the photo as it is now."""
+"""The copies of approved photos that guests may list, with PUBLIC_WALL."""
 
 import inspect
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 import main
-from functions.firestore.model import Delete, Put, Update
+from functions.firestore.model import Delete, Document, Put, Update
 from functions.wall import public_wall
+from functions.wall.public_wall import public_fields
 from tests.in_memory.documents import InMemoryDocuments
 
 PHOTO = "events/e1/photos/p1"
 COPY = "events/e1/wall/p1"
 
+NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
+EARLIER = datetime(2026, 5, 1, 18, 0, tzinfo=UTC)
+APPROVED: dict[str, Any] = {
+    "status": "approved",
+    "url": "https://example.com/1.jpg",
+    "thumbUrl": "https://example.com/1-small.jpg",
+    "uploaderName": "Ann",
+    "uploaderEmail": "ann@example.com",
+    "uploaderUid": "u1",
+    "createdAt": EARLIER,
+    "approvedBy": "moderator@example.com",
+    "reason": "blurred",
+    "featured": True,
+}
+
+
+@pytest.mark.parametrize(
+    ("fields", "public"),
+    [
+        (
+            APPROVED,
+            {
+                "url": "https://example.com/1.jpg",
+                "thumbUrl": "https://example.com/1-small.jpg",
+                "uploaderName": "Ann",
+                "createdAt": EARLIER,
+                "featured": True,
+            },
+        ),
+        (
+            {"status": "approved", "url": 1, "featured": "yes"},
+            {
+                **dict.fromkeys(("url", "thumbUrl", "uploaderName")),
+                "createdAt": NOW,  # pages of the wall are ordered by time
+                "featured": False,
+            },
+        ),
+        *(
+            (APPROVED | {"status": status}, None)
+            for status in ("pending", "rejected", "Approved", None, 1)
+        ),
+    ],
+)
+def test_an_approved_photo_is_public_without_what_tells_of_people(
+    fields: dict[str, Any], public: dict[str, Any] | None
+) -> None:
+    """The copy has a time, no address, no uid and no field of moderation (spec 3.1)."""
+    assert public_fields(Document(PHOTO, fields, 1, created=NOW)) == public
+
 
 def test_a_copy_comes_and_goes_with_the_approval() -> None:
     """A trigger that runs late copies the photo as it is now."""
     documents = InMemoryDocuments()
-    approved = {"status": "approved", "url": "https://example.com/1.jpg", "uploaderName": "Ann"}
-    documents.commit(Put(PHOTO, approved | {"uploaderEmail": "ann@example.com"}))
+    documents.commit(Put(PHOTO, APPROVED))
     public_wall.copy(documents, "e1", "p1")
-    found = documents.get(COPY)
-    assert found is not None
-    assert (found.fields["url"], found.fields["uploaderName"]) == (approved["url"], "Ann")
-    assert "uploaderEmail" not in found.fields
+    assert documents.get(COPY)
     for write in (Update(PHOTO, {"status": "rejected"}), Delete(PHOTO)):
         documents.commit(Put(COPY, {"url": "late"}), write)
         public_wall.copy(documents, "e1", "p1")
