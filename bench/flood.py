@@ -391,7 +391,3 @@ def row(case: Beside) -> str:
     """The row of a case."""
     cells = (f"{p50(seconds):.2f}, {p99(seconds):.2f}" for seconds in late(case).values())
     return f"| {case.name} | {' | '.join(cells)} |"
-
-
-if __name__ == "__main__":
-    print("\n".join(table()))

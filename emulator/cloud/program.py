@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+import psutil
+
 from tools.places import ROOT
 
 _END_SECONDS: Final = 10.0
@@ -56,11 +58,17 @@ class Program:
         return self._is_ready
 
     def end(self) -> None:
-        """Ask it to end; kill it when it stays."""
+        """Ask it to end; kill it when it stays, and what it leaves behind."""
+        tree: list[psutil.Process] = []
+        with contextlib.suppress(psutil.NoSuchProcess):
+            program = psutil.Process(self._process.pid)
+            tree = [program, *program.children(recursive=True)]
         self._process.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_END_SECONDS)
-        self._process.kill()
+        for process in tree:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
         self._process.wait()
         self._reader.join(_END_SECONDS)
 

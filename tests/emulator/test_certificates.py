@@ -69,7 +69,7 @@ def test_private_keys_are_readable_by_their_owner_only() -> None:
 
 
 def test_certificates_are_kept_while_they_are_valid() -> None:
-    """A second call changes no certificate."""
+    """A second call keeps the valid certificates of the first one."""
     certificates.ensure()
     before = certificates.CA.read_bytes(), certificates.SERVER.read_bytes()
 

@@ -61,7 +61,7 @@ def test_a_line_that_is_no_setting_is_refused_by_its_number(tmp_path: Path, text
 
 
 def test_a_missing_file_has_no_settings(tmp_path: Path) -> None:
-    """A missing `.env.PROJECT` means no settings."""
+    """A project without an `.env.PROJECT` has no settings of its own."""
     assert env_file.read(tmp_path / ".env.acme") == {}
 
 

@@ -103,7 +103,10 @@ def _with_first(**changed: Any) -> Callable[[dict[str, Any]], None]:
 def test_the_stand_in_is_as_strict_as_sendgrid(
     change: Callable[[dict[str, Any]], object], field: str | None
 ) -> None:
-    """https://www.twilio.com/docs/sendgrid/api-reference/mail-send/errors ."""
+    """The mailbox refuses what SendGrid documents as errors.
+
+    https://www.twilio.com/docs/sendgrid/api-reference/mail-send/errors
+    """
     body = _body("a@example.com", "b@example.com")
     assert problems(body) == []
     change(body)

@@ -127,7 +127,7 @@ def test_a_set_up_that_stopped_is_no_app(operator: Operator) -> None:
 
 
 def test_the_site_of_an_own_project_is_the_default_one(operator: Operator) -> None:
-    """`--site` means beside, and contradicts `--own`."""
+    """The option `--site` means beside an app, and contradicts `--own`."""
     assert operator.run("setup", "--own", "--site=the-wall")[0] == 2
 
 

@@ -166,7 +166,7 @@ def test_a_run_that_stopped_goes_on(operator: Operator, call: str) -> None:
 
 
 def test_nothing_is_deployed_with_made_up_settings(operator: Operator) -> None:
-    """A mail from example.com reaches nobody."""
+    """Nothing is deployed with the sender of the example, whose mails reach nobody."""
     env = operator.checkout / ".env"
     env.write_text(env.read_text().replace("wall.events", "example.com"))
     assert "Fill in MAIL_FROM and PUBLIC_BASE_URL." in operator.stopped("setup")
@@ -276,7 +276,7 @@ CALLED: Final = f"run {REGION}/services/onphotowritten"
 JOB: Final = f"cloudscheduler {REGION}/jobs/firebase-schedule-sweepDeliveries-us-central1"
 FUNCTION: Final = f"cloudfunctions {REGION}/functions/mailEvents"
 BROKEN: Final[list[tuple[Callable[[FakeGoogle], object], str, str]]] = [
-    # what is done to the project, what `ops/check` tells, and what `ops/setup` deploys
+    # a change to the project, the words of `ops/check`, the target that `ops/setup` deploys
     (_rules_of_test_mode, "the rules are not those of firestore.rules", "firestore"),
     (_pages_from_before_the_functions, "/unsubscribe does not lead to unsubscribe", "hosting"),
     (lambda google: google.resources.pop(QUEUE), "no queue", "retryWebhookAfter5s"),

@@ -5,12 +5,13 @@ late. A function that does not answer in time is called again while the first ca
 """
 
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
 from emulator.neighbours import eventarc
 from emulator.neighbours.cloud_tasks import Retries
 from tests.simulation.faults import pause
-from tests.simulation.simulation import SECOND, End, Returned, Simulation
+from tests.simulation.simulation import SECOND, START, End, Returned, Simulation
 
 Begin: TypeAlias = Callable[[str, Callable[[End], None]], None]
 """Starts a call under a name, and has the function told how it ended.
@@ -57,22 +58,21 @@ class Service:
         self.repeats = False
 
     def call(
-        self, name: str, begin: Begin, *, due: int = 0, backoff: Backoff | None = None
+        self, name: str, begin: Begin, *, due: datetime = START, backoff: Backoff | None = None
     ) -> None:
-        """Have `begin` called at `due` (microseconds since the start), or now."""
+        """Have `begin` called when it is due, or now."""
         choices, simulation = self._simulation.choices, self._simulation
-        self._chain(f"{name} 1", begin, self._delay(name, due), backoff)
+        wait = max((due - START) // timedelta(microseconds=1) - simulation.time, 0)
+        self._chain(f"{name} 1", begin, self._delay(name, wait), backoff)
         if choices.happens(f"{name} twice", self._twice, "dispatched twice"):
             self.repeats = True
             apart = choices.between(f"{name} 2", 0, _LATENCY)
             if choices.happens(f"{name} 2 late", _MUCH_LATER, "the second one late"):
                 apart = pause(choices.number(f"{name} 2 how late"))
-            delay = max(due - simulation.time, 0) + apart
-            self._chain(f"{name} 2", begin, delay, backoff)
+            self._chain(f"{name} 2", begin, wait + apart, backoff)
 
-    def _delay(self, name: str, due: int) -> int:
+    def _delay(self, name: str, wait: int) -> int:
         choices = self._simulation.choices
-        wait = max(due - self._simulation.time, 0)
         latency = choices.between(f"{name} latency", 0, _LATENCY)
         if wait and choices.happens(f"{name} early", self._early, "dispatched early"):
             return wait * choices.between(f"{name} how early", 0, 9) // 10 + latency

@@ -68,7 +68,7 @@ def test_faults_lose_what_no_fault_loses() -> None:
 
 
 def test_a_seed_runs_the_same_again() -> None:
-    """Trace, faults and end."""
+    """A seed gives the same trace, faults and end each time."""
     first, again = (run(Counting, 7, traced=True) for _ in range(2))
     assert first == again
     assert first.trace
@@ -111,7 +111,7 @@ class Crashing:
 
 
 def test_a_crash_ends_all_that_runs_in_the_instance() -> None:
-    """No `except Exception` holds it up."""
+    """A crash ends every actor of its instance; no `except Exception` holds the crash up."""
     assert run(smooth(Crashing), 1).violations == ("Died()", "Died()")
 
 

@@ -163,8 +163,7 @@ class EndpointWorld:
             event_id = event_of_notice(task.data)
             self._notifiers.run(name, lambda process: process.notifier.notify(event_id), done)
 
-        due = (task.due - START) // timedelta(microseconds=1)
-        self._notices.call(task.name, notify, due=due, backoff=_NOTICES.backoff)
+        self._notices.call(task.name, notify, due=task.due, backoff=_NOTICES.backoff)
 
     def _sweep(self) -> None:
         self._names += 1

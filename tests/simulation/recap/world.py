@@ -311,8 +311,7 @@ class RecapWorld:
                 run, lambda process: process.recap_schedule.send(*task_of(task.data)), done
             )
 
-        due = (task.due - START) // timedelta(microseconds=1)
-        self._cloud_tasks.call(current().name, bring, due=due, backoff=lambda _: 60.0)
+        self._cloud_tasks.call(current().name, bring, due=task.due, backoff=lambda _: 60.0)
 
     def _dismiss(self) -> None:
         self._dismissed = self._simulation.now

@@ -49,15 +49,15 @@ def owed_for_event(before: WallEvent | None, after: WallEvent | None) -> Iterato
 
 
 def at_rest(seen: Seen, scenario: Scenario, firestore: Firestore) -> Iterator[str]:
-    """What is wrong once nothing is on its way any more."""
-    stored = [one for one in firestore.query(_DELIVERIES) if one.id != UNREADABLE]
+    """The violations once nothing is on its way any more."""
+    stored = [found for found in firestore.query(_DELIVERIES) if found.id != UNREADABLE]
     found = [read_delivery(document) for document in stored]
     yield from _messages(seen, scenario, firestore, found)
     yield from _waits(seen)
     for delivery in found:
         if delivery.outcome.is_open:
             yield f"{delivery.id} ({delivery.event_type}) has not ended"
-        given_up = any("never came to its end" in (one.error or "") for one in delivery.log)
+        given_up = any("never came to its end" in (attempt.error or "") for attempt in delivery.log)
         if given_up and not _ENDS_AN_INSTANCE & seen.simulation.faults:
             yield f"{delivery.id} was given up, and every attempt that began has ended"
     for number in _MILESTONES:

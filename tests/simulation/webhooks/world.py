@@ -90,7 +90,7 @@ class WebhookWorld:
         self._begin()
 
     def violations(self) -> Iterable[str]:
-        """What is wrong now that everything is at rest."""
+        """The violations now that everything is at rest."""
         return invariants.at_rest(self._seen, self._scenario, self._firestore)
 
     # What is there, and what people do.
@@ -245,13 +245,12 @@ class WebhookWorld:
         self._simulation.note("tasks", f"{task.name} in {task.queue}, due {task.due}")
         self._check_place(task)
         self._seen.queued(task)
-        due = (task.due - START) // timedelta(microseconds=1)
-        self._cloud_tasks.call(task.name, attempt, due=due, backoff=_BACKOFF[task.queue])
+        self._cloud_tasks.call(task.name, attempt, due=task.due, backoff=_BACKOFF[task.queue])
 
     def _check_acknowledgements(self, delivery_id: str) -> None:
         """An instance that lived to tell of a 2xx has recorded it, in any round."""
         found = self._record(delivery_id)
-        if found and not any(one.acknowledged for one in found.log):
+        if found and not any(attempt.acknowledged for attempt in found.log):
             for post in self._seen.posts:
                 if post.delivery_id == delivery_id and post.acknowledged and post.survived:
                     self._simulation.violation(f"{delivery_id}: {post.status} is not recorded")

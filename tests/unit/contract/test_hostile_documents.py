@@ -137,7 +137,7 @@ def test_no_settings_stop_a_trigger_an_attempt_or_a_sweep(place: str) -> None:
 @pytest.mark.parametrize("mode", ["personal", "all"])
 @pytest.mark.parametrize("field", PHOTO)
 def test_no_photo_stops_a_recap(field: str, mode: str) -> None:
-    """A decent guest is mailed, whatever the photos of others hold."""
+    """A decent guest is mailed beside photos of others with any value in a field."""
     house = recap.House()
     for number, value in enumerate(VALUES_OF_DOCUMENTS):
         path = f"events/{recap.EVENT}/photos/{number}"

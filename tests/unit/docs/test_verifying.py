@@ -1,4 +1,4 @@
-"""docs/receiving.md: its verifiers accept the service's signatures, and no others."""
+"""Verifiers of docs/receiving.md and the local receiver take the service's signatures alone."""
 
 import hmac
 import json
@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 import stripe
 
+from emulator.receiver import signature_problem
 from functions.webhooks.signing import sign
 
 ROOT: Final = Path(__file__).parents[3]
@@ -59,6 +60,18 @@ def in_javascript(cases: Sequence[Case]) -> list[bool]:
     return _run(["node", "--input-type=module", "-e", program], cases)
 
 
+def by_the_local_receiver(cases: Sequence[Case]) -> list[bool]:
+    """The verdicts of `emulator/receiver`, which is handed one secret at a time."""
+    now = time.time()
+
+    def is_genuine(case: Case) -> bool:
+        secrets = [case.secrets] if isinstance(case.secrets, str) else case.secrets
+        given = [secret for secret in secrets if secret]
+        return "" in [signature_problem(case.header, case.body, secret, now) for secret in given]
+
+    return list(map(is_genuine, cases))
+
+
 def _run(command: Sequence[str], cases: Sequence[Case]) -> list[bool]:
     given = [case._asdict() | {"body": case.body.hex()} for case in cases]
     ran = subprocess.run(
@@ -69,9 +82,9 @@ def _run(command: Sequence[str], cases: Sequence[Case]) -> list[bool]:
     return verdicts
 
 
-@pytest.fixture(params=[in_python, in_javascript])
+@pytest.fixture(params=[in_python, in_javascript, by_the_local_receiver])
 def verdicts(request: pytest.FixtureRequest) -> Verifier:
-    """The page's code in each language."""
+    """The page's code in each language, and the local receiver's."""
     verifier: Verifier = request.param
     return verifier
 

@@ -218,7 +218,7 @@ def test_a_sum_is_repeated_where_the_connection_was_lost(
 
 
 def test_a_write_that_failed_is_no_success(documents: Documents) -> None:
-    """Each write of a group has its own status, whatever result stands beside the status."""
+    """Each write of a group has its own status, also where a result stands beside a refusal."""
     writes = [update("u1"), update("u2", version=5), update("u1"), update("u3")]
     results = documents.write_each(writes)
     assert [type(result) for result in results] == [
