@@ -1,19 +1,17 @@
 """What the stores of the webhooks write, and in which version."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import pytest
 
-from functions.firestore.model import AlreadyRecordedError, ChangedMeanwhileError, Delete
-from functions.webhooks.deliveries.delivery import Attempt, Cursor, Delivery, EndedWithin, Outcome
+from functions.firestore.model import AlreadyRecordedError, ChangedMeanwhileError
+from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
 from functions.webhooks.failing_endpoints.failing_endpoint import FailingEndpoint, Standing
 from functions.webhooks.message import EventType, Milestone
-from functions.webhooks.wall_store import WallStore
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 
 NOW: Final = datetime(2026, 5, 1, 18, 30, 0, 123456, UTC)
@@ -68,7 +66,7 @@ def recorded(store: DeliveryStore, made: Delivery) -> Delivery:
 
 
 def test_what_is_created_is_found_as_it_was(deliveries: DeliveryStore) -> None:
-    """Every field, of each sort of delivery."""
+    """Design 4: every field, of each sort of delivery."""
     made = [
         delivery("1"),
         delivery("2", url=""),
@@ -84,22 +82,8 @@ def test_what_is_created_is_found_as_it_was(deliveries: DeliveryStore) -> None:
     assert deliveries.load(EVENT, "another") is None
 
 
-def test_a_commit_creates_all_or_none(
-    deliveries: DeliveryStore, documents: InMemoryDocuments
-) -> None:
-    """A recorded delivery or milestone keeps all others out (design 2)."""
-    there, fresh = delivery("there"), delivery("fresh")
-    deliveries.create(EVENT, [there], [replace(REACHED, number=500)])
-    for others, number in (([fresh, there], 100), ([fresh], 500)):
-        with pytest.raises(AlreadyRecordedError):
-            deliveries.create(EVENT, others, [replace(REACHED, number=number)])
-
-    assert deliveries.load(EVENT, fresh.id) is None
-    assert WallStore(documents).milestones(EVENT, [100, 500]) == {500: "p1"}
-
-
 def test_a_save_changes_the_progress_and_nothing_else(deliveries: DeliveryStore) -> None:
-    """What the delivery says stays as it was."""
+    """Design 2: what the delivery says stays as it was; a restart gives it URL and endpoint too."""
     deliveries.create(EVENT, [delivery(test=True)])
     begun = replace(recorded(deliveries, delivery()), begun=1, slow=True)
     deliveries.save(begun)
@@ -107,69 +91,13 @@ def test_a_save_changes_the_progress_and_nothing_else(deliveries: DeliveryStore)
     done = attempted(recorded(deliveries, begun), None)
     deliveries.save(replace(done, url="another", body="another"))
     assert recorded(deliveries, done) == done
-
-
-def test_a_restart_takes_the_reason_away(deliveries: DeliveryStore) -> None:
-    """The next round has the present URL and endpoint."""
-    deliveries.create(EVENT, [delivery(disabled="nobody answers")])
-    again = recorded(deliveries, delivery()).redelivered(
-        NOW + timedelta(hours=1), url="https://example.com/right", endpoint="a"
-    )
-    deliveries.restart(again)
-
+    ended = replace(recorded(deliveries, done), outcome=Outcome.FAILED, next_attempt_at=None)
+    again = ended.redelivered(NOW, url="https://example.com/right", endpoint="a")
+    deliveries.restart(replace(again, body="another"))
     assert recorded(deliveries, again) == again
-    assert again.reason is None
-
-
-@pytest.mark.parametrize("write", [DeliveryStore.save, DeliveryStore.restart])
-@pytest.mark.parametrize("meanwhile", ["saved", "restarted", "deleted"])
-def test_a_delivery_is_written_in_the_version_that_was_read(
-    deliveries: DeliveryStore,
-    documents: InMemoryDocuments,
-    write: Callable[[DeliveryStore, Delivery], None],
-    meanwhile: str,
-) -> None:
-    """A later write is not overwritten; Firestore's TTL policy may have deleted the record."""
-    deliveries.create(EVENT, [attempted(delivery(), 204)])
-    read = recorded(deliveries, delivery())
-    match meanwhile:
-        case "saved":
-            deliveries.save(replace(read, begun=1))
-        case "restarted":
-            deliveries.restart(read.redelivered(NOW))
-        case _:
-            documents.commit(Delete(f"events/{EVENT}/deliveries/{read.id}"))
-    before = deliveries.load(EVENT, read.id)
-    with pytest.raises(ChangedMeanwhileError):
-        write(deliveries, read.redelivered(NOW))
-
-    assert deliveries.load(EVENT, read.id) == before
-
-
-def test_deliveries_that_ended_at_the_same_moment_are_turned_by_their_ids(
-    deliveries: DeliveryStore,
-) -> None:
-    """Oldest end first; both limits are part of the period."""
-    ends = {"d0": 1, "d1": 0, "d2": 1, "d3": 1, "d4": 2, "early": -0.001, "late": 2.001}
-    failed = replace(delivery(), outcome=Outcome.FAILED, next_attempt_at=None)
-    deliveries.create(
-        EVENT,
-        [
-            replace(failed, id=name, ended_at=NOW + timedelta(seconds=end))
-            for name, end in ends.items()
-        ],
-    )
-    wanted = EndedWithin(since=NOW, until=NOW + timedelta(seconds=2))
-    found: list[Delivery] = []
-    while True:
-        last = Cursor(found[-1].ended_at or NOW, found[-1].id) if found else None
-        page = deliveries.ended(EVENT, wanted, last, 2)
-        found += page
-        if len(page) < 2:
-            break
-
-    assert [delivery.id for delivery in found] == ["d1", "d0", "d2", "d3", "d4"]
-    assert deliveries.count_ended(EVENT, wanted) == 5
+    retried = attempted(recorded(deliveries, again), 500)
+    deliveries.save(retried)
+    assert [attempt.round for attempt in recorded(deliveries, again).log] == [0, 1]
 
 
 def test_what_workers_note_of_an_endpoint_stays_beside_a_sweep(
