@@ -27,7 +27,8 @@ from functions.firestore.model import (
 )
 from functions.parameters import CHANNEL_OPTIONS
 
-SLOW_SECONDS: Final = 0.1
+SLOW_SECONDS: Final = 0.05
+"""How long a refusal takes: the limit of the next repetition is shorter by as much."""
 STREAMS: Final = {"BatchGetDocuments", "RunQuery", "RunAggregationQuery"}
 GONE: Final = grpc.StatusCode.UNAVAILABLE
 BAD: Final = "refused"
@@ -188,7 +189,7 @@ def test_a_limit_holds_over_all_repetitions(
 def test_the_last_repetition_gets_no_new_limit(server: Server) -> None:
     """A repetition shortly before the end fails at the end."""
     documents = FirestoreDocuments.through(server.channel, "my-wall")
-    server.refusals = [GONE] * 9
+    server.refusals = [GONE] * 99
     with pytest.raises(exceptions.RetryError):
         documents.get("users/u1", seconds=1)
     assert len(server.calls) > 2

@@ -313,11 +313,6 @@ def test_signed_in_without_valid_token(
     assert capfd.readouterr() == ("", "")
 
 
-def test_the_caller_comes_first() -> None:
-    """Design 3.3: nothing is read of a stranger's body, malformed or not."""
-    assert error_of(serve(echo, STAFF_ONLY).post("/", data="{", headers=JSON))[0] == 401
-
-
 class Counting(io.BytesIO):
     """A body that counts the bytes read of it."""
 
