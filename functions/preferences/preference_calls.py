@@ -111,11 +111,9 @@ def _one_click(service: "Service", request: flask.Request, token: str) -> flask.
             return _text(HTTPStatus.TOO_MANY_REQUESTS, too_many_calls(error.until))
         return _text(HTTPStatus.FORBIDDEN, IN_A_MAIL.not_valid.message)
     users = service.users
-    records = users.find(*ids)
-    # A repeated click writes nothing: a write costs, and calls a trigger.
-    if not records.all_off(Flag.RECAP):
-        users.choose(records, {Flag.RECAP: False}, service.clock.now())
-        log.info("preferences.unsubscribed")
+    records = users.find(*ids).without_off(Flag.RECAP)
+    users.choose(records, {Flag.RECAP: False}, service.clock.now())
+    log.info("preferences.unsubscribed")
     return _text(
         HTTPStatus.OK,
         "Done: you get no more event recaps. The link at the end of the mail turns them on again.",

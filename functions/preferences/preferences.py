@@ -14,7 +14,7 @@ records decide together which mails an address gets (design 3.54):
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final, Self, TypeAlias
@@ -190,10 +190,17 @@ class AddressRecords:
         first = min(self.accounts, default="")
         return email_address(self.accounts.get(self.named, self.accounts.get(first)))
 
-    def all_off(self, flag: Flag) -> bool:
-        """Whether every record has the flag off, so that turning it off would change nothing."""
-        records = [*self.own.values(), *self.accounts.values(), *self.relatives.values()]
-        return all(chosen(record, flag) is False for record in records)
+    def without_off(self, flag: Flag) -> Self:
+        """The same, without the accounts that have the flag off: turning it off leaves them alone.
+
+        The own records stay. Their `chosenAt` outweighs what an account chose before, of which the
+        trigger may not have heard yet.
+        """
+        accounts, relatives = (
+            {uid: it for uid, it in records.items() if chosen(it, flag) is not False}
+            for records in (self.accounts, self.relatives)
+        )
+        return replace(self, accounts=accounts, relatives=relatives)
 
     def doubtful(self) -> set[str]:
         """The accounts whose choice counts only where their address is verified."""

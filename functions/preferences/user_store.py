@@ -146,7 +146,8 @@ class UserStore:
         return {user.id: user.fields for user in users if user}
 
     def _write(self, *writes: Merge) -> None:
-        self.documents.commit(*writes, seconds=CALL_SECONDS)
+        if writes:
+            self.documents.commit(*writes, seconds=CALL_SECONDS)
 
 
 def _merge(

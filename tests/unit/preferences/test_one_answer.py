@@ -149,6 +149,18 @@ def test_a_late_trigger_frees_nothing_that_was_turned_off_since(people: People) 
     assert people.mailed(ANN)[1] is False
 
 
+def test_a_repeated_click_outweighs_what_the_trigger_has_not_heard(people: People) -> None:
+    """The owner turns recaps on in the app, then clicks: a late trigger frees nothing."""
+    people.is_late = True
+    people.verified["u1"] = ANN
+    people.account("u1", ANN, recap=False)
+    people.click(OLD)
+    people.turn("u1", recap=True)
+    people.click(OLD)
+    people.tell()
+    assert people.mailed(ANN)[1] is False
+
+
 def test_an_address_switched_on_by_its_link_outweighs_strangers(people: People) -> None:
     """A stranger's account with the address keeps nobody out; the owner's account does."""
     people.account("evil", ANN, recap=False)
