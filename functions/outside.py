@@ -1,6 +1,6 @@
 """What a use case is handed of the outside: the clock, threads, secrets and the queue of tasks.
 
-`functions/process.py` has what a deployed process hands in.
+`functions/process.py` has what a deployed process hands in. `Recent` keeps what was read there.
 """
 
 import json
