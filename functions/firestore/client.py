@@ -19,7 +19,7 @@ from google.cloud.firestore_v1.services.firestore.transports import FirestoreGrp
 
 from functions.cache import once
 from functions.firestore.codec import document, encode_query, encode_write
-from functions.firestore.group_commit import GroupCommit, Item, Result
+from functions.firestore.group_commit import GroupCommit, Item, Result, Turn
 from functions.firestore.model import (
     CALL_SECONDS,
     TRANSACTIONS,
@@ -316,11 +316,12 @@ class GroupedDocuments(FirestoreDocuments):
     def __init__(self, *given: Any, **named: Any) -> None:
         """See `FirestoreDocuments`."""
         super().__init__(*given, **named)
+        limits, turn = (_GROUP, CALL_SECONDS), Turn()
         self._reads = GroupCommit[str, Document | None](
-            lambda paths, seconds: self.get_all(paths, seconds=seconds), _GROUP, CALL_SECONDS
+            lambda paths, seconds: self.get_all(paths, seconds=seconds), *limits, turn
         )
         self._updates = GroupCommit[Update, Written](
-            lambda updates, seconds: self.write_each(updates, seconds=seconds), _GROUP, CALL_SECONDS
+            lambda updates, seconds: self.write_each(updates, seconds=seconds), *limits, turn
         )
 
     def get(

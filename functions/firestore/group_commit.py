@@ -1,8 +1,8 @@
 """Group commit: makes the calls of many threads together, as databases commit transactions.
 
-While a call is running, new callers gather in a group for the next call. A lone caller does not
-wait. With many callers, a single call to the service does the work of all, for a fraction of their
-CPU (docs/benchmarks.md). A stuck call delays its own group, and the next group by
+While a call is running, new callers gather in a group for the next call. A caller waits for no call
+where none is running. With many callers, a single call to the service does the work of all, for a
+fraction of their CPU (docs/benchmarks.md). A slow call delays its own group, and the next group by
 `PATIENCE_SECONDS`.
 """
 
@@ -15,8 +15,8 @@ from typing import Final, Generic, TypeVar
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-PATIENCE_SECONDS: Final = 0.2
-"""How long a group waits for the group before it: several times the length of a healthy call."""
+PATIENCE_SECONDS: Final = 0.02
+"""How long a group waits for the call before it: what grouping adds to a caller's wait at most."""
 
 _MIN_CALL_SECONDS: Final = 1.0
 
@@ -29,6 +29,25 @@ class _Group(Generic[Item, Result]):
 
 
 @dataclass(slots=True, eq=False)
+class Turn:
+    """Lets one call at a time pass; a call that outlasts the patience keeps no other one back."""
+
+    patience: float = PATIENCE_SECONDS
+    _passing: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _replacing: threading.Lock = field(default_factory=threading.Lock, init=False)
+
+    def take(self) -> threading.Lock:
+        """Wait until the call before has ended or outlasts the patience; the lock to release."""
+        while True:
+            passing = self._passing
+            if passing.acquire(timeout=self.patience):
+                return passing
+            with self._replacing:
+                if self._passing is passing:
+                    self._passing = threading.Lock()  # the slow call keeps the old lock
+
+
+@dataclass(slots=True, eq=False)
 class GroupCommit(Generic[Item, Result]):
     """Passes the items of all threads to `call`, one group at a time."""
 
@@ -38,12 +57,12 @@ class GroupCommit(Generic[Item, Result]):
     at_most: int
     """Items in a group."""
     seconds: float
-    """Limit for a result, including the wait for the group before."""
-    patience: float = PATIENCE_SECONDS
-    """Seconds that a group waits for the group before it."""
+    """Limit for a result, including the wait for the call before."""
+    turn: Turn = field(default_factory=Turn)
+    """Groups of several kinds that share a turn are called one after the other. More callers gather
+    for each call."""
     monotonic: Callable[[], float] = time.monotonic
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
-    _turn: threading.Lock = field(default_factory=threading.Lock, init=False)
     _forming: _Group[Item, Result] = field(default_factory=_Group, init=False)
 
     def __call__(self, item: Item) -> Result:
@@ -73,7 +92,7 @@ class GroupCommit(Generic[Item, Result]):
     def _lead(self, group: _Group[Item, Result]) -> None:
         """Make the call of the group, and set its results or its error."""
         joined = self.monotonic()
-        turn = self._take_turn()
+        turn = self.turn.take()
         try:
             with self._lock:
                 if self._forming is group:
@@ -85,14 +104,3 @@ class GroupCommit(Generic[Item, Result]):
         finally:
             turn.release()
             group.under_way.release()
-
-    def _take_turn(self) -> threading.Lock:
-        """Wait until the group before has its results or is stuck; returns the lock to release."""
-        while True:
-            with self._lock:
-                turn = self._turn
-            if turn.acquire(timeout=self.patience):
-                return turn
-            with self._lock:
-                if self._turn is turn:
-                    self._turn = threading.Lock()  # the stuck group keeps the old lock

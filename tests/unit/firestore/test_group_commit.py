@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from functions.firestore.group_commit import GroupCommit
+from functions.firestore.group_commit import GroupCommit, Turn
 
 
 class Service:
@@ -50,7 +50,7 @@ def service() -> Service:
 
 def grouped(service: Service, at_most: int = 100) -> GroupCommit[int, int]:
     """Its calls, grouped."""
-    return GroupCommit(service.square, at_most=at_most, seconds=25.0, patience=25.0)
+    return GroupCommit(service.square, at_most=at_most, seconds=25.0, turn=Turn(25.0))
 
 
 def test_a_lone_caller_waits_for_nobody(service: Service) -> None:
@@ -138,7 +138,7 @@ def test_a_stuck_call_holds_up_its_own_group_alone() -> None:
             assert release.wait(10)
         return list(numbers)
 
-    echo = GroupCommit[int, int](ask, at_most=100, seconds=25.0, patience=0.01)
+    echo = GroupCommit[int, int](ask, at_most=100, seconds=25.0, turn=Turn(0.01))
     with ThreadPoolExecutor(1) as threads:
         first = threads.submit(echo, 0)
         assert stuck.wait(10)
@@ -146,6 +146,24 @@ def test_a_stuck_call_holds_up_its_own_group_alone() -> None:
         assert not first.done()
         release.set()
         assert first.result(10) == 0
+
+
+def test_groups_of_two_kinds_take_turns(service: Service) -> None:
+    """While a call of one kind is under way, callers of the other kind gather as well."""
+    turn = Turn(25.0)
+    square, negative = (
+        GroupCommit[int, int](call, at_most=100, seconds=25.0, turn=turn)
+        for call in (service.square, lambda numbers, _: [-number for number in numbers])
+    )
+    service.go = threading.Semaphore(0)
+    with ThreadPoolExecutor(4) as threads:
+        first = threads.submit(square, 100)
+        assert service.called.acquire(timeout=10)
+        rest = [threads.submit(negative, number) for number in range(3)]
+        wait_for(lambda: len(negative._forming.items) == 3)  # noqa: SLF001
+        assert not any(answer.done() for answer in rest)
+        service.go.release()
+        assert [answer.result(10) for answer in (first, *rest)] == [10_000, 0, -1, -2]
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
