@@ -178,6 +178,7 @@ class Worker:
     def _post(self, delivery: Delivery) -> Attempt:
         body = delivery.body.encode()
         secret = self.secrets.of(delivery.event_id)
+        source = Source(self.tenants.of(delivery.event_id), delivery.event_id)
         # Before `at`, to which its duration is added: no retry is due before its wait is over.
         began = self.clock.monotonic()
         at = self.clock.now()
@@ -197,7 +198,6 @@ class Worker:
         status, error, excerpt = None, None, None
         try:
             to = EndpointUrl.parse(delivery.url)
-            source = Source(self.tenants.of(delivery.event_id), delivery.event_id)
             response = self.sender.post(to, headers, body, source)
             status, excerpt = response.status, response.excerpt
         except UnusableUrlError as unusable:  # by a rule that is younger than the delivery

@@ -103,6 +103,19 @@ def test_why_there_was_no_answer_is_recorded(parts: Parts) -> None:
     assert (attempt.status, attempt.error) == (None, "no answer within 5 seconds")
 
 
+def test_the_time_of_an_attempt_is_the_receivers_own(parts: Parts) -> None:
+    """Spec 4.3: what the service reads before the POST is no part of it."""
+
+    def pass_time() -> None:
+        parts.monotonic += 2
+        parts.now += timedelta(seconds=2)
+
+    for read in ("get events", "get secrets", "sender.post"):
+        parts.at(read, pass_time)
+    [attempt] = parts.attempts(parts.delivery(test=True), 500).log
+    assert (attempt.at, attempt.milliseconds) == (NOW + timedelta(seconds=4), 2000)
+
+
 def test_a_task_that_comes_too_early_comes_back(parts: Parts) -> None:
     """Nothing is sent, and the task fails, so that its queue waits its backoff (design 2)."""
     delivery = parts.attempts(parts.delivery(), 500)
