@@ -124,7 +124,8 @@ class Publisher:
         finally:  # the pace counts only what is recorded anew
             for _ in set(counted) - {delivery.id for delivery in new}:
                 self.pace.take_back(event_id)
-        for delivery in new:
+        recorded = {delivery.id: delivery for delivery in (*new, *earlier)}
+        for delivery in recorded.values():  # perhaps by a run that has not come so far
             if delivery.outcome is Outcome.SKIPPED:
                 log.warning(
                     "delivery.skipped",
@@ -134,7 +135,6 @@ class Publisher:
                     host=host_of(delivery.url),
                     reason=delivery.reason,
                 )
-        recorded = {delivery.id: delivery for delivery in (*new, *earlier)}
         of_urls: dict[str, list[Delivery]] = defaultdict(list)
         for _, part in batches:
             for made in part:
