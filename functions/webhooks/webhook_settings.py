@@ -31,7 +31,8 @@ MAX_ADDRESSES: Final = 5
 SWITCHED_OFF: Final = "the URL is switched off"
 """Why nothing is sent to a URL in `off`."""
 
-_NEVER: Final = datetime.min.replace(tzinfo=UTC)
+_LONG_AGO: Final = datetime(1970, 1, 1, tzinfo=UTC)
+"""Stands for every earlier time, from which nothing could be subtracted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class WebhookSettings:
 
     subscriptions: tuple[Subscription, ...] = ()
     notify: tuple[str, ...] = ()
-    urls_changed_at: datetime = _NEVER
+    urls_changed_at: datetime = _LONG_AGO
     version: Version | None = None
 
     @classmethod
@@ -81,7 +82,7 @@ class WebhookSettings:
         cls,
         fields: Mapping[str, Any],
         *,
-        written_at: datetime = _NEVER,
+        written_at: datetime = _LONG_AGO,
         version: Version | None = None,
     ) -> Self:
         """Read the fields of the document.
@@ -118,7 +119,7 @@ class WebhookSettings:
                 for address in _list(fields.get("notify"))[:MAX_ADDRESSES]
                 if isinstance(address, str)
             ),
-            urls_changed_at=time(fields.get("urlsChangedAt")) or written_at,
+            urls_changed_at=max(time(fields.get("urlsChangedAt")) or written_at, _LONG_AGO),
             version=version,
         )
 

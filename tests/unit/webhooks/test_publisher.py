@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -328,6 +328,14 @@ def test_a_late_trigger_tells_a_milestone_whatever_else_was_saved_meanwhile(part
     publish(parts, hundredth)
 
     assert [event for event, _ in parts.told] == [MILESTONE, UPLOADED]
+
+
+def test_urls_that_were_changed_at_the_beginning_of_time_stop_no_trigger(parts: Parts) -> None:
+    """A script has left the first time that Firestore knows: every milestone is later."""
+    parts.subscribe(URL, urlsChangedAt=datetime.min.replace(tzinfo=UTC))
+    parts.crowd(99)
+    publish(parts, parts.photo("p1"))
+    assert reached(parts) == [100]
 
 
 def test_several_milestones_at_once_are_due_in_order(parts: Parts) -> None:
