@@ -34,7 +34,6 @@ from emulator.neighbours.cloud_tasks import Rate
 from functions import parameters
 from functions.outside import Clock as ProcessClock
 from functions.webhooks.deliveries.delivery import SLOW_AFTER
-from functions.webhooks.deliveries.delivery_store import Tenants
 from functions.webhooks.deliveries.fair_pace import Pace, slow_attempts_a_second
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SLOW_QUEUE
 from functions.webhooks.deliveries.receiver_speed import FastReceivers
@@ -222,17 +221,10 @@ class Queue:
         self.go_on()
 
 
-class _Shared(Tenants):
-    """So many tenants that share the floods, or a tenant for each event."""
-
-    def __init__(self, count: int) -> None:
-        self._count = count
-
-    def of(self, event_id: str) -> str:
-        """See `Tenants`."""
-        number = event_id.rpartition("-")[2]
-        is_shared = self._count and number.isdecimal()
-        return f"tenant-{int(number) % self._count}" if is_shared else event_id
+def _tenant_of(count: int, event_id: str) -> str:
+    """One of `count` tenants that share the floods, or with 0 a tenant for each event."""
+    number = event_id.rpartition("-")[2]
+    return f"tenant-{int(number) % count}" if count and number.isdecimal() else event_id
 
 
 class Project:
@@ -241,16 +233,18 @@ class Project:
     def __init__(self, case: Beside) -> None:
         self._case = case
         self._clock = Clock()
-        self._tenants = _Shared(case.tenants)
+        self._tenant_of = functools.partial(_tenant_of, case.tenants)
         self._chance = random.Random(SEED)  # noqa: S311 - chance, not a secret
         self._queues = {
             name: self._queue(name)
             for name in (*(step.queue for step in RETRY_SCHEDULE), SLOW_QUEUE)
         }
         a_second = parameters.EVENT_DELIVERIES_A_SECOND.value if case.pace else NO_PACE
-        triggers = _endpoint("onPhotoWritten").maxInstances
-        self._paces = [Pace(a_second, self._clock.process, self._tenants) for _ in range(triggers)]
-        self._resends = Pace(a_second, self._clock.process, self._tenants)
+        clock, triggers = self._clock.process, _endpoint("onPhotoWritten").maxInstances
+        self._paces = [
+            Pace(a_second, self._clock.process, self._tenant_of) for _ in range(triggers)
+        ]
+        self._resends = Pace(a_second, clock, self._tenant_of)
         self.late: dict[str, list[float]] = {GOOD: [], FLAKY: [], _SLOW: []}
 
     def run(self) -> None:
@@ -342,7 +336,7 @@ class Project:
 
     def _receivers(self) -> FastReceivers:
         return (FastReceivers if self._case.places else _Unbounded)(
-            self._clock.process, self._tenants
+            self._clock.process, self._tenant_of
         )
 
     def _queue(self, name: str) -> Queue:
@@ -352,7 +346,7 @@ class Project:
         )
         slow_a_second = slow_a_second if self._case.slow_pace else NO_PACE
         instances = [
-            Instance(self._receivers(), Pace(slow_a_second, self._clock.process, self._tenants))
+            Instance(self._receivers(), Pace(slow_a_second, self._clock.process, self._tenant_of))
             for _ in range(endpoint.maxInstances)
         ]
         limits = endpoint.taskQueueTrigger["rateLimits"]

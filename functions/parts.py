@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from functions.webhooks.deliveries.fair_pace import Pace
     from functions.webhooks.deliveries.redelivery import Redelivery
     from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
-    from functions.webhooks.sender.sender import Sender
     from functions.webhooks.signing import RememberedSecrets
     from functions.webhooks.wall_store import WallStore
     from functions.webhooks.webhook_settings import SettingsStore
+    from functions.webhooks.worker import Sender
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -250,7 +250,7 @@ class Parts:
         from functions.webhooks.deliveries.fair_pace import Pace
 
         a_second = self.parameters.event_deliveries_a_second
-        return Pace(a_second, self.clock, self._tenants)
+        return Pace(a_second, self.clock, self._tenants.of)
 
     @made_once
     def _redelivery(self) -> "Redelivery":

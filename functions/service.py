@@ -151,10 +151,10 @@ class Service(Parts):
             sender=self.adapters.sender(),
             tenants=self._tenants,
             task_queue=self.adapters.task_queue,
-            slow_pace=Pace(slow, self.clock, self._tenants),
+            slow_pace=Pace(slow, self.clock, self._tenants.of),
             failures=Failures(self._endpoints, self._tenants, self.clock),
             clock=self.clock,
-            fast_receivers=FastReceivers(self.clock, self._tenants),
+            fast_receivers=FastReceivers(self.clock, self._tenants.of),
         )
 
     @made_once

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from functions import outside
-from functions.webhooks.deliveries.delivery_store import Tenants
 
 
 @dataclass(slots=True)
@@ -23,12 +22,6 @@ class Clock:
         return outside.Clock(lambda: datetime.fromtimestamp(self.now, UTC), self, lambda _: None)
 
 
-class NamedTenants(Tenants):
-    """The tenant stands in the name of an event, as in `e1 of t1`; else an event is its own."""
-
-    def __init__(self) -> None:
-        """Nothing is read."""
-
-    def of(self, event_id: str) -> str:
-        """See `Tenants`."""
-        return event_id.rpartition(" of ")[2]
+def tenant_of(event_id: str) -> str:
+    """The tenant, which stands in the name of the event: `t1` of `e1 of t1`."""
+    return event_id.rpartition(" of ")[2]

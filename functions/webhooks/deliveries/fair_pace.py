@@ -23,14 +23,12 @@ an earlier one, as other tenants have nothing waiting any more.
 
 import heapq
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from functions.outside import Clock
-
-if TYPE_CHECKING:
-    from functions.webhooks.deliveries.delivery_store import Tenants
 
 BURST_SECONDS: Final = 0.25
 """Seconds of the pace that a tenant may have due at once: of 80 a second, one photo at 20 URLs."""
@@ -143,13 +141,16 @@ class _Tenant:
 class Pace:
     """Gives each delivery its wait; one instance serves all threads of a process."""
 
-    def __init__(self, a_second: float, clock: Clock, tenants: "Tenants") -> None:
-        """Make `a_second` deliveries due in a second while some are waiting."""
+    def __init__(self, a_second: float, clock: Clock, tenant_of: Callable[[str], str]) -> None:
+        """Make `a_second` deliveries due in a second while some are waiting.
+
+        `tenant_of` gives the tenant of an event, by their ids.
+        """
         self._a_second = a_second
         self._burst = max(1, int(a_second * BURST_SECONDS))
         self._burst_left = float(BURSTS_AT_ONCE * self._burst)
         self._clock = clock
-        self._tenants_of_events = tenants
+        self._tenant_of = tenant_of
         self._served_until = clock.monotonic()
         self._queue = _FairQueue()
         self._tenants: dict[str, _Tenant] = {}
@@ -160,7 +161,7 @@ class Pace:
 
     def wait(self, event_id: str, at_least: timedelta = timedelta(0)) -> timedelta:
         """How long the next delivery of the event waits for those before it, or `at_least`."""
-        tenant_id = self._tenants_of_events.of(event_id)
+        tenant_id = self._tenant_of(event_id)
         with self._lock:
             self._serve()
             now = self._served_until
@@ -183,7 +184,7 @@ class Pace:
 
     def take_back(self, event_id: str) -> None:
         """Count the last delivery of the event no more: it was recorded before."""
-        tenant_id = self._tenants_of_events.of(event_id)
+        tenant_id = self._tenant_of(event_id)
         with self._lock:
             if event_id in self._last_due:
                 self._last_due[event_id] -= self._turn
