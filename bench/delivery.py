@@ -29,6 +29,7 @@ from functions.firestore.client import documents
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.message import EventType
+from functions.webhooks.webhook_settings import key
 
 AIMS: Final = {16: "2.5", 64: "2.2"}
 """Times the reference, by the attempts in flight."""
@@ -145,6 +146,7 @@ def delivery_to(url: str, event_id: str) -> Delivery:
         event_id=event_id,
         event_type=EventType.PHOTO_UPLOADED,
         url=url,
+        endpoint=key(url),
         data={"photo": {"id": "p1", "status": "pending", "url": "https://example.com/p1.jpg"}},
         now=datetime.now(UTC),
     )

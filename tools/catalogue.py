@@ -48,6 +48,7 @@ def description() -> dict[str, Any]:
             event_id="midsummer",
             event_type=EventType(name),
             url="https://example.com/hook",
+            endpoint="screen",
             data=sample(EventType(name), _MIDSUMMER),
             now=_MIDSUMMER,
         )

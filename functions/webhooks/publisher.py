@@ -16,11 +16,9 @@ from functions import log
 from functions.firestore.model import AlreadyRecordedError
 from functions.outside import Clock, InParallel, TaskQueue
 from functions.wall.wall_event import Photo, WallEvent
-from functions.webhooks.deliveries.delivery import Delivery, Outcome
+from functions.webhooks.deliveries.delivery import Delivery, Outcome, attempt_task
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
-from functions.webhooks.deliveries.endpoint_url import host_of
 from functions.webhooks.deliveries.fair_pace import Pace
-from functions.webhooks.deliveries.queues import attempt_task
 from functions.webhooks.message import (
     EventType,
     Message,
@@ -132,7 +130,7 @@ class Publisher:
                     deliveryId=delivery.id,
                     eventId=delivery.event_id,
                     event=delivery.event_type,
-                    host=host_of(delivery.url),
+                    host=delivery.host,
                     reason=delivery.reason,
                 )
         of_urls: dict[str, list[Delivery]] = defaultdict(list)

@@ -9,7 +9,7 @@ from functions import log
 from functions.firestore.model import Document
 from functions.gcp.triggers import DocumentWritten, run_again
 from functions.wall.wall_event import Photo, WallEvent
-from functions.webhooks.deliveries.queues import AttemptRequest, TooEarlyError
+from functions.webhooks.deliveries.delivery import AttemptRequest, TooEarlyError
 from functions.webhooks.failing_endpoints.failing_endpoint import event_of_notice
 
 if TYPE_CHECKING:

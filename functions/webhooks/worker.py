@@ -4,23 +4,28 @@ A receiver's failure belongs to the delivery: the worker records it and queues t
 the task succeeds. Only the service's own faults make the task fail, and its queue brings it back.
 """
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Final
+from typing import Final, Protocol
 from urllib.parse import quote
 
 from functions import log
 from functions.firestore.model import ChangedMeanwhileError
 from functions.outside import Clock, TaskQueue
-from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
+from functions.webhooks.deliveries.delivery import (
+    Attempt,
+    AttemptRequest,
+    Delivery,
+    Outcome,
+    TooEarlyError,
+    attempt_task,
+)
 from functions.webhooks.deliveries.delivery_store import DeliveryStore, Tenants
-from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError, host_of
 from functions.webhooks.deliveries.fair_pace import Pace
-from functions.webhooks.deliveries.queues import AttemptRequest, TooEarlyError, attempt_task
 from functions.webhooks.deliveries.receiver_speed import FastReceivers
 from functions.webhooks.failing_endpoints.endpoint_store import Failures
-from functions.webhooks.sender.sender import HostLimitError, Sender, SendError, Source
 from functions.webhooks.signing import SIGNATURE_HEADER, RememberedSecrets, sign, standard_headers
 
 TEST_HEADER: Final = "Wall-Test"
@@ -42,6 +47,48 @@ HOST_LIMIT_WAIT: Final = timedelta(seconds=1)
 
 EARLY: Final = timedelta(seconds=0.5)
 """A task that comes at most this early is held back here; clocks differ by less."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Whose POST it is."""
+
+    tenant_id: str
+    event_id: str
+
+
+class SendError(Exception):
+    """No HTTP status came back; the message says why, for the delivery's log.
+
+    Where the cause is a `SendError` as well, it says more, for the service's own log alone.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """The receiver's answer: its HTTP status, which alone decides anything.
+
+    `excerpt` is the beginning of the body of an answer that acknowledges nothing, for people.
+    """
+
+    status: int
+    excerpt: str | None = None
+
+
+class HostLimitError(Exception):
+    """The event or its tenant has as many POSTs under way there as it may; nothing was sent."""
+
+
+class Sender(Protocol):
+    """Posts to receivers; one instance serves all threads."""
+
+    def post(self, url: str, headers: Mapping[str, str], body: bytes, source: Source) -> Response:
+        """POST `body` once, and wait at most five seconds for the answer's head.
+
+        Raises:
+            HostLimitError: the POST has to come later.
+            SendError: no HTTP status came back in time, or nothing may be sent there.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +201,7 @@ class Worker:
             "delivery.given-up",
             deliveryId=delivery.id,
             eventId=delivery.event_id,
-            host=host_of(delivery.url),
+            host=delivery.host,
             begun=delivery.begun,
         )
         return Attempt(
@@ -197,11 +244,8 @@ class Worker:
             headers[TEST_HEADER] = "true"
         status, error, excerpt = None, None, None
         try:
-            to = EndpointUrl.parse(delivery.url)
-            response = self.sender.post(to, headers, body, source)
+            response = self.sender.post(delivery.url, headers, body, source)
             status, excerpt = response.status, response.excerpt
-        except UnusableUrlError as unusable:  # by a rule that is younger than the delivery
-            error = str(unusable)
         except SendError as failed:
             error = str(failed)
             if isinstance(cause := failed.__cause__, SendError):
@@ -244,7 +288,7 @@ def _log(delivery: Delivery, attempt: Attempt, lag: timedelta) -> None:
         deliveryId=delivery.id,
         eventId=delivery.event_id,
         event=delivery.event_type,
-        host=host_of(delivery.url),
+        host=delivery.host,
         attempt=attempt.number,
         outcome=delivery.outcome,
         status=attempt.status,
@@ -258,6 +302,6 @@ def _log(delivery: Delivery, attempt: Attempt, lag: timedelta) -> None:
             deliveryId=delivery.id,
             eventId=delivery.event_id,
             event=delivery.event_type,
-            host=host_of(delivery.url),
+            host=delivery.host,
             attempts=delivery.attempts,
         )

@@ -6,8 +6,7 @@ from datetime import datetime
 
 from emulator.neighbours.cloud_tasks import Names
 from functions.outside import Task
-from functions.webhooks.deliveries.endpoint_url import EndpointUrl
-from functions.webhooks.sender.sender import Response, Source
+from functions.webhooks.worker import Response, Source
 from tests.in_memory.through import Through, at_once
 
 
@@ -45,15 +44,15 @@ class InMemoryTaskQueue:
 class ScriptedSender:
     """See `Sender`; receivers answer as scripted."""
 
-    answer: Callable[[EndpointUrl, Mapping[str, str], bytes], int]
+    answer: Callable[[str, Mapping[str, str], bytes], int]
     """Gives the HTTP status, or raises `SendError`."""
     through: Through = at_once
     excerpt: Callable[[], str | None] = lambda: None
     """Gives the beginning of the answer's body."""
 
-    def post(self, to: EndpointUrl, headers: Mapping[str, str], body: bytes, _: Source) -> Response:
+    def post(self, url: str, headers: Mapping[str, str], body: bytes, _: Source) -> Response:
         """See `Sender`."""
         return Response(
-            self.through("sender.post", lambda: self.answer(to, headers, body), retried=False),
+            self.through("sender.post", lambda: self.answer(url, headers, body), retried=False),
             self.excerpt(),
         )

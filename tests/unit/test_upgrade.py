@@ -22,8 +22,7 @@ from functions.webhooks.calls.webhook_arguments import (
     RotateArguments,
     ShareArguments,
 )
-from functions.webhooks.deliveries.delivery import Outcome
-from functions.webhooks.deliveries.queues import AttemptRequest
+from functions.webhooks.deliveries.delivery import AttemptRequest, Outcome
 from tests.in_memory.documents import Firestore
 from tests.in_memory.through import Crash
 from tests.unit.recap.parts import At, House, guest

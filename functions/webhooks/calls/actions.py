@@ -21,9 +21,8 @@ from functions.webhooks.calls.webhook_arguments import (
     endpoint_at,
     next_page,
 )
-from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcome
+from functions.webhooks.deliveries.delivery import AttemptRequest, Delivery, EndedWithin, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
-from functions.webhooks.deliveries.queues import AttemptRequest
 from functions.webhooks.deliveries.redelivery import Obstacle, Redelivery, obstacle_at
 from functions.webhooks.message import sample
 from functions.webhooks.signing import RememberedSecrets

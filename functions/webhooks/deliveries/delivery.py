@@ -11,17 +11,17 @@ and body. A round is one redelivery, counted from 1, or the delivery's first att
 
 import json
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from functions.firestore.model import Version
-from functions.outside import wire_time
-from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError
-from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, step
+from functions.outside import Task, wire_time
+from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError, host_of
+from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SLOW_QUEUE, step
 from functions.webhooks.message import EventType, Payload
-from functions.webhooks.webhook_settings import key
 
 KEPT_FOR: Final = timedelta(days=30)
 """How long a delivery stays recorded; Firestore's TTL policy deletes it after `expireAt`."""
@@ -125,6 +125,11 @@ class Delivery:
     slow: bool = False
     version: Version | None = field(default=None, compare=False, repr=False)
 
+    def __post_init__(self) -> None:
+        """Refuse a due attempt that the schedule has not."""
+        if self.next_attempt_at:
+            step(self.due_attempt)
+
     @classmethod
     def create(
         cls,
@@ -133,7 +138,7 @@ class Delivery:
         event_id: str,
         event_type: EventType,
         url: str,
-        endpoint: str | None = None,
+        endpoint: str,
         data: Payload,
         now: datetime,
         disabled: str | None = None,
@@ -142,8 +147,7 @@ class Delivery:
     ) -> Self:
         """A new delivery, due at once.
 
-        An endpoint without an id goes by the key of its URL. The delivery is skipped if `url` is
-        unusable or `disabled` gives a reason.
+        The delivery is skipped if `url` is unusable or `disabled` gives a reason.
 
         `cause` names the write, the milestone or the guest, with the same name at every run: cause,
         event type and URL make the delivery's id.
@@ -166,7 +170,7 @@ class Delivery:
             event_id=event_id,
             event_type=event_type,
             url=url,
-            endpoint=endpoint or key(url),
+            endpoint=endpoint,
             body=json.dumps(body, ensure_ascii=False, separators=(",", ":")),
             created_at=now,
             outcome=Outcome.SKIPPED if reason else Outcome.PENDING,
@@ -176,6 +180,11 @@ class Delivery:
             test=test,
             written_at=written_at,
         )
+
+    @property
+    def host(self) -> str | None:
+        """For a log line; see `host_of`."""
+        return host_of(self.url)
 
     @property
     def end(self) -> Cursor:
@@ -269,6 +278,76 @@ class Delivery:
             begun=0,
             slow=False,
         )
+
+
+class TooEarlyError(Exception):
+    """The attempt is not due yet; the task has to come back later."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRequest:
+    """The attempt that a task asks for, by delivery, round and number.
+
+    `slow` tells that the task is on the slow queue. `dispatched_before` counts the earlier
+    dispatches of the task, which all failed.
+    """
+
+    event_id: str
+    delivery_id: str
+    attempt: int
+    round: int = 0
+    slow: bool = False
+    dispatched_before: int = 0
+
+    @classmethod
+    def read(cls, data: Any, *, dispatched_before: int = 0) -> Self:
+        """Read the body of a task.
+
+        Raises:
+            ValueError: `attempt_task` made no such body.
+        """
+        given = {"round": 0, "slow": 0, **data} if isinstance(data, Mapping) else {}
+        match given:
+            case {
+                "eventId": str(event),
+                "deliveryId": str(delivery),
+                "attempt": int(attempt),
+                "round": int(in_round),
+                "slow": slow,
+            }:
+                return cls(event, delivery, attempt, in_round, bool(slow), dispatched_before)
+        raise ValueError("not the task of an attempt: eventId, deliveryId and attempt are needed")
+
+
+def attempt_task(delivery: Delivery, *, suffix: str = "") -> Task:
+    """The task for the due attempt of `delivery`: its queue, name and time are recorded.
+
+    The task has the same name each time it is made, so that Cloud Tasks keeps one. On the slow
+    queue the due time is in the name, as a delivery may have to wait there more than once. Each
+    round has its own names, because a name stays taken for a day. `suffix` makes another name, for
+    a task that was queued and got lost.
+    """
+    if delivery.next_attempt_at is None:
+        raise ValueError("the delivery has no attempt that is due")
+    data: dict[str, str | int] = {
+        "eventId": delivery.event_id,
+        "deliveryId": delivery.id,
+        "attempt": delivery.due_attempt,
+    }
+    series = delivery.id
+    if delivery.round:
+        data["round"] = delivery.round
+        series += f"-r{delivery.round}"
+    series = f"{series}-{delivery.due_attempt}"
+    if delivery.slow:
+        data["slow"] = 1
+        series += f"-at{int(delivery.next_attempt_at.timestamp() * 1000)}"
+    return Task(
+        queue=SLOW_QUEUE if delivery.slow else step(delivery.due_attempt).queue,
+        name=f"{series}{suffix}",
+        data=data,
+        due=delivery.next_attempt_at,
+    )
 
 
 FOREVER: Final = datetime.max.replace(tzinfo=UTC)

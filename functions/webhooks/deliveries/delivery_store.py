@@ -26,7 +26,6 @@ from functions.webhooks.deliveries.delivery import (
     EndedWithin,
     Outcome,
 )
-from functions.webhooks.deliveries.queues import step
 from functions.webhooks.message import EventType, Milestone
 from functions.webhooks.webhook_settings import key
 
@@ -231,8 +230,6 @@ def read_delivery(document: Document) -> Delivery:
     """
     *_, event_id, _, delivery_id = document.path.split("/")
     fields = document.fields
-    if fields["nextAttemptAt"]:
-        step(fields["attempts"] + 1)
     return Delivery(
         id=delivery_id,
         event_id=event_id,

@@ -14,11 +14,10 @@ from functions import log
 from functions.call_rules import CallError, Code
 from functions.firestore.model import ChangedMeanwhileError
 from functions.outside import Clock, InParallel, Task, TaskQueue
-from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.deliveries.delivery import Delivery, attempt_task
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError
 from functions.webhooks.deliveries.fair_pace import Pace
-from functions.webhooks.deliveries.queues import attempt_task
 from functions.webhooks.webhook_settings import Subscription, WebhookSettings
 
 

@@ -1,9 +1,16 @@
-"""One signed POST to a receiver that may mean harm."""
+"""One signed POST to a receiver that may mean harm.
+
+A tenant may have many events, spellings of a host and names below a wildcard, all of which lead to
+somebody else's machine: how many POSTs a process makes to a machine at a time is limited.
+"""
 
 import http.client
 import socket
 import ssl
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -11,16 +18,14 @@ from urllib3 import Timeout
 
 from functions.outside import Clock, Recent
 from functions.webhooks.deliveries.delivery import ACKNOWLEDGING
-from functions.webhooks.deliveries.endpoint_url import BAD_PORTS, EndpointUrl, is_public
-from functions.webhooks.sender.adapter import ANSWER_BYTES, HEAD_LINES, NoAnswerError, PinnedAdapter
-from functions.webhooks.sender.sender import (
-    OF_A_TENANT,
-    OF_AN_EVENT,
-    HostLimits,
-    Response,
-    SendError,
-    Source,
+from functions.webhooks.deliveries.endpoint_url import (
+    BAD_PORTS,
+    EndpointUrl,
+    UnusableUrlError,
+    is_public,
 )
+from functions.webhooks.sender.adapter import ANSWER_BYTES, HEAD_LINES, NoAnswerError, PinnedAdapter
+from functions.webhooks.worker import HostLimitError, Response, SendError, Source
 
 EXCERPT_BYTES: Final = 1024
 """Bytes kept of the body of an answer that is not 2xx, for the delivery's log."""
@@ -63,6 +68,44 @@ class Resolver(Protocol):
         """The IP addresses of `host`, or an OSError after `seconds` at most."""
 
 
+OF_AN_EVENT: Final = 40
+"""Concurrent POSTs of one event to one host, per process: two messages at 20 URLs."""
+
+OF_A_TENANT: Final = 80
+"""Concurrent POSTs of one tenant to one address, per process: two such events."""
+
+
+class HostLimits:
+    """Gives turns; one instance serves all threads."""
+
+    def __init__(self, at_a_time: int) -> None:
+        """`at_a_time` is how many POSTs may be under way under one key."""
+        self._at_a_time = at_a_time
+        self._under_way: Counter[Hashable] = Counter()
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def under_way(self, *keys: Hashable) -> Iterator[None]:
+        """One POST that counts under each of the different `keys`.
+
+        Raises:
+            HostLimitError: as many are under way already, under one of them.
+        """
+        with self._lock:
+            if any(self._under_way[key] >= self._at_a_time for key in keys):
+                raise HostLimitError
+            for key in keys:
+                self._under_way[key] += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                for key in keys:
+                    self._under_way[key] -= 1
+                    if not self._under_way[key]:
+                        del self._under_way[key]
+
+
 @dataclass(eq=False, kw_only=True)
 class HttpSender:
     """Posts to receivers; one instance serves all threads of the process."""
@@ -80,14 +123,16 @@ class HttpSender:
         """Remember for a day which receivers have answered which events; none has yet."""
         self._answered: Recent[tuple[str, str, int], bool] = Recent(self.clock, seconds=86_400.0)
 
-    def post(
-        self, to: EndpointUrl, headers: Mapping[str, str], body: bytes, source: Source
-    ) -> Response:
+    def post(self, url: str, headers: Mapping[str, str], body: bytes, source: Source) -> Response:
         """See `Sender`.
 
         A receiver that has not answered this event before could be anybody's machine. Until it
         has shown its certificate, the error gives no reason; only its cause does.
         """
+        try:
+            to = EndpointUrl.parse(url)
+        except UnusableUrlError as unusable:  # by a rule that is younger than the delivery
+            raise SendError(str(unusable)) from None
         if to.port in BAD_PORTS:
             raise SendError("the URL's port is another service's and never connected to")
         ends = self.clock.monotonic() + self.timeout_seconds

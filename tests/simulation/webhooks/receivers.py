@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from functions.webhooks.deliveries.endpoint_url import EndpointUrl
-from functions.webhooks.sender.sender import HostLimitError, Response, SendError, Source
+from functions.webhooks.worker import HostLimitError, Response, SendError, Source
 from tests.in_memory.through import ServiceError
 from tests.simulation.faults import NEVER_RETRIED
 from tests.simulation.simulation import MINUTE, SECOND, Instance, current
@@ -28,7 +27,7 @@ class Receivers:
     def __init__(
         self,
         seen: Seen,
-        behaviours: Mapping[EndpointUrl, str],
+        behaviours: Mapping[str, str],
         instance: Instance,
         crowded: float,
     ) -> None:
@@ -41,7 +40,7 @@ class Receivers:
         self._behaviours = behaviours
         self._instance = instance
 
-    def post(self, to: EndpointUrl, headers: Mapping[str, str], body: bytes, _: Source) -> Response:
+    def post(self, url: str, headers: Mapping[str, str], body: bytes, _: Source) -> Response:
         """See `ports.Sender`."""
         actor = current()
         choices = self._seen.simulation.choices
@@ -61,7 +60,7 @@ class Receivers:
 
         def arrive() -> int | None:
             self._seen.posted(post)
-            return self._status(to, post)
+            return self._status(url, post)
 
         try:
             status = self._instance.call("sender.post", arrive, retried=False, possible=_POSSIBLE)
@@ -75,9 +74,9 @@ class Receivers:
         post.answered = self._seen.simulation.time
         return Response(status)
 
-    def _status(self, to: EndpointUrl, post: Post) -> int | None:
+    def _status(self, url: str, post: Post) -> int | None:
         count = sum(seen.delivery_id == post.delivery_id for seen in self._seen.posts)
-        match self._behaviours[to]:
+        match self._behaviours[url]:
             case "ok" | "500" | "silent" as always:
                 return {"ok": 204, "500": 500, "silent": None}[always]
             case "down":

@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any, Final, Self
 
 from functions.wall.address import normalised
-from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 from functions.webhooks.message import EventType
 from tests.simulation.choices import Choices
 from tests.simulation.simulation import MINUTE, SECOND, START
@@ -80,7 +79,7 @@ class Scenario:
         unreadable: Whether a record is there that cannot be read.
     """
 
-    receivers: Mapping[EndpointUrl, str]
+    receivers: Mapping[str, str]
     settings: Mapping[str, Any]
     crowd: int
     behind: int
@@ -112,7 +111,7 @@ class Scenario:
         if choices.happens("unusable", 0.1, "a URL is unusable"):
             entries.append({"url": choices.pick("which", _UNUSABLE), "events": list(EventType)})
         return cls(
-            receivers={EndpointUrl.parse(url): choices.pick(url, behaviours) for url in urls},
+            receivers={url: choices.pick(url, behaviours) for url in urls},
             settings={"urls": entries},
             crowd=choices.pick("crowd", (0, 0, 0, 99, 98, 97, 499)),
             behind=choices.pick("behind", (0, 0, 50, _BEHIND, 101)),

@@ -19,15 +19,9 @@ from functions.webhooks.calls.webhook_arguments import (
     RotateArguments,
     TestArguments,
 )
-from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.deliveries.delivery import AttemptRequest, Delivery, TooEarlyError
 from functions.webhooks.deliveries.delivery_store import read_delivery
-from functions.webhooks.deliveries.queues import (
-    RETRY_SCHEDULE,
-    SLOW_QUEUE,
-    SWEEP_PERIOD,
-    AttemptRequest,
-    TooEarlyError,
-)
+from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SLOW_QUEUE, SWEEP_PERIOD
 from tests.in_memory.adapters import service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.outside import InMemoryTaskQueue, InMemoryTasks

@@ -18,8 +18,8 @@ from functions.firestore.client import documents
 from functions.mail.sendgrid import SendGridMailer
 from functions.process import CLOCK, webhook_sender
 from functions.wall.wall_event import Photo, WallEvent
+from functions.webhooks.deliveries.delivery import AttemptRequest
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
-from functions.webhooks.deliveries.queues import AttemptRequest
 from functions.webhooks.message import EventType
 from functions.webhooks.webhook_settings import key
 from functions.webhooks.worker import Worker

@@ -18,12 +18,12 @@ from functions.outside import Clock, InParallel, Task
 from functions.parts import Parameters
 from functions.service import Service
 from functions.wall.wall_event import Photo
-from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.deliveries.delivery import AttemptRequest, Delivery, attempt_task
 from functions.webhooks.deliveries.delivery_store import DeliveryStore, read_delivery
-from functions.webhooks.deliveries.endpoint_url import EndpointUrl
-from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, AttemptRequest, attempt_task
+from functions.webhooks.deliveries.queues import RETRY_SCHEDULE
 from functions.webhooks.message import EventType
-from functions.webhooks.sender.sender import SendError
+from functions.webhooks.webhook_settings import key
+from functions.webhooks.worker import SendError
 from tests.in_memory.adapters import one_by_one, service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.mailer import InMemoryMailer
@@ -147,6 +147,7 @@ class Parts:
             event_id=EVENT,
             event_type=EventType.PHOTO_UPLOADED,
             url=url,
+            endpoint=key(url),
             data={"name": "Zoë"},
             now=self.now,
             **fields,
@@ -210,7 +211,7 @@ class Parts:
         self.slept += seconds
         self.now += timedelta(seconds=seconds)
 
-    def _answer(self, _: EndpointUrl, headers: Mapping[str, str], body: bytes) -> int:
+    def _answer(self, _: str, headers: Mapping[str, str], body: bytes) -> int:
         self.posts.append((headers, body))
         status = self.answers.pop(0) if self.answers else 204
         if status is None:

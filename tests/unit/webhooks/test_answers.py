@@ -9,9 +9,8 @@ from contextlib import suppress
 import pytest
 
 from emulator import certificates
-from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 from functions.webhooks.sender.http_sender import EXCERPT_BYTES, excerpt
-from functions.webhooks.sender.sender import SendError, Source
+from functions.webhooks.worker import SendError, Source
 from tests.unit.webhooks.tls_receivers import (
     BODY,
     DEADLINE,
@@ -61,8 +60,8 @@ def head(*lines: str, status: int = 500, version: str = "HTTP/1.1") -> bytes:
 def test_how_a_body_begins(answer: bytes, expected: str | None) -> None:
     """Text of a bounded length, as far as it came; None where the answer acknowledges."""
     with serving(answers(answer)) as server, sending() as sender:
-        to = EndpointUrl("localhost", server.port, "/")
-        assert sender.post(to, {}, BODY, Source("t1", "e1")).excerpt == expected
+        url = f"https://localhost:{server.port}/"
+        assert sender.post(url, {}, BODY, Source("t1", "e1")).excerpt == expected
 
 
 @pytest.mark.parametrize(
@@ -93,8 +92,8 @@ def test_a_body_that_stalls_is_cut() -> None:
         ended.set()
 
     with serving(handler) as server, sending(timeout=120) as sender:
-        to = EndpointUrl("localhost", server.port, "/")
-        assert sender.post(to, {}, BODY, Source("t1", "e1")).excerpt == "stalls"
+        url = f"https://localhost:{server.port}/"
+        assert sender.post(url, {}, BODY, Source("t1", "e1")).excerpt == "stalls"
         assert ended.wait(20)
 
 

@@ -101,7 +101,7 @@ RECEIVERS: Final[Mapping[str, _Receiver]] = {
 
 _POST: Final = """
 import json, sys, time
-from functions.webhooks.sender.sender import SendError
+from functions.webhooks.worker import SendError
 from tests.unit.webhooks.tls_receivers import post, sending
 
 def cpu_of_a_post(port):

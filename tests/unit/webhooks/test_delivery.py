@@ -5,8 +5,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from functions.webhooks.deliveries.delivery import LOG_KEPT, Attempt, Delivery
-from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, AttemptRequest, attempt_task
+from functions.webhooks.deliveries.delivery import (
+    LOG_KEPT,
+    Attempt,
+    AttemptRequest,
+    Delivery,
+    attempt_task,
+)
+from functions.webhooks.deliveries.queues import RETRY_SCHEDULE
 from functions.webhooks.message import EventType
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
@@ -18,7 +24,13 @@ FAILURES = [500] * ATTEMPTS
 def delivery(url: str = "https://example.com/hook", cause: str = "write-1") -> Delivery:
     """A delivery as it is created."""
     return Delivery.create(
-        cause=cause, event_id="e1", event_type=EventType.PHOTO_UPLOADED, url=url, data={}, now=NOW
+        cause=cause,
+        event_id="e1",
+        event_type=EventType.PHOTO_UPLOADED,
+        url=url,
+        endpoint="screen",
+        data={},
+        now=NOW,
     )
 
 

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from functions.webhooks.sender import adapter
-from functions.webhooks.sender.sender import SendError
+from functions.webhooks.worker import SendError
 from tests.unit.webhooks.tls_receivers import (
     OK,
     answers,

@@ -21,7 +21,7 @@ from functions.webhooks.deliveries.endpoint_url import EndpointUrl, is_public_or
 from functions.webhooks.sender import adapter
 from functions.webhooks.sender.http_sender import HttpSender
 from functions.webhooks.sender.resolver import SystemResolver
-from functions.webhooks.sender.sender import SendError, Source
+from functions.webhooks.worker import SendError, Source
 from tests.unit.webhooks.name_server import SILENT, NameServer, answering
 from tests.unit.webhooks.tls_receivers import (
     BODY,
@@ -66,11 +66,11 @@ def test_the_request_is_what_was_asked_for() -> None:
 def test_a_user_name_and_password_are_sent_and_nowhere_told() -> None:
     """As `Authorization: Basic`; a failure gives its reason without them."""
     with serving(answers(OK)) as server, sending() as sender:
-        to = EndpointUrl.parse(f"https://user:secret@localhost:{server.port}/")
-        assert sender.post(to, {}, BODY, Source("t1", "e1")).status == 200
+        url = f"https://user:secret@localhost:{server.port}/"
+        assert sender.post(url, {}, BODY, Source("t1", "e1")).status == 200
     assert b"\r\nAuthorization: Basic dXNlcjpzZWNyZXQ=\r\n" in server.requests[0]
     with sending() as sender, pytest.raises(SendError) as raised:
-        sender.post(to, {}, BODY, Source("t1", "e1"))
+        sender.post(url, {}, BODY, Source("t1", "e1"))
     told = "".join(traceback.format_exception(raised.value))
     assert not re.search("secret|dXNlcjpzZWNyZXQ", told)
 
@@ -179,8 +179,8 @@ def test_a_body_that_drips_changes_no_outcome(framing: bytes) -> None:
         drip(b".")(connection)
 
     with serving(handler) as server, sending() as sender:
-        to = EndpointUrl("localhost", server.port, "/")
-        response = sender.post(to, {}, BODY, Source("t1", "e1"))
+        url = f"https://localhost:{server.port}/"
+        response = sender.post(url, {}, BODY, Source("t1", "e1"))
     assert response.status == 500
     assert response.excerpt is not None
     assert response.excerpt.rstrip(".") == "begins"
@@ -228,9 +228,9 @@ def test_a_receiver_that_does_not_read() -> None:
             ended.wait(30)
 
     with plain_serving(shake_hands_only) as server, sending() as sender:
-        to = EndpointUrl("localhost", server.port, "/")
+        url = f"https://localhost:{server.port}/"
         with pytest.raises(SendError, match="no answer within"):
-            sender.post(to, {}, b"x" * 20_000_000, Source("t1", "e1"))
+            sender.post(url, {}, b"x" * 20_000_000, Source("t1", "e1"))
         ended.set()
 
 

@@ -203,6 +203,7 @@ def test_the_envelope() -> None:
         event_id="e1",
         event_type=EventType.GUEST_JOINED,
         url="https://example.com/hook",
+        endpoint="screen",
         data={"uploaderName": "Zoë ✓"},
         now=CREATED,
     )

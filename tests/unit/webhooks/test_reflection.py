@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from functions.webhooks.sender.sender import HostLimitError, SendError
+from functions.webhooks.worker import HostLimitError, SendError
 from tests.unit.webhooks.tls_receivers import (
     OK,
     Server,

@@ -7,7 +7,7 @@ import pytest
 
 from functions.call_rules import Caller, Role
 from functions.webhooks.calls.webhook_arguments import RotateArguments
-from functions.webhooks.deliveries.queues import AttemptRequest
+from functions.webhooks.deliveries.delivery import AttemptRequest
 from functions.webhooks.signing import RememberedSecrets, WebhookSecret
 from tests.unit.webhooks.parts import EVENT, Parts
 

@@ -6,7 +6,8 @@ from contextlib import ExitStack, suppress
 
 import pytest
 
-from functions.webhooks.sender.sender import HostLimitError, HostLimits
+from functions.webhooks.sender.http_sender import HostLimits
+from functions.webhooks.worker import HostLimitError
 
 HOST = "hooks.example.com"
 

@@ -38,6 +38,7 @@ def delivery(cause: str = "w1", url: str = "https://example.com/hook", **fields:
         event_id=EVENT,
         event_type=EventType.PHOTO_UPLOADED,
         url=url,
+        endpoint="screen",
         data={"text": "ü"},
         now=NOW,
         **fields,

@@ -10,12 +10,11 @@ from functions.call_rules import Caller, Role
 from functions.outside import Task
 from functions.parts import Parameters
 from functions.webhooks.calls.webhook_arguments import Page, ResendArguments
-from functions.webhooks.deliveries.delivery import Outcome
-from functions.webhooks.deliveries.queues import SLOW_QUEUE, AttemptRequest, attempt_task
+from functions.webhooks.deliveries.delivery import AttemptRequest, Outcome, attempt_task
+from functions.webhooks.deliveries.queues import SLOW_QUEUE
 from functions.webhooks.deliveries.redelivery import OVERDUE_AFTER
 from functions.webhooks.publisher import Publisher
-from functions.webhooks.sender.sender import HostLimitError
-from functions.webhooks.worker import HOST_LIMIT_WAIT, Worker
+from functions.webhooks.worker import HOST_LIMIT_WAIT, HostLimitError, Worker
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts, crashes, fails
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from functions.webhooks.deliveries.delivery import Outcome
-from functions.webhooks.deliveries.queues import TooEarlyError
+from functions.webhooks.deliveries.delivery import Outcome, TooEarlyError
 from functions.webhooks.signing import sign, standard_headers
 from functions.webhooks.worker import BEGUN_AT_MOST, SUSPICIOUS_AFTER
 from tests.in_memory.through import Crash, ServiceError

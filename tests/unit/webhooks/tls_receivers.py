@@ -13,11 +13,11 @@ import pytest
 
 from emulator import certificates
 from functions.process import CLOCK
-from functions.webhooks.deliveries.endpoint_url import EndpointUrl, is_public, is_public_or_loopback
+from functions.webhooks.deliveries.endpoint_url import is_public, is_public_or_loopback
 from functions.webhooks.sender.adapter import PinnedAdapter
-from functions.webhooks.sender.http_sender import HttpSender
+from functions.webhooks.sender.http_sender import HostLimits, HttpSender
 from functions.webhooks.sender.resolver import SystemResolver
-from functions.webhooks.sender.sender import HostLimits, SendError, Source
+from functions.webhooks.worker import SendError, Source
 
 DEADLINE: Final = 0.5  # seconds; the service's own 5 would only make the tests slow
 BODY: Final = b'{"event":"photo.uploaded"}'
@@ -154,8 +154,9 @@ def post(
     tenant_id: str = "t1",
 ) -> int:
     """Post once; the status."""
-    to, source = EndpointUrl(host, port, path), Source(tenant_id, event_id)
-    return sender.post(to, {"Wall-Delivery-Id": "d1"}, BODY, source).status
+    source = Source(tenant_id, event_id)
+    url = f"https://{host}:{port}{path}"
+    return sender.post(url, {"Wall-Delivery-Id": "d1"}, BODY, source).status
 
 
 def unreached(sender: HttpSender, port: int, host: str = "localhost") -> str:
