@@ -199,7 +199,6 @@ class Service(Parts):
             endpoints=self._endpoints,
             settings=self._webhook_settings,
             deliveries=DeliveryStore(self.documents),
-            wall=self._wall,
             people=People(
                 self.documents,
                 rate_limit=self.rate_limit("EMAIL_PREFS_KEY"),
@@ -217,7 +216,6 @@ class Service(Parts):
         from functions.webhooks.calls.actions import Actions
 
         return Actions(
-            wall=self._wall,
             settings=self._webhook_settings,
             deliveries=self.deliveries,
             secrets=self.webhook_secrets,
@@ -233,7 +231,6 @@ class Service(Parts):
         from functions.webhooks.calls.actions import UrlTest
 
         return UrlTest(
-            wall=self._wall,
             settings=self._webhook_settings,
             deliveries=self.deliveries,
             worker=self.worker,
@@ -250,7 +247,6 @@ class Service(Parts):
         from functions.webhooks.calls.shared_log import LogLinks, LogShareStore
 
         return LogLinks(
-            wall=self._wall,
             settings=self._webhook_settings,
             shares=LogShareStore(self.documents),
             secrets=self.adapters.secrets,

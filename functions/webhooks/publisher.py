@@ -89,7 +89,7 @@ class Publisher:
     def _takes_deletions(self, event_id: str, settings: WebhookSettings) -> bool:
         """Whether a URL takes `photo.deleted`; with the event itself its photos are deleted too."""
         is_wanted = settings.wants(EventType.PHOTO_DELETED)
-        return is_wanted and self.wall.event(event_id) is not None
+        return is_wanted and self.settings.event(event_id) is not None
 
     def _joined(self, event_id: str, photo: Photo) -> Iterable[Message]:
         """The message that a guest has joined, if `photo` is the guest's first one."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from functions.firestore.model import TEXT_BYTES, Documents, Query, text
 from functions.outside import Clock, Recent
@@ -16,11 +16,6 @@ class WallStore:
     """Reads an event and its photos; every method is one call."""
 
     documents: Documents
-
-    def event(self, event_id: str) -> Mapping[str, Any] | None:
-        """Fields of the event, or None."""
-        found = self.documents.get(f"events/{event_id}")
-        return found.fields if found else None
 
     def count_photos(
         self, event_id: str, at_most: int | None = None, until: datetime | None = None

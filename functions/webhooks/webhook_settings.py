@@ -196,9 +196,14 @@ def _event_types(events: object) -> frozenset[EventType]:
 
 @dataclass(frozen=True, slots=True)
 class SettingsStore:
-    """Reads the settings, and writes `disabled`; every method is one call."""
+    """Reads an event and its settings, and writes `disabled`; every method is one call."""
 
     documents: Documents
+
+    def event(self, event_id: str) -> Mapping[str, Any] | None:
+        """Fields of the event itself, or None."""
+        found = self.documents.get(f"events/{event_id}")
+        return found.fields if found else None
 
     def load(self, event_id: str) -> WebhookSettings:
         """The settings as they are now."""

@@ -65,8 +65,7 @@ QUERIES: Final[dict[str, list[tuple[Any, ...]]]] = {
 
 BY_NAME: Final = {
     *("create", "find", "load", "save", "restart"),
-    *("event", "milestones"),
-    *("revoke", "note_failure", "note_notice", "forget"),
+    *("milestones", "revoke", "note_failure", "note_notice", "forget"),
 }
 """Those that read and write documents by their names."""
 

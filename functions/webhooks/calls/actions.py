@@ -26,7 +26,6 @@ from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.redelivery import Obstacle, Redelivery, obstacle_at
 from functions.webhooks.message import sample
 from functions.webhooks.signing import RememberedSecrets
-from functions.webhooks.wall_store import WallStore
 from functions.webhooks.webhook_settings import SettingsStore, Subscription, WebhookSettings
 from functions.webhooks.worker import Worker
 
@@ -58,7 +57,6 @@ class DryRun:
 class UrlTest:
     """Sends a test to a URL of an event."""
 
-    wall: WallStore
     settings: SettingsStore
     deliveries: DeliveryStore
     worker: Worker
@@ -76,7 +74,7 @@ class UrlTest:
             CallError: `invalid-argument` where the event has no such URL.
         """
         event_id, event_type = arguments.event_id, arguments.event_type
-        check_event(caller, self.wall.event(event_id), arguments.tenant_id)
+        check_event(caller, self.settings.event(event_id), arguments.tenant_id)
         endpoint = endpoint_at(arguments.url, self.settings.load(event_id))
         now = self.clock.now()
         delivery = Delivery.create(
@@ -101,7 +99,6 @@ class UrlTest:
 class Actions:
     """Sends deliveries of an event again, and replaces its webhook secret."""
 
-    wall: WallStore
     settings: SettingsStore
     deliveries: DeliveryStore
     secrets: RememberedSecrets
@@ -118,7 +115,7 @@ class Actions:
             CallError: as `Redelivery.begin_one` says. A page leaves alone the deliveries that
                 cannot be sent again; `invalid-argument` for a URL that the event has not.
         """
-        check_event(caller, self.wall.event(arguments.event_id), arguments.tenant_id)
+        check_event(caller, self.settings.event(arguments.event_id), arguments.tenant_id)
         settings = self.settings.load(arguments.event_id)
         if isinstance(arguments.what, Page):
             return self._resend_page(arguments.event_id, arguments.what, settings)
@@ -131,7 +128,7 @@ class Actions:
         Raises:
             CallError: `invalid-argument` where `page` is limited to a URL that the event has not.
         """
-        check_event(caller, self.wall.event(arguments.event_id), arguments.tenant_id)
+        check_event(caller, self.settings.event(arguments.event_id), arguments.tenant_id)
         settings = self.settings.load(arguments.event_id)
         matching = self._matching(page, settings)
 
@@ -164,7 +161,7 @@ class Actions:
         Each attempt is signed with one secret. A new secret replaces an announced one. A process
         may sign with the old secret for `SECRET_KEPT` longer.
         """
-        check_event(caller, self.wall.event(arguments.event_id), arguments.tenant_id)
+        check_event(caller, self.settings.event(arguments.event_id), arguments.tenant_id)
         if not arguments.active_in:
             self.secrets.rotate(arguments.event_id, caller.record)
             log.warning("webhook.secret_rotated", eventId=arguments.event_id, uid=caller.uid)
@@ -181,7 +178,7 @@ class Actions:
 
     def withdraw_secret(self, caller: Caller, arguments: RotateArguments) -> bool:
         """End the announced secret before it signs; returns whether there was one."""
-        check_event(caller, self.wall.event(arguments.event_id), arguments.tenant_id)
+        check_event(caller, self.settings.event(arguments.event_id), arguments.tenant_id)
         withdrawn = self.secrets.withdraw(arguments.event_id)
         log.warning(
             "webhook.secret_withdrawn",

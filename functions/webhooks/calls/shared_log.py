@@ -36,7 +36,6 @@ from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.delivery_store import NEWEST_AT_MOST, DeliveryStore
 from functions.webhooks.deliveries.endpoint_url import host_of
 from functions.webhooks.deliveries.redelivery import Redelivery
-from functions.webhooks.wall_store import WallStore
 from functions.webhooks.webhook_settings import SettingsStore, Subscription
 
 PAGE_BYTES: Final = 1_000_000
@@ -131,7 +130,6 @@ def _path(event_id: str, share_id: str) -> str:
 class LogLinks:
     """Gives links out and ends them, for one caller each."""
 
-    wall: WallStore
     settings: SettingsStore
     shares: LogShareStore
     secrets: SecretReader
@@ -149,7 +147,7 @@ class LogLinks:
         Raises:
             CallError: `invalid-argument` where the event has no such URL.
         """
-        check_event(caller, self.wall.event(arguments.event_id), arguments.tenant_id)
+        check_event(caller, self.settings.event(arguments.event_id), arguments.tenant_id)
         endpoint = endpoint_at(arguments.url, self.settings.load(arguments.event_id))
         now = self.clock.now()
         share = LogShare(
@@ -184,7 +182,7 @@ class LogLinks:
         Raises:
             CallError: `not-found` where the event has no such share (any more).
         """
-        check_event(caller, self.wall.event(arguments.event_id), arguments.tenant_id)
+        check_event(caller, self.settings.event(arguments.event_id), arguments.tenant_id)
         while True:
             share = self.shares.load(arguments.event_id, arguments.share_id)
             if share is None:

@@ -39,7 +39,6 @@ from functions.webhooks.failing_endpoints.failing_endpoint import (
     next_step,
 )
 from functions.webhooks.failing_endpoints.notice_composer import Change, compose
-from functions.webhooks.wall_store import WallStore
 from functions.webhooks.webhook_settings import SettingsStore, Subscription, WebhookSettings
 
 MAILS_TO_AN_ADDRESS: Final = 24
@@ -100,7 +99,6 @@ class Notifier:
     endpoints: EndpointStore
     settings: SettingsStore
     deliveries: DeliveryStore
-    wall: WallStore
     people: People
     mailer: Mailer
     sender: MailSender
@@ -116,7 +114,7 @@ class Notifier:
             Exception: a fault of our own, or of the mail service's settings.
         """
         settings = self.settings.load(event_id)
-        event = self.wall.event(event_id) if settings.notify else None
+        event = self.settings.event(event_id) if settings.notify else None
         news = list(self._news(event_id, settings)) if event is not None else []
         if event is None or not news:
             return
