@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from functions.webhooks.deliveries.redelivery import Redelivery
     from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
     from functions.webhooks.signing import RememberedSecrets
-    from functions.webhooks.wall_store import WallStore
     from functions.webhooks.webhook_settings import SettingsStore
     from functions.webhooks.worker import Sender
 
@@ -211,12 +210,6 @@ class Parts:
                 per_tenant=given.recap_mails_per_day,
             ),
         )
-
-    @made_once
-    def _wall(self) -> "WallStore":
-        from functions.webhooks.wall_store import WallStore
-
-        return WallStore(self.documents)
 
     @made_once
     def _webhook_settings(self) -> "SettingsStore":

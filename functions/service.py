@@ -120,11 +120,11 @@ class Service(Parts):
     @made_once
     def publisher(self) -> "Publisher":
         """What the triggers call."""
-        from functions.webhooks.publisher import Publisher
-        from functions.webhooks.wall_store import Milestones
+        from functions.webhooks.publisher import Milestones, Publisher, WallStore
 
+        wall = WallStore(self.documents)
         return Publisher(
-            wall=self._wall,
+            wall=wall,
             settings=self._webhook_settings,
             deliveries=self.deliveries,
             secrets=self.webhook_secrets,
@@ -132,7 +132,7 @@ class Service(Parts):
             pace=self.pace,
             in_parallel=self.adapters.threads(TASKS_AT_ONCE, "enqueue"),
             clock=self.clock,
-            milestones=Milestones(self._wall, self.clock),
+            milestones=Milestones(wall, self.clock),
         )
 
     @made_once

@@ -18,7 +18,7 @@ from functions.webhooks.deliveries.delivery import Cursor, EndedWithin, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
 from functions.webhooks.message import EventType
-from functions.webhooks.wall_store import WallStore
+from functions.webhooks.publisher import WallStore
 
 INDEXES: Final = json.loads((Path(__file__).parents[2] / "firestore.indexes.json").read_text())
 NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
