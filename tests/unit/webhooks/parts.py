@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 import pytest
 
 from emulator.neighbours.sendgrid import Answer, accepted
-from functions.call_rules import CallError, Code
+from functions.call_rules import Caller, CallError, Code, Role
 from functions.firestore.model import Create, Delete, Put, Query, readable
 from functions.mail.message import EmailMessage
 from functions.outside import Clock, InParallel, Task
@@ -30,6 +30,7 @@ from tests.in_memory.mailer import InMemoryMailer
 from tests.in_memory.outside import InMemoryTaskQueue, InMemoryTasks, ScriptedSender
 from tests.in_memory.through import Crash, ServiceError
 
+ADMIN: Final = Caller("u1", Role.ADMIN, "t1")
 NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 EVENT: Final = "e1"
 URL: Final = "https://example.com/hook"
@@ -127,6 +128,11 @@ class Parts:
     def repeats(self, what: str) -> None:
         """Lose the answer to the next such call: the adapter makes it again (see `RETRY`)."""
         self._repeated.add(what)
+
+    def wait(self, seconds: float) -> None:
+        """Let the time pass, for all instances."""
+        self.now += timedelta(seconds=seconds)
+        self.monotonic += seconds
 
     def photo(self, photo_id: str = "p1", email: str | None = None, **fields: Any) -> Photo:
         """A photo that is uploaded now: its document, as a trigger reads it."""

@@ -6,13 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from functions.call_rules import Caller, Role
 from functions.wall.wall_event import EventStatus, Photo, WallEvent
 from functions.webhooks.calls.webhook_arguments import ResendArguments, TestArguments
 from functions.webhooks.deliveries.delivery import Delivery
-from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts
-
-ADMIN = Caller("u1", Role.ADMIN, "t1")
+from tests.unit.webhooks.parts import ADMIN, EVENT, NOW, URL, Parts
 
 
 @pytest.fixture

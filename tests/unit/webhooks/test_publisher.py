@@ -27,12 +27,6 @@ MILESTONE = "milestone.reached"
 JOINED = "guest.joined"
 
 
-@pytest.fixture
-def parts() -> Parts:
-    """An event with one URL that takes everything."""
-    return Parts()
-
-
 def publish(parts: Parts, after: Photo, before: Photo | None = None, write: str = "w1") -> None:
     """Run the trigger of one write of a photo, in an instance that has just begun."""
     parts.process().publisher.photo_written(write, EVENT, before, after)

@@ -2,25 +2,17 @@
 
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any
 
 import pytest
 
-from functions.call_rules import Caller, Code, EventArguments, Role
+from functions.call_rules import Code, EventArguments
 from functions.parts import Parameters
 from functions.webhooks.calls.actions import Resent
 from functions.webhooks.calls.webhook_arguments import Page, ResendArguments
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from tests.in_memory.through import Crash, ServiceError
-from tests.unit.webhooks.parts import EVENT, NOW, Parts, crashes, fails, refused
-
-ADMIN: Final = Caller("u1", Role.ADMIN, "t1")
-
-
-@pytest.fixture
-def parts() -> Parts:
-    """An event with one URL."""
-    return Parts()
+from tests.unit.webhooks.parts import ADMIN, EVENT, NOW, Parts, crashes, fails, refused
 
 
 @pytest.fixture

@@ -15,19 +15,6 @@ TEN_MINUTES = timedelta(minutes=10)
 SUPERADMIN = Caller("u1", Role.SUPERADMIN, "t1")
 
 
-@pytest.fixture
-def parts() -> Parts:
-    """An event with one URL."""
-    return Parts()
-
-
-def wait(parts: Parts, **time: float) -> None:
-    """Let the time pass, for all instances."""
-    passed = timedelta(**time)
-    parts.now += passed
-    parts.monotonic += passed.total_seconds()
-
-
 def rotate(parts: Parts, active_in: timedelta = timedelta(0)) -> None:
     """A superadmin replaces the event's secret, in an instance that has just begun."""
     wanted = RotateArguments(event_id=EVENT, active_in=active_in)
@@ -48,15 +35,15 @@ def test_the_present_secret_signs_until_the_next_one_takes_over(parts: Parts) ->
     """On every instance in the same moment, whenever it would have looked again."""
     one, another = parts.process().webhook_secrets, parts.process().webhook_secrets
     [present] = signing(one)
-    wait(parts, seconds=25)
+    parts.wait(25)
     [same] = signing(another)
-    wait(parts, seconds=15)
+    parts.wait(15)
     rotate(parts, TEN_MINUTES)
     announced = recorded(parts).next.secret
     seen = []
     for _ in range(61):
         seen.append((parts.now, signing(one, another)))
-        wait(parts, seconds=10)
+        parts.wait(10)
     at = recorded(parts).rotated_at
 
     assert present == same != announced
@@ -71,7 +58,7 @@ def test_then_only_the_new_secret_is_recorded(parts: Parts) -> None:
     signing(one, another)
     rotate(parts, TEN_MINUTES)
     announced = recorded(parts).next.secret
-    wait(parts, minutes=10)
+    parts.wait(600)
     assert recorded(parts).secret != announced
     parts.calls.clear()
 
@@ -89,7 +76,7 @@ def test_instances_that_notice_at_once_write_once(parts: Parts) -> None:
     one, another = parts.process().webhook_secrets, parts.process().webhook_secrets
     rotate(parts, TEN_MINUTES)
     announced = recorded(parts).next.secret
-    wait(parts, minutes=10)
+    parts.wait(600)
 
     def another_notices() -> None:
         signing(another)
@@ -109,7 +96,7 @@ def test_an_announced_secret_that_is_given_up_in_time_never_signs(parts: Parts, 
     [present] = signing(one)
     rotate(parts, TEN_MINUTES)
     given_up = recorded(parts).next.secret
-    wait(parts, minutes=9, seconds=59)
+    parts.wait(599)
     assert signing(another) == [present]
     if act == "withdraw":
         wanted = RotateArguments(event_id=EVENT, withdraw=True)
@@ -120,7 +107,7 @@ def test_an_announced_secret_that_is_given_up_in_time_never_signs(parts: Parts, 
     seen = []
     for _ in range(61):
         seen += signing(one, another)
-        wait(parts, seconds=10)
+        parts.wait(10)
 
     assert given_up not in seen
     assert signing(one, another) == [recorded(parts).secret] * 2
@@ -146,7 +133,7 @@ def test_an_announced_secret_that_is_due_cannot_be_withdrawn(parts: Parts) -> No
     """It signs already, also where no instance has signed with it yet."""
     rotate(parts, TEN_MINUTES)
     announced = recorded(parts).next.secret
-    wait(parts, minutes=10)
+    parts.wait(600)
     wanted = RotateArguments(event_id=EVENT, withdraw=True)
 
     assert not parts.process().actions.withdraw_secret(SUPERADMIN, wanted)
@@ -159,7 +146,7 @@ def test_what_was_announced_and_is_due_is_the_present_one_of_the_next(parts: Par
     rotate(parts, TEN_MINUTES)
     first = recorded(parts).next.secret
     at = parts.now + TEN_MINUTES
-    wait(parts, hours=1)
+    parts.wait(3600)
     rotate(parts, TEN_MINUTES)
 
     assert (recorded(parts).secret, recorded(parts).rotated_at) == (first, at)
@@ -181,11 +168,11 @@ def test_a_secret_is_as_old_as_the_question(parts: Parts) -> None:
     """Spec 4.8: after a rotation an instance signs with the old secret for a minute at most."""
     slow = parts.process().webhook_secrets
     [old] = signing(parts.process().webhook_secrets)
-    parts.after("get secrets", lambda: wait(parts, seconds=50))
+    parts.after("get secrets", lambda: parts.wait(50))
     assert signing(slow) == [old]
 
     rotate(parts)
-    wait(parts, seconds=11)
+    parts.wait(11)
 
     assert signing(slow) == [recorded(parts).secret] != [old]
 
@@ -197,7 +184,7 @@ def test_a_secret_whose_reading_took_over_a_minute_is_read_again(parts: Parts) -
 
     def replaced_meanwhile() -> None:
         rotate(parts)
-        wait(parts, seconds=61)
+        parts.wait(61)
 
     parts.after("get secrets", replaced_meanwhile)
 
@@ -208,7 +195,7 @@ def test_a_withdrawal_between_reading_and_taking_over_counts(parts: Parts) -> No
     """A reader that is about to put the announced one in place finds the record changed."""
     one, another = parts.process().webhook_secrets, parts.process().webhook_secrets
     rotate(parts, TEN_MINUTES)
-    wait(parts, minutes=10)
+    parts.wait(600)
     parts.at("update secrets", lambda: rotate(parts))
 
     assert signing(one) == [recorded(parts).secret]

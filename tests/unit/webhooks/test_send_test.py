@@ -8,12 +8,10 @@ from typing import Any, Final
 
 import pytest
 
-from functions.call_rules import Caller, Role
 from functions.webhooks.calls.webhook_arguments import ResendArguments, TestArguments
 from functions.webhooks.message import EventType
-from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts
+from tests.unit.webhooks.parts import ADMIN, EVENT, NOW, URL, Parts
 
-ADMIN: Final = Caller("u1", Role.ADMIN, "t1")
 SPECIFICATION: Final = (Path(__file__).parents[3] / "docs/specification.md").read_text()
 
 

@@ -1,11 +1,11 @@
 """Links to the log of a URL: their tokens, their ends, their pages (spec 4.11 to 4.14)."""
 
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any
 
 import pytest
 
-from functions.call_rules import Caller, Code, Role
+from functions.call_rules import Code
 from functions.links.token import Scope, TokenKeys
 from functions.webhooks.calls.shared_log import (
     PAGE_BYTES,
@@ -25,15 +25,7 @@ from functions.webhooks.deliveries.endpoint_url import name_of
 from functions.webhooks.webhook_settings import key
 from tests.in_memory.adapters import InMemorySecrets
 from tests.in_memory.documents import InMemoryDocuments
-from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts, refused
-
-ADMIN: Final = Caller("u1", Role.ADMIN, "t1")
-
-
-@pytest.fixture
-def parts() -> Parts:
-    """An event with one URL."""
-    return Parts()
+from tests.unit.webhooks.parts import ADMIN, EVENT, NOW, URL, Parts, refused
 
 
 def share(parts: Parts, **fields: Any) -> tuple[str, LogShare]:

@@ -15,12 +15,6 @@ from tests.in_memory.through import ServiceError
 from tests.unit.webhooks.parts import FAILURES, NOW, Parts, fails
 
 
-@pytest.fixture
-def parts() -> Parts:
-    """An event with one URL."""
-    return Parts()
-
-
 @pytest.mark.parametrize(("late", "swept"), [(0, 0), (120, 0), (120.001, 1), (86400, 1)])
 def test_what_is_two_minutes_late_is_overdue(parts: Parts, late: float, swept: int) -> None:
     """A busy queue is not a lost task."""

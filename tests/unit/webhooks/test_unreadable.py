@@ -6,14 +6,11 @@ from datetime import timedelta
 
 import pytest
 
-from functions.call_rules import Caller, Role
 from functions.parts import Parameters
 from functions.webhooks.calls.webhook_arguments import LogArguments, ResendArguments, ShareArguments
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.webhook_settings import key
-from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
-
-ADMIN = Caller("u1", Role.ADMIN, "t1")
+from tests.unit.webhooks.parts import ADMIN, EVENT, NOW, OTHER, URL, Parts
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from datetime import timedelta
 
 import pytest
 
-from functions.call_rules import Caller, Role
 from functions.outside import Task
 from functions.parts import Parameters
 from functions.webhooks.calls.webhook_arguments import Page, ResendArguments
@@ -16,9 +15,7 @@ from functions.webhooks.deliveries.redelivery import OVERDUE_AFTER
 from functions.webhooks.publisher import Publisher
 from functions.webhooks.worker import HOST_LIMIT_WAIT, HostLimitError, Worker
 from tests.in_memory.through import Crash, ServiceError
-from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts, crashes, fails
-
-ADMIN = Caller("u1", Role.ADMIN, "t1")
+from tests.unit.webhooks.parts import ADMIN, EVENT, NOW, URL, Parts, crashes, fails
 
 
 @pytest.fixture
@@ -36,12 +33,7 @@ def upload(parts: Parts, publisher: Publisher, number: int) -> None:
 
 def takes(parts: Parts, seconds: float) -> None:
     """Have the next POST take so long."""
-
-    def pass_time() -> None:
-        parts.monotonic += seconds
-        parts.now += timedelta(seconds=seconds)
-
-    parts.at("sender.post", pass_time)
+    parts.at("sender.post", lambda: parts.wait(seconds))
 
 
 def slow_worker(parts: Parts) -> Worker:
@@ -85,17 +77,12 @@ def test_an_outage_of_the_queues_is_not_counted_again(parts: Parts) -> None:
     """Two minutes without Cloud Tasks, at half the pace: the next upload is due at once."""
     parts.subscribe({"url": URL, "events": ["photo.uploaded"]})
     publisher = parts.process().publisher
-
-    def passes(seconds: float) -> None:
-        parts.monotonic += seconds
-        parts.now += timedelta(seconds=seconds)
-
     for number in range(240):
         for run in range(max(0, number - 40), number + 1, 4):  # the triggers that are run again
             parts.at("enqueue", fails)
             with suppress(ServiceError):
                 upload(parts, publisher, run)
-        passes(0.5)
+        parts.wait(0.5)
     upload(parts, publisher, 240)
     assert last_task(parts).due == parts.now
 

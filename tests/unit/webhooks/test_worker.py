@@ -13,13 +13,6 @@ from functions.webhooks.worker import BEGUN_AT_MOST, SUSPICIOUS_AFTER
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.parts import EVENT, FAILURES, NOW, Parts, crashes, fails
 
-
-@pytest.fixture
-def parts() -> Parts:
-    """An event with one URL."""
-    return Parts()
-
-
 RETRYING = Outcome.RETRYING
 SUCCESS = Outcome.SUCCESS
 FAILED = Outcome.FAILED
@@ -104,13 +97,8 @@ def test_why_there_was_no_answer_is_recorded(parts: Parts) -> None:
 
 def test_the_time_of_an_attempt_is_the_receivers_own(parts: Parts) -> None:
     """Spec 4.3: what the service reads before the POST is no part of it."""
-
-    def pass_time() -> None:
-        parts.monotonic += 2
-        parts.now += timedelta(seconds=2)
-
-    for read in ("get events", "get secrets", "sender.post"):
-        parts.at(read, pass_time)
+    for call in ("get events", "get secrets", "sender.post"):
+        parts.at(call, lambda: parts.wait(2))
     [attempt] = parts.attempts(parts.delivery(test=True), 500).log
     assert (attempt.at, attempt.milliseconds) == (NOW + timedelta(seconds=4), 2000)
 
