@@ -20,7 +20,15 @@ from functions.recap.audience.guests import (
     standing,
 )
 from functions.recap.audience.photos import PhotoHosts, host_of, logo_address
-from functions.recap.ledger.batch import Batch, Counts, Lock, open_batches, sent_again, total
+from functions.recap.ledger.batch import (
+    Batch,
+    Counts,
+    Lock,
+    last_mail,
+    open_batches,
+    sent_again,
+    total,
+)
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.limits import Counted, RecapLimits
 from functions.recap.mail.composer import Composer
@@ -78,7 +86,7 @@ class Gathered:
 
     def continued(self, ledger: Collection[Batch]) -> Report | None:
         """The report of a call that continues a recap; None where the recap sent nothing."""
-        return self._rest(ledger, open_batches(ledger)) if total(ledger).sent else None
+        return self._rest(ledger, open_batches(ledger)) if last_mail(ledger) else None
 
     def again(self, ledger: Collection[Batch]) -> Report:
         """The report of a call that sends unconfirmed mails again."""

@@ -105,6 +105,20 @@ def test_what_the_mail_service_refuses_again_can_be_sent_again(
     assert len(house.recaps()) == 1
 
 
+def test_a_plain_call_continues_a_recap_whose_mails_were_refused_the_second_time(
+    house: House,
+) -> None:
+    """The call sends no newcomer a mail of the older recap, and the first mails stay on record."""
+    complaint = house.told(guest(0), DeliveryStatus.COMPLAINED | DeliveryStatus.UNWELCOME)
+    house.answers, house.takes = [refused(401)], False
+    refusal(house, resendUnconfirmed=True)
+    house.photo("newcomer@example.com")
+    preview = house.preview()
+    assert house.send().sent == preview.recipients == 2
+    assert house.addresses == [guest(0), guest(1)] * 2
+    assert house.mail_events().record([complaint]) == 1
+
+
 def test_another_recap_that_has_begun_meanwhile_stays_as_it_is(house: House) -> None:
     """The call was for the recap before, whose texts are not those of the new one."""
     house.later(hours=24)
