@@ -43,7 +43,7 @@ PATIENCE: Final = 45.0
 MAX_BAD_ADDRESS_ROUNDS: Final = 50
 """How often a batch is sent again without its refused addresses."""
 
-_LATE: Final = Refused("the call was held up for longer than its lease")
+_LATE: Final = Refused("no time was left for another request")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class Dispatch:
         batches: The planned batches, with the recipients who still get the mail.
         recipients: The recipients of all batches, by guest id.
         small_in_parallel: Sends the batches of few recipients, `in_parallel` all others.
-        give_up_at: End of all waiting, on `clock.monotonic`; also `PATIENCE` ends it.
+        give_up_at: When no further request begins, on `clock.monotonic`.
     """
 
     claim: Claim
@@ -80,6 +80,11 @@ class Dispatch:
         """Sentences that say who can fix `cause`; empty without a cause."""
         return self.cause.who_can_fix(self.mailer.key_name) if self.cause else ""
 
+    @property
+    def _is_late(self) -> bool:
+        """Whether a request that begins now might not end within the call's time."""
+        return self.clock.monotonic() > self.give_up_at or not self.claim.in_time
+
     def send(self) -> None:
         """Send all batches; a failure of a batch does not affect the others."""
         self._accepted_at = self.clock.monotonic()
@@ -90,7 +95,7 @@ class Dispatch:
 
     def _send(self, batch: Batch) -> None:
         # After an unknown outcome no further batch is risked; nor after the end of the patience.
-        if self._stopped or self.clock.monotonic() > self.give_up_at:
+        if self._stopped or self._is_late:
             return
         try:
             self._post(self.claim.start(batch))
@@ -120,7 +125,7 @@ class Dispatch:
                 case _:
                     break
             if batch.recipients:
-                if not self.claim.in_time:
+                if self._is_late:
                     outcome = _LATE
                     break
                 # Every request is recorded before it is sent, not only the first.
@@ -132,7 +137,7 @@ class Dispatch:
             message = self.composer.message([self.recipients[guest] for guest in batch.recipients])
         except Exception as error:  # noqa: BLE001 - nothing was sent, and the ledger has to say so
             return Refused(type(error).__name__)
-        if not self.claim.in_time:
+        if self._is_late:
             return _LATE
         outcome = self.mailer.send(message)
         if isinstance(outcome, Unknown):

@@ -37,7 +37,7 @@ from functions.wall.address import guest_uid
 from functions.wall.wall_event import WallEvent
 
 _LAST_WAIT_SECONDS: Final = TIMEOUT.total_seconds() - 120
-"""Seconds from the start of a call after which it does not wait any more. A request that is running
+"""Seconds from the start of a call after which no further request begins. A request that is running
 then, and the records after it, still end within the function's timeout."""
 
 

@@ -14,11 +14,11 @@ from functions.call_rules import CallError, Code
 from functions.firestore.model import Put
 from functions.links.token import TokenKeys
 from functions.mail.message import Cause
-from functions.mail.sendgrid import KEY_NAME
+from functions.mail.sendgrid import KEY_NAME, REQUEST_SECONDS
 from functions.outside import InParallel
 from functions.parts import Parameters
 from functions.recap import dispatch
-from functions.recap.ledger.batch import BatchState
+from functions.recap.ledger.batch import TIMEOUT, BatchState
 from functions.recap.limits import RecapLimits
 from functions.recap.recap_arguments import RecapArguments
 from functions.recap.report import RecapResult
@@ -389,6 +389,24 @@ def test_an_address_that_the_mail_service_refuses_is_skipped(house: House) -> No
     (batch,) = house.batches()
     assert batch.refused == (address_hash(guest(0)),)
     assert (house.recap()["sent"], house.recap()["skipped"], house.recap()["left"]) == (1, 1, 0)
+
+
+def test_a_slow_refusal_of_addresses_does_not_outlast_the_function(house: House) -> None:
+    """Cloud Functions ends a call after 540 seconds; what it is told by then can be sent again."""
+    house.guests(1)
+    bad = b'{"errors": [{"message": "no", "field": "personalizations.7.to.0.email"}]}'
+    house.answers = [Answer(400, {}, bad)] * 50
+
+    def slowly(what: str, effect: Callable[[], Any], *, retried: bool = True) -> Any:
+        del retried
+        if what == "mailer.send":
+            house.later(seconds=REQUEST_SECONDS)
+        return effect()
+
+    with pytest.raises(CallError):
+        house.send(slowly)
+    assert house.monotonic() <= TIMEOUT.total_seconds()
+    assert house.recap()["state"] == "failed"
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
