@@ -34,7 +34,7 @@ from functions.recap.limits import Counted, RecapLimits
 from functions.recap.mail.composer import Composer
 from functions.recap.recap_arguments import Mode, RecapArguments
 from functions.recap.report import Report
-from functions.wall.wall_event import Photo, WallEvent
+from functions.wall.wall_event import WallEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,27 +143,17 @@ class Planner:
         fields = check_event(caller, found.fields if found else None, arguments.tenant_id)
         return WallEvent.read(fields, updated=found.written if found else self.clock.now()), lock
 
-    def photos(self, event_id: str) -> Iterable[Photo]:
-        """The approved photos of the event."""
-        return self.guests.approved_photos(event_id)
-
     def gather(
-        self,
-        event: WallEvent,
-        arguments: RecapArguments,
-        photos: Iterable[Photo],
-        *,
-        room: int,
-        first: bool,
+        self, event: WallEvent, arguments: RecapArguments, *, room: int, first: bool
     ) -> Gathered:
-        """Read the `photos` of the event, the user records and the earlier recaps.
+        """Read the approved photos of the event, the user records and the earlier recaps.
 
         A guest's pictures have `room` bytes. `first` says that the event had no recap before.
         """
         audience = Audience(
             arguments.mode, hosts=self.hosts, at_most=self.limits.per_call, room=room
         )
-        for photo in photos:
+        for photo in self.guests.approved_photos(arguments.event_id):
             audience.add(photo)
         skip_reasons, accounts = standing(
             self.guests, audience.guests, self.clock.now(), self.verified
@@ -216,7 +206,7 @@ class Planner:
         chosen = {guest: audience.by_id[guest] for guest in ids if guest in audience.by_id}
         if audience.pictures_dropped and arguments.mode is Mode.PERSONAL:
             # While photos were collected it was not known whose pictures to keep.
-            for photo in self.photos(arguments.event_id):
+            for photo in self.guests.approved_photos(arguments.event_id):
                 audience.add_again(photo, chosen)
         return chosen
 

@@ -102,7 +102,7 @@ class RecapPreview:
             CallError: as in spec 7.4.
         """
         event, lock = self.planner.event(caller, arguments)
-        with self.slots.slot(event.tenant_id) as slot:
+        with self.slots.slot(event.tenant_id):
             to = self._own_mailbox(caller, own_address) if arguments.send_to_me else None
             try:
                 self.mailer.check()
@@ -110,7 +110,6 @@ class RecapPreview:
                 gathered = self.planner.gather(
                     event,
                     arguments,
-                    self.slots.admitted(slot, self.planner.photos(arguments.event_id)),
                     room=self.mailer.bytes_per_recipient,
                     first=lock is None,
                 )

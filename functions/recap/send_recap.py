@@ -153,7 +153,6 @@ class RecapSender:
         gathered = self.planner.gather(
             event,
             arguments,
-            self.planner.photos(arguments.event_id),
             room=self.mailer.bytes_per_recipient,
             first=claim.before is None,
         )

@@ -1,5 +1,6 @@
 """The recap's callables through their handlers: caller, state, request ▸ answer, writes."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any, Final
@@ -11,7 +12,7 @@ from emulator.neighbours.sendgrid import Answer, accepted, refused
 from functions.call_rules import CallError, Code, staff
 from functions.gcp.callables import StaffCall
 from functions.recap import recap_calls
-from functions.recap.limits import Slot, Slots
+from functions.recap.limits import Slots
 from tests.in_memory.through import Crash
 from tests.unit.recap.parts import EVENT, TENANT, At, House, guest
 
@@ -136,7 +137,7 @@ def _many_calls(house: House) -> None:
 
 def _all_slots(house: House) -> None:
     house.guests(2)
-    house.slots = Slots(seconds=0, _taken=[Slot(TENANT), Slot(TENANT)])
+    house.slots = Slots(seconds=0, _taken=Counter({TENANT: 2}))
 
 
 def _ten_mailed(house: House) -> None:
