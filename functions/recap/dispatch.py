@@ -17,6 +17,7 @@ from functions.mail.message import (
     Unknown,
 )
 from functions.outside import Clock, InParallel
+from functions.recap.feedback import MailLabels
 from functions.recap.ledger.batch import Batch, BatchState
 from functions.recap.ledger.claim import Claim
 from functions.recap.mail.composer import Composer, Recipient
@@ -134,7 +135,10 @@ class Dispatch:
 
     def _request(self, batch: Batch) -> SendOutcome:
         try:
-            message = self.composer.message([self.recipients[guest] for guest in batch.recipients])
+            message = self.composer.message(
+                [self.recipients[guest] for guest in batch.recipients],
+                lambda guest: MailLabels(self.claim.key, batch.number, guest.id).as_texts(),
+            )
         except Exception as error:  # noqa: BLE001 - nothing was sent, and the ledger has to say so
             return Refused(type(error).__name__)
         if self._is_late:

@@ -30,11 +30,9 @@ from functions.recap.feedback import StatusStore
 from functions.recap.ledger.batch import Batch, BatchState, Lock, RecapKey, resumable
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.limits import MailingStore, Slots, counted
-from functions.recap.mail.composer import Recipient
 from functions.recap.planner import Gathered, Planner
 from functions.recap.recap_arguments import PreviewArguments
 from functions.recap.report import Report, outlook
-from functions.wall.wall_event import WallEvent
 
 PREVIEWS_PER_HOUR: Final = 10
 """Previews that one caller gets by mail within an hour (spec 8)."""
@@ -107,20 +105,13 @@ class RecapPreview:
             try:
                 self.mailer.check()
                 self.links.check()  # a recap needs them; a preview shows nobody's
-                gathered = self.planner.gather(
-                    event,
-                    arguments,
-                    room=self.mailer.bytes_per_recipient,
-                    first=lock is None,
-                )
+                gathered = self.planner.gather(event, arguments, first=lock is None)
                 may_show_counts = len(gathered.audience.guests) >= self.min_guests
                 # With few guests the counts and the shown guest would reveal who opted out.
                 visible = gathered if may_show_counts else replace(gathered, skip_reasons={})
-                report, blocked = self._plan(event, arguments, visible, lock)
+                report, blocked = self._plan(visible, lock)
                 ids = report.recipients if may_show_counts else []
-                message = self._message(
-                    event, arguments, gathered, ids, self.mailer.bytes_per_recipient
-                )
+                message = self._message(gathered, arguments.guest, ids)
                 unreached = self._unreached(arguments, gathered.audience)
             except CallError:
                 raise
@@ -180,43 +171,27 @@ class RecapPreview:
             )
         return own_address
 
-    def _plan(
-        self,
-        event: WallEvent,
-        arguments: PreviewArguments,
-        gathered: Gathered,
-        lock: Lock | None,
-    ) -> tuple[Report, CallError | None]:
+    def _plan(self, gathered: Gathered, lock: Lock | None) -> tuple[Report, CallError | None]:
         """The report of `sendEventRecap` now, with this lock; its refusal."""
         blocked = continued = None
         try:
             continued = resumable(lock, self.clock.now())
         except CallError as refused:
             blocked = refused
-        key = RecapKey(arguments.event_id, continued or "")
+        key = RecapKey(gathered.arguments.event_id, continued or "")
         batches = self.recaps.batches(key) if continued else []
         report = gathered.continued([_without_its_call(batch) for batch in batches])
         if report is None:
-            entries, _ = self.mailings.load(event.tenant_id)
-            others = counted(entries, key.recap_id, self.clock.now())
-            report = self.planner.choose(gathered, others)
+            entries, _ = self.mailings.load(gathered.event.tenant_id)
+            report = gathered.choose(counted(entries, key.recap_id, self.clock.now()))
         return report, blocked
 
-    def _message(
-        self,
-        event: WallEvent,
-        arguments: PreviewArguments,
-        gathered: Gathered,
-        ids: Sequence[str],
-        bytes_per_recipient: int,
-    ) -> EmailMessage:
+    def _message(self, gathered: Gathered, address: str | None, ids: Sequence[str]) -> EmailMessage:
         """The mail of one guest; it has no copy where there is no guest to show."""
-        audience = gathered.audience
-        guest = _shown(arguments, ids, audience)
-        shown = self.planner.with_pictures(arguments, audience, [guest.id] if guest else [])
-        composer = self.planner.composer(event, arguments, gathered, bytes_per_recipient)
-        links = self.links.of_nobody()
-        return composer.message([Recipient(guest, links) for guest in shown.values()])
+        guest = _shown(address, ids, gathered.audience)
+        ids = [guest.id] if guest else []
+        recipients = gathered.recipients(ids, lambda *_: self.links.of_nobody())
+        return gathered.composer().message(recipients.values())
 
 
 def _without_its_call(batch: Batch) -> Batch:
@@ -225,10 +200,10 @@ def _without_its_call(batch: Batch) -> Batch:
     return replace(batch, state=BatchState.UNKNOWN) if started else batch
 
 
-def _shown(arguments: PreviewArguments, ids: Sequence[str], audience: Audience) -> Guest | None:
+def _shown(address: str | None, ids: Sequence[str], audience: Audience) -> Guest | None:
     """The requested guest, or the one with most photos, preferably among the recipients."""
-    if arguments.guest is not None:
-        guest = audience.find(arguments.guest)
+    if address is not None:
+        guest = audience.find(address)
         if guest is None:
             raise CallError(
                 Code.NOT_FOUND,

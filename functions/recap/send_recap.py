@@ -1,6 +1,6 @@
 """One call of `sendEventRecap`, from the lock to the answer (spec 3.3, 4.1, 7.1)."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -9,31 +9,25 @@ from typing import Final
 from functions import log
 from functions.call_rules import Caller, CallError, Code
 from functions.firestore.model import ChangedMeanwhileError
-from functions.links.link import LinkSigner, PreferencesLinks
+from functions.links.link import LinkSigner
 from functions.mail.message import BulkMailer, Cause, who_can_fix
 from functions.outside import Clock, InParallel
-from functions.recap.audience.guests import Guest
 from functions.recap.dispatch import Dispatch
-from functions.recap.feedback import MailLabels, StatusStore
+from functions.recap.feedback import StatusStore
 from functions.recap.ledger.batch import (
     TIMEOUT,
-    Batch,
-    RecapKey,
     RecapState,
     open_batches,
     plan,
     resumable,
     sent_again,
-    total,
 )
 from functions.recap.ledger.claim import Claim
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.limits import MailingStore, Slots, counted, with_recap
-from functions.recap.mail.composer import Composer, Recipient
 from functions.recap.planner import Gathered, Planner
 from functions.recap.recap_arguments import RecapArguments
 from functions.recap.report import RecapResult, Report, answer
-from functions.wall.address import guest_uid
 from functions.wall.wall_event import WallEvent
 
 _LAST_WAIT_SECONDS: Final = TIMEOUT.total_seconds() - 120
@@ -150,61 +144,34 @@ class RecapSender:
         if claim.resumed:
             claim.read_ledger()
         self.mailer.check()
-        gathered = self.planner.gather(
-            event,
-            arguments,
-            room=self.mailer.bytes_per_recipient,
-            first=claim.before is None,
-        )
-        audience = gathered.audience
-        bytes_each = self.mailer.bytes_per_recipient
-        composer = self.planner.composer(event, arguments, gathered, bytes_each)
+        gathered = self.planner.gather(event, arguments, first=claim.before is None)
+        composer = gathered.composer()
         if arguments.again:
             claim.resend(self.statuses.load(claim.key, []).statuses.keys())
             continued: Report | None = gathered.again(claim.ledger.values())
         else:
             continued = gathered.continued(claim.ledger.values())
         report = continued or self._reserve(claim, event, gathered)
-        guests = self.planner.with_pictures(arguments, audience, report.recipients)
+        recipients = gathered.recipients(report.recipients, self.links.sign)
         if not continued:
-            _plan(claim, report, guests, composer, self.mailer.recipients_per_request)
+            batches = plan(
+                composer.groups(recipients),
+                per_batch=self.mailer.recipients_per_request,
+                first=claim.next_number,
+            )
+            claim.plan(batches, skipped=report.skipped, left=report.left)
         still_open = sent_again if arguments.again else open_batches
-        batches = [gathered.remaining(batch) for batch in still_open(claim.ledger.values())]
-
         return report, Dispatch(
             claim=claim,
             mailer=self.mailer,
             composer=composer,
-            batches=batches,
-            recipients=self._recipients(claim.key, batches, guests, gathered.accounts),
+            batches=[gathered.remaining(batch) for batch in still_open(claim.ledger.values())],
+            recipients=recipients,
             in_parallel=self.in_parallel,
             small_in_parallel=self.small_in_parallel,
             clock=self.clock,
             give_up_at=give_up_at,
         )
-
-    def _recipients(
-        self,
-        key: RecapKey,
-        batches: Iterable[Batch],
-        guests: Mapping[str, Guest],
-        accounts: Mapping[str, str],
-    ) -> Mapping[str, Recipient]:
-        """The recipients of all batches, by guest id, with their links and their mails' labels."""
-        return {
-            guest.id: Recipient(
-                guest,
-                self.links.sign(accounts.get(guest.id, guest_uid(guest.id)), guest.uid),
-                MailLabels(
-                    event_id=key.event_id,
-                    recap_id=key.recap_id,
-                    batch=batch.number,
-                    guest_id=guest.id,
-                ).as_texts(),
-            )
-            for batch in batches
-            for guest in map(guests.__getitem__, batch.recipients)
-        }
 
     def _reserve(self, claim: Claim, event: WallEvent, gathered: Gathered) -> Report:
         """Choose the recipients, and record them in the tenant's allowance.
@@ -218,7 +185,7 @@ class RecapSender:
         while True:
             found, version = self.mailings.load(event.tenant_id)
             now = self.clock.now()
-            report = self.planner.choose(gathered, counted(found, recap_id, now))
+            report = gathered.choose(counted(found, recap_id, now))
             mailboxes = [by_id[guest].mailbox for guest in report.recipients]
             entries = with_recap(found, recap_id, mailboxes, now)
             if not claim.in_time:
@@ -264,22 +231,6 @@ class RecapSender:
             with suppress(ChangedMeanwhileError):
                 self.mailings.save(event.tenant_id, version, entries, now)
                 return
-
-
-def _plan(
-    claim: Claim, report: Report, guests: Mapping[str, Guest], composer: Composer, per_batch: int
-) -> None:
-    """Record the batches: the recipients of one can share a message."""
-    nobodys = PreferencesLinks("", "")
-    recipients = {guest: Recipient(guests[guest], nobodys) for guest in report.recipients}
-    batches = plan(
-        composer.groups(recipients),
-        first=max(claim.ledger, default=-1) + 1,
-        per_batch=per_batch,
-    )
-    planned = total(batches)
-    counts = replace(planned, skipped=report.skipped, left=report.left + planned.left)
-    claim.plan(batches, counts)
 
 
 def _log(claim: Claim, report: Report, state: RecapState | None, cause: Cause | None) -> None:

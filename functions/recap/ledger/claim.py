@@ -25,6 +25,7 @@ from functions.recap.ledger.batch import (
     last_mail,
     plan,
     recap_state,
+    total,
 )
 from functions.recap.ledger.recap_store import RecapStore
 
@@ -103,12 +104,20 @@ class Claim:
                     raise
                 self.ledger[number] = found
 
-    def plan(self, batches: Sequence[Batch], counts: Counts) -> None:
+    @property
+    def next_number(self) -> int:
+        """Number of the next batch."""
+        return max(self.ledger, default=-1) + 1
+
+    def plan(self, batches: Sequence[Batch], *, skipped: int, left: int) -> None:
         """Write a plan; it replaces an older plan of which nothing was sent.
+
+        `skipped` and `left` are guests who are in no batch.
 
         Raises:
             ChangedMeanwhileError: another call has taken over the recap.
         """
+        counts = total(batches) + Counts(skipped=skipped, left=left)
         planned, self.lock = self.recaps.plan(
             self.key, self.ledger.values(), batches, counts, self.lock
         )
@@ -128,7 +137,7 @@ class Claim:
         batches = plan(
             (batch.resent for batch in older),
             per_batch=RECIPIENTS_PER_CALL,
-            first=max(self.ledger, default=-1) + 1,
+            first=self.next_number,
         )
         if older:
             changed, self.lock = self.recaps.resend(self.key, older, batches, self.lock)

@@ -14,7 +14,7 @@ import itertools
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from email.utils import parseaddr, quote
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -59,11 +59,10 @@ _templates: Final = templates_in(Path(__file__).parent / "templates")
 
 @dataclass(frozen=True)
 class Recipient:
-    """A guest, with the links in the mail; `labels` come back with the mail's tracking events."""
+    """A guest, with the links in the mail."""
 
     guest: Guest
     links: PreferencesLinks
-    labels: Mapping[str, str] = field(default_factory=dict)
 
     @functools.cached_property
     def pictures(self) -> Sequence[Picture]:
@@ -168,8 +167,15 @@ class Composer:
             alone += [[guest] for guest in group if not fits[guest]]
         return [group for group in groups if group] + alone
 
-    def message(self, recipients: Iterable[Recipient]) -> EmailMessage:
-        """One message, with a copy for each of `recipients`; a single one has more room."""
+    def message(
+        self,
+        recipients: Iterable[Recipient],
+        labels: Callable[[Guest], Mapping[str, str]] = lambda _: {},
+    ) -> EmailMessage:
+        """One message, with a copy for each of `recipients`; a single one has more room.
+
+        The `labels` of a guest come back with the tracking events of the mail.
+        """
         recipients = list(recipients)
         tags = _Tags(self._new_word())
         shared = self._shared(recipients, tags)
@@ -184,7 +190,10 @@ class Composer:
             subject=self._subject,
             text=text,
             html=html,
-            copies=[self._copy(to, tags, shared, size, room) for to in recipients],
+            copies=[
+                replace(self._copy(to, tags, shared, size, room), labels=labels(to.guest))
+                for to in recipients
+            ],
         )
 
     def _has_few_photos(self, to: Recipient) -> bool:
@@ -294,7 +303,6 @@ class Composer:
                 "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
             },
             values=values,
-            labels=to.labels,
         )
 
     @staticmethod

@@ -57,7 +57,6 @@ def recipient(
     name: str = "Anna",
     photo_count: int | None = None,
     links: PreferencesLinks,
-    **labels: str,
 ) -> Recipient:
     """A guest with these pictures, newest first; `photo_count` counts others as well."""
     counted = len(pictures) if photo_count is None else photo_count
@@ -65,7 +64,7 @@ def recipient(
     for number, picture in enumerate(pictures):
         at = NOON - timedelta(seconds=number)
         mailed.newest.add(str(number), (False, at), picture)
-    return Recipient(mailed, links, labels)
+    return Recipient(mailed, links)
 
 
 def composer_of(

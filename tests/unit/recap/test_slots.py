@@ -5,10 +5,12 @@ from contextlib import ExitStack, suppress
 
 import pytest
 
+from emulator.neighbours.sendgrid import accepted
 from functions.call_rules import CallError
 from functions.process import Threads
 from functions.recap.limits import SLOTS, Slots
 from tests.in_memory.adapters import service_on
+from tests.in_memory.mailer import InMemoryMailer
 
 
 @pytest.fixture
@@ -68,6 +70,7 @@ def test_calls_that_come_first_at_the_same_moment_share_the_places() -> None:
         with suppress(threading.BrokenBarrierError):
             both_made.wait(0.2)
 
-    fresh = service_on(threads=threads)
+    mailer = InMemoryMailer(lambda _: accepted("made-up"))
+    fresh = service_on(threads=threads, mailer=lambda: mailer)
     first, second = Threads(2, "calls")(lambda _: fresh.recap_sender, range(2))
     assert first.slots is second.slots
