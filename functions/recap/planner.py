@@ -20,16 +20,8 @@ from functions.recap.audience.guests import (
     standing,
 )
 from functions.recap.audience.photos import PhotoHosts, host_of, logo_address
-from functions.recap.ledger.batch import (
-    Batch,
-    Counts,
-    Lock,
-    last_mail,
-    open_batches,
-    sent_again,
-    total,
-)
-from functions.recap.ledger.recap_store import RecapStore
+from functions.recap.ledger.batch import Batch, Counts, last_mail, open_batches, sent_again, total
+from functions.recap.ledger.recap_store import Lock, RecapStore
 from functions.recap.limits import Counted, RecapLimits
 from functions.recap.mail.composer import Composer, Recipient
 from functions.recap.recap_arguments import Mode, RecapArguments

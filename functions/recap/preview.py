@@ -27,8 +27,8 @@ from functions.outside import Clock
 from functions.rate_limit import RateLimit
 from functions.recap.audience.guests import Audience, Guest
 from functions.recap.feedback import StatusStore
-from functions.recap.ledger.batch import Batch, BatchState, Lock, RecapKey, resumable
-from functions.recap.ledger.recap_store import RecapStore
+from functions.recap.ledger.batch import Batch, BatchState, RecapKey
+from functions.recap.ledger.recap_store import Lock, RecapStore, resumable
 from functions.recap.limits import MailingStore, Slots, counted
 from functions.recap.planner import Gathered, Planner
 from functions.recap.recap_arguments import PreviewArguments

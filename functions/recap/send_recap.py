@@ -14,16 +14,9 @@ from functions.mail.message import BulkMailer, Cause, who_can_fix
 from functions.outside import Clock, InParallel
 from functions.recap.dispatch import Dispatch
 from functions.recap.feedback import StatusStore
-from functions.recap.ledger.batch import (
-    TIMEOUT,
-    RecapState,
-    open_batches,
-    plan,
-    resumable,
-    sent_again,
-)
+from functions.recap.ledger.batch import TIMEOUT, RecapState, open_batches, plan, sent_again
 from functions.recap.ledger.claim import Claim
-from functions.recap.ledger.recap_store import RecapStore
+from functions.recap.ledger.recap_store import RecapStore, resumable
 from functions.recap.limits import MailingStore, Slots, counted, with_recap
 from functions.recap.planner import Gathered, Planner
 from functions.recap.recap_arguments import RecapArguments
@@ -112,27 +105,27 @@ class RecapSender:
     def _send(
         self, caller: Caller, arguments: RecapArguments, event: WallEvent, give_up_at: float
     ) -> RecapResult:
-        before, lock = self.recaps.take(
+        claim = Claim.take(
+            self.recaps,
             caller,
             arguments,
             event.tenant_id,
-            holder=self.new_word(),
-            new_id=self.new_word,
             clock=self.clock,
+            new_word=self.new_word,
+            one_at_a_time=self.new_mutex(),
         )
-        claim = Claim(self.recaps, arguments.event_id, before, lock, self.clock, self.new_mutex())
         try:
             report, dispatch = self._prepare(claim, event, arguments, give_up_at)
         except Exception as error:
             setting, who = who_can_fix(error)
             event_id, recap_id = claim.key
             log.fault("recap.failed", error, eventId=event_id, recapId=recap_id, setting=setting)
-            self._release(claim, event, failed=True)
+            self._release(claim, failed=True)
             raise CallError(
                 Code.INTERNAL, f"The recap could not be prepared, and nothing was sent. {who}"
             ) from error
         dispatch.send()
-        state = self._release(claim, event)
+        state = self._release(claim)
         report = replace(report.after(claim.ledger.values()), advice=dispatch.advice)
         _log(claim, report, state, dispatch.cause)
         return answer(report, state)
@@ -151,7 +144,7 @@ class RecapSender:
             continued: Report | None = gathered.again(claim.ledger.values())
         else:
             continued = gathered.continued(claim.ledger.values())
-        report = continued or self._reserve(claim, event, gathered)
+        report = continued or self._reserve(claim, gathered)
         recipients = gathered.recipients(report.recipients, self.links.sign)
         if not continued:
             batches = plan(
@@ -173,7 +166,7 @@ class RecapSender:
             give_up_at=give_up_at,
         )
 
-    def _reserve(self, claim: Claim, event: WallEvent, gathered: Gathered) -> Report:
+    def _reserve(self, claim: Claim, gathered: Gathered) -> Report:
         """Choose the recipients, and record them in the tenant's allowance.
 
         The choice is made again where another event of the tenant was recorded meanwhile.
@@ -183,7 +176,7 @@ class RecapSender:
         """
         by_id, recap_id = gathered.audience.by_id, claim.key.recap_id
         while True:
-            found, version = self.mailings.load(event.tenant_id)
+            found, version = self.mailings.load(claim.tenant_id)
             now = self.clock.now()
             report = gathered.choose(counted(found, recap_id, now))
             mailboxes = [by_id[guest].mailbox for guest in report.recipients]
@@ -192,12 +185,10 @@ class RecapSender:
                 raise ChangedMeanwhileError
             with suppress(ChangedMeanwhileError):
                 if report.recipients:
-                    self.mailings.save(event.tenant_id, version, entries, now)
+                    self.mailings.save(claim.tenant_id, version, entries, now)
                 return report
 
-    def _release(
-        self, claim: Claim, event: WallEvent, *, failed: bool = False
-    ) -> RecapState | None:
+    def _release(self, claim: Claim, *, failed: bool = False) -> RecapState | None:
         """Release the lock; returns the recap's state, None where it is not recorded.
 
         A recap without mails gives back its allowance first: after a crash in between, the next
@@ -207,14 +198,14 @@ class RecapSender:
         try:
             state = claim.state(failed=failed)
             if state in (RecapState.FAILED, RecapState.EMPTY):
-                self._give_back(claim, event)
+                self._give_back(claim)
             return claim.release(state)
         except Exception as error:  # noqa: BLE001 - the answer matters more, and the lease ends
             event_id, recap_id = claim.key
             log.fault("recap.held", error, eventId=event_id, recapId=recap_id)
             return None
 
-    def _give_back(self, claim: Claim, event: WallEvent) -> None:
+    def _give_back(self, claim: Claim) -> None:
         """Remove the recap from the tenant's allowance.
 
         A call that takes the lock later records the recap anew. So the lock is read after the
@@ -223,13 +214,13 @@ class RecapSender:
         before its lease ended cannot record the recap any more.
         """
         while True:
-            found, version = self.mailings.load(event.tenant_id)
+            found, version = self.mailings.load(claim.tenant_id)
             now = self.clock.now()
             if not claim.is_held:
                 return
             entries = with_recap(found, claim.key.recap_id, [], now)
             with suppress(ChangedMeanwhileError):
-                self.mailings.save(event.tenant_id, version, entries, now)
+                self.mailings.save(claim.tenant_id, version, entries, now)
                 return
 
 

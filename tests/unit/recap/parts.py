@@ -97,41 +97,28 @@ def composer_of(
 
 @dataclass
 class At:
-    """Do something at the first call of a port by that name, `before` its effect or after it."""
+    """Do something at a call by that name, the first or another, `before` its effect or after it.
+
+    The names are those of `InMemoryDocuments`, and `mailer.send`.
+    """
 
     what: str
     do: Callable[[], object]
     before: bool = False
-    _done: bool = False
+    number: int = 1
 
     def __call__(self, what: str, effect: Callable[[], T], *, retried: bool = True) -> T:
         """See `Through`."""
         del retried
-        if what != self.what or self._done:
+        self.number -= what == self.what
+        if what != self.what or self.number:
             return effect()
-        self._done = True
         if self.before:
             self.do()
             return effect()
         answer = effect()
         self.do()
         return answer
-
-
-class Watched:
-    """A store, each call of which is one `through`, such as `recaps.plan`."""
-
-    def __init__(self, name: str, store: object, through: Through) -> None:
-        self._name = name
-        self._store = store
-        self._through = through
-
-    def __getattr__(self, method: str) -> Any:
-        """The method of the store."""
-        call = getattr(self._store, method)
-        return lambda *given, **named: self._through(
-            f"{self._name}.{method}", lambda: call(*given, **named)
-        )
 
 
 @dataclass
@@ -216,12 +203,12 @@ class House:
     def process(self, through: Through = at_once, limits: RecapLimits | None = None) -> Service:
         """A process that has just begun, with two recipients a batch.
 
-        Each call of a store, and each request to the mail service, is one `through`.
+        Each call of Firestore, and each request to the mail service, is one `through`.
         """
         limits = limits or RecapLimits()
         secrets = InMemorySecrets({name: KEYS[name] for name in KEYS if name != self.lacks})
         fresh = service_on(
-            self.documents,
+            InMemoryDocuments(self.firestore, through),
             clock=Clock(lambda: self.now, self.monotonic, self._sleep),
             mailer=lambda: InMemoryMailer(self._answer, through, secrets),
             secrets=secrets,
@@ -239,9 +226,7 @@ class House:
                 **self.parameters,
             ),
         )
-        stores = ("recaps", "guests", "mailings", "statuses", "users")
-        watched = {name: Watched(name, getattr(fresh, name), through) for name in stores}
-        return having(fresh, **watched, slots=self.slots)
+        return having(fresh, slots=self.slots)
 
     def enqueue(self, task: Task) -> None:
         """See `TaskQueue`."""

@@ -94,7 +94,7 @@ def _cooling(house: House) -> None:
 def _being_sent(house: House) -> None:
     house.guests(2)
     with suppress(Crash):
-        house.send(At("recaps.settle", _crash))
+        house.send(At("update batches", _crash))
 
 
 def _busy(house: House) -> None:

@@ -10,7 +10,7 @@ from functions.mail.sendgrid import BYTES_PER_RECIPIENT
 from functions.recap import limits
 from functions.recap.audience.guests import Audience
 from functions.recap.audience.photos import PhotoHosts
-from functions.recap.ledger.batch import LEASE
+from functions.recap.ledger.recap_store import LEASE
 from functions.recap.limits import RecapLimits
 from functions.recap.recap_arguments import Mode
 from functions.wall.address import address_hash
@@ -121,12 +121,12 @@ def test_a_late_record_of_a_recap_that_another_call_gave_up_counts_nothing(house
     def fail_after_the_lease() -> None:
         house.now += LEASE
         with pytest.raises(CallError):
-            house.send(At("guests.approved_photos", fail))
+            house.send(At("find photos", fail))
 
     house.guests(1)
     limits = RecapLimits(per_address=1)
     with pytest.raises(CallError):
-        house.send(At("mailings.save", fail_after_the_lease, before=True), limits=limits)
+        house.send(At("create recapMails", fail_after_the_lease, before=True), limits=limits)
     assert house.send(limits=limits).sent == 1
 
 
@@ -134,7 +134,7 @@ def test_two_events_at_once_count_both(house: House) -> None:
     """A plan of another event between the read and the write is counted before the call goes on."""
     first, second = _events(house, 2)
     limits = RecapLimits(per_address=1)
-    other = At("mailings.load", lambda: house.send(eventId=second, limits=limits))
+    other = At("get recapMails", lambda: house.send(eventId=second, limits=limits))
     assert house.send(other, eventId=first, limits=limits).sent == 0
     assert house.addresses == ["stranger@example.com"]
 
@@ -236,7 +236,7 @@ def test_where_guests_are_chosen_they_see_their_photos_all_the_same(house: House
         return effect()  # type: ignore[operator]
 
     house.send(count, limits=RecapLimits(per_call=3))  # type: ignore[arg-type]
-    assert reads.count("guests.approved_photos") == 2
+    assert reads.count("find photos") == 2
     for address, message in house.mails:
         (copy,) = (copy for copy in message.copies if copy.address == address)
         shown = [f"https://example.com/{number}.jpg" for number in range(5)]

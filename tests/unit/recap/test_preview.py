@@ -12,7 +12,7 @@ from functions.call_rules import CallError, Code
 from functions.firestore.model import Put
 from functions.mail.message import Cause
 from functions.mail.sendgrid import KEY_NAME
-from functions.recap.ledger.batch import LEASE
+from functions.recap.ledger.recap_store import LEASE
 from functions.recap.limits import RecapLimits
 from functions.recap.preview import MARK, MIN_GUESTS_TO_COUNT_SKIPPED
 from functions.wall.address import address_hash
@@ -152,7 +152,7 @@ def _crashed(house: House) -> None:
         raise Crash
 
     with pytest.raises(Crash):
-        house.send(At("recaps.settle", crash, before=True), limits=LIMITS)
+        house.send(At("update batches", crash, before=True), limits=LIMITS)
     house.later(seconds=LEASE.total_seconds())
 
 
@@ -161,7 +161,7 @@ def _crashed_at_once(house: House) -> None:
         raise Crash
 
     with pytest.raises(Crash):
-        house.send(At("recaps.start", crash, before=True), limits=LIMITS)
+        house.send(At("update locks", crash, before=True, number=2), limits=LIMITS)
     house.later(seconds=LEASE.total_seconds())
 
 

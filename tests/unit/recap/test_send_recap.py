@@ -160,7 +160,7 @@ def test_only_new_sends_nobody_a_second_recap_when_it_continues(
         house.photo(guest(number))
     if crashed:
         with pytest.raises(Crash):
-            house.send(At("recaps.settle", crash))
+            house.send(At("update batches", crash))
         house.later(minutes=10)
     else:
         house.answers = [accepted("made-up"), *[refused(401)] * 3]
@@ -209,25 +209,17 @@ def test_a_day_after_a_crash_a_call_begins_a_new_recap(house: House) -> None:
 
     house.guests(1)
     with pytest.raises(Crash):
-        house.send(At("recaps.plan", crash))
+        house.send(At("update locks", crash))
     house.later(hours=24)
     assert house.send().sent == 1
     assert sorted(recap["state"] for recap in house.recaps().values()) == ["interrupted", "sent"]
 
 
-@pytest.mark.parametrize(
-    "port",
-    [
-        "guests.approved_photos",
-        "guests.records",
-        "guests.records_with",
-        "recaps.plan",
-    ],
-)
-def test_a_failure_before_anything_is_sent_can_be_retried_at_once(house: House, port: str) -> None:
+@pytest.mark.parametrize("call", ["find photos", "get users", "find users", "update locks"])
+def test_a_failure_before_anything_is_sent_can_be_retried_at_once(house: House, call: str) -> None:
     """Spec 7.1 and design 3.39: the answer is `internal`, and no cooldown begins."""
     house.guests(3)
-    refused = refusal(house, At(port, _fail))
+    refused = refusal(house, At(call, _fail))
     assert (refused.code, house.mails) == (Code.INTERNAL, [])
     assert house.recap()["state"] == "failed"
     assert house.send() == RecapResult(sent=3, skipped=0)

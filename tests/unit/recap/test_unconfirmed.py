@@ -8,7 +8,8 @@ import pytest
 from emulator.neighbours.sendgrid import Answer, refused
 from functions.call_rules import CallError, Code
 from functions.mail.mail_status import DeliveryStatus
-from functions.recap.ledger.batch import LEASE, BatchState
+from functions.recap.ledger.batch import BatchState
+from functions.recap.ledger.recap_store import LEASE
 from functions.recap.report import RecapResult
 from tests.in_memory.through import Crash
 from tests.unit.recap.parts import EVENT, At, House, guest
@@ -126,7 +127,7 @@ def test_another_recap_that_has_begun_meanwhile_stays_as_it_is(house: House) -> 
     def begin_another() -> None:
         house.send(subject="Another")
 
-    refused = refusal(house, At("recaps.last_recap", begin_another), resendUnconfirmed=True)
+    refused = refusal(house, At("get recaps", begin_another), resendUnconfirmed=True)
     assert refused.code is Code.ABORTED
     assert house.addresses == [guest(0), guest(1)] * 2
 
