@@ -26,7 +26,6 @@ from functions.recap.limits import Counted, RecapLimits
 from functions.recap.mail.composer import Composer, Recipient
 from functions.recap.recap_arguments import Mode, RecapArguments
 from functions.recap.report import Report
-from functions.wall.address import guest_uid
 from functions.wall.wall_event import WallEvent
 
 
@@ -137,9 +136,7 @@ class Gathered:
             for photo in self.planner.guests.approved_photos(self.arguments.event_id):
                 self.audience.add_again(photo, chosen)
         return {
-            guest.id: Recipient(
-                guest, links(accounts.get(guest.id, guest_uid(guest.id)), guest.uid)
-            )
+            guest.id: Recipient(guest, links(accounts.get(guest.id, guest.own_uid), guest.uid))
             for guest in chosen.values()
         }
 

@@ -4,7 +4,7 @@ It takes no lock, begins no cooldown and writes nothing, except the count of pre
 caller.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -25,7 +25,6 @@ from functions.mail.message import (
 )
 from functions.outside import Clock
 from functions.rate_limit import RateLimit
-from functions.recap.audience.guests import Audience, Guest
 from functions.recap.feedback import StatusStore
 from functions.recap.ledger.batch import Batch, BatchState, RecapKey
 from functions.recap.ledger.recap_store import Lock, RecapStore, resumable
@@ -50,7 +49,7 @@ class Preview:
     `mail` is written out; its parts are empty without a guest to show the mail of. `skipped` is
     None for an event of few guests, `mailed` where no mail was asked for, `unreached` where no
     recap was named. `hidden` counts photos on hosts that may not stand in mails. `blocked` is the
-    error with which `sendEventRecap` would refuse the call now, `notes` what it would say.
+    refusal of `sendEventRecap` now, `notes` what it would say.
     """
 
     mail: EmailMessage
@@ -59,7 +58,7 @@ class Preview:
     had_recap: int
     left: int
     hidden: int
-    blocked: CallError | None
+    blocked: Mapping[str, object] | None
     notes: Sequence[str]
     mailed: bool | None
     unreached: "Sequence[Unreached] | None"
@@ -112,7 +111,7 @@ class RecapPreview:
                 report, blocked = self._plan(visible, lock)
                 ids = report.recipients if may_show_counts else []
                 message = self._message(gathered, arguments.guest, ids)
-                unreached = self._unreached(arguments, gathered.audience)
+                unreached = self._unreached(arguments, gathered)
             except CallError:
                 raise
             except Exception as error:
@@ -139,7 +138,7 @@ class RecapPreview:
             )
 
     def _unreached(
-        self, arguments: PreviewArguments, audience: Audience
+        self, arguments: PreviewArguments, gathered: Gathered
     ) -> Sequence[Unreached] | None:
         """The guests whom the recap did not reach, with the addresses that photos show to staff."""
         if arguments.recap_id is None:
@@ -149,7 +148,7 @@ class RecapPreview:
             Unreached(trouble, guest.name, guest.address) if guest else Unreached(trouble)
             for guest_id, status in found.statuses.items()
             if (trouble := status.trouble)
-            for guest in [audience.by_id.get(guest_id)]
+            for guest in [gathered.audience.by_id.get(guest_id)]
         ]
 
     def _own_mailbox(self, caller: Caller, own_address: str | None) -> str:
@@ -171,13 +170,16 @@ class RecapPreview:
             )
         return own_address
 
-    def _plan(self, gathered: Gathered, lock: Lock | None) -> tuple[Report, CallError | None]:
+    def _plan(
+        self, gathered: Gathered, lock: Lock | None
+    ) -> tuple[Report, Mapping[str, object] | None]:
         """The report of `sendEventRecap` now, with this lock; its refusal."""
         blocked = continued = None
         try:
             continued = resumable(lock, self.clock.now())
         except CallError as refused:
-            blocked = refused
+            details = refused.details or {}
+            blocked = {"code": refused.code, "message": refused.message, **details}
         key = RecapKey(gathered.arguments.event_id, continued or "")
         batches = self.recaps.batches(key) if continued else []
         report = gathered.continued([_without_its_call(batch) for batch in batches])
@@ -188,9 +190,8 @@ class RecapPreview:
 
     def _message(self, gathered: Gathered, address: str | None, ids: Sequence[str]) -> EmailMessage:
         """The mail of one guest; it has no copy where there is no guest to show."""
-        guest = _shown(address, ids, gathered.audience)
-        ids = [guest.id] if guest else []
-        recipients = gathered.recipients(ids, lambda *_: self.links.of_nobody())
+        shown = _shown(gathered, address, ids)
+        recipients = gathered.recipients(shown, lambda *_: self.links.of_nobody())
         return gathered.composer().message(recipients.values())
 
 
@@ -200,8 +201,9 @@ def _without_its_call(batch: Batch) -> Batch:
     return replace(batch, state=BatchState.UNKNOWN) if started else batch
 
 
-def _shown(address: str | None, ids: Sequence[str], audience: Audience) -> Guest | None:
-    """The requested guest, or the one with most photos, preferably among the recipients."""
+def _shown(gathered: Gathered, address: str | None, ids: Sequence[str]) -> Sequence[str]:
+    """The requested guest, or the one with most photos, preferably among the recipients `ids`."""
+    audience = gathered.audience
     if address is not None:
         guest = audience.find(address)
         if guest is None:
@@ -210,9 +212,9 @@ def _shown(address: str | None, ids: Sequence[str], audience: Audience) -> Guest
                 "No guest has left that address with an approved photo of this event; give "
                 "another one as guest, or leave it out.",
             )
-        return guest
+        return [guest.id]
     candidates = [audience.by_id[guest_id] for guest_id in ids] or audience.in_order()
-    return max(candidates, key=lambda guest: guest.photo_count, default=None)
+    return [max(candidates, key=lambda guest: guest.photo_count).id] if candidates else []
 
 
 def _marked(message: EmailMessage, to: str) -> EmailMessage:

@@ -1,7 +1,7 @@
 """One call of `sendEventRecap`, from the lock to the answer (spec 3.3, 4.1, 7.1)."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -66,15 +66,11 @@ class RecapSender:
             if last is None:
                 return RecapResult(0, 0, "No recap of this event was sent.")
             arguments = arguments.as_recorded(*last)
-        try:
+        with self._telling_of_last_recap(arguments.event_id):
             # A call that is refused waits for no slot.
             resumable(lock, self.clock.now(), arguments.again)
             with self.slots.slot(event.tenant_id):
                 return self._send(caller, arguments, event, give_up_at)
-        except CallError as refused:
-            if refused.code not in (Code.ABORTED, Code.RESOURCE_EXHAUSTED):
-                raise
-            raise self._with_last_recap(refused, arguments.event_id) from None
 
     def check(self, caller: Caller, arguments: RecapArguments, at: datetime | None) -> None:
         """Check that a call at that time would not be refused, as things are now.
@@ -85,22 +81,23 @@ class RecapSender:
             CallError: as `send` would.
         """
         _, lock = self.planner.event(caller, arguments)
-        try:
+        with self._telling_of_last_recap(arguments.event_id):
             if at is not None:
                 resumable(lock, at)
-        except CallError as refused:
-            raise self._with_last_recap(refused, arguments.event_id) from None
 
-    def _with_last_recap(self, refused: CallError, event_id: str) -> CallError:
-        """The refusal, with the counts of the last recap, whose own answer may have been lost."""
-        _, last = self.recaps.last_recap(event_id) or ("", {})
-        counts = {
-            "sent": last.get("sent", 0),
-            "skipped": last.get("skipped", 0),
-            "unconfirmed": last.get("unknown", 0),
-        }
-        details = {**(refused.details or {}), **({"lastRecap": counts} if last else {})}
-        return CallError(refused.code, refused.message, details)
+    @contextmanager
+    def _telling_of_last_recap(self, event_id: str) -> Iterator[None]:
+        """Add the counts of the last recap, whose own answer may have been lost, to a refusal."""
+        try:
+            yield
+        except CallError as refused:
+            if refused.code not in (Code.ABORTED, Code.RESOURCE_EXHAUSTED):
+                raise
+            _, last = self.recaps.last_recap(event_id) or ("", {})
+            names = {"sent": "sent", "skipped": "skipped", "unconfirmed": "unknown"}
+            counts = {name: last.get(field, 0) for name, field in names.items()}
+            details = {**(refused.details or {}), **({"lastRecap": counts} if last else {})}
+            raise CallError(refused.code, refused.message, details) from None
 
     def _send(
         self, caller: Caller, arguments: RecapArguments, event: WallEvent, give_up_at: float

@@ -26,8 +26,8 @@ from functions.mail.message import EVENT_NAME_CHARACTERS, Copy, EmailMessage, Ma
 from functions.mail.texts import Texts, templates_in
 from functions.recap.audience.guests import Guest, greeted_name
 from functions.recap.audience.photos import MAIL_BYTES, Picture, web_address
-from functions.recap.mail.colours import Colours
 from functions.recap.mail.layout import (
+    Colours,
     Layout,
     SharedLayout,
     layout,

@@ -372,7 +372,7 @@ class RecapWorld:
         if shown is None:
             return
         if shown.blocked:
-            self._simulation.violation(f"it was shown as refused: {shown.blocked.message}")
+            self._simulation.violation(f"it was shown as refused: {shown.blocked['message']}")
         if shown.had_recap != len(recipients & self._had_a_turn(but=self._recap_of["last"])):
             self._simulation.violation(f"{shown.had_recap} were shown as having had a recap")
         if (shown.recipients, shown.skipped) != (result.sent, result.skipped):
