@@ -142,7 +142,7 @@ class Composer:
             "gallery_url": self._gallery_url,
             "logo_url": logo_url,
             "colours": self._colours,
-            "personal": self._personal,
+            "thanks": "" if self._personal and arguments.message else thanks,
             "address_line": sender.address_line,
             "subject": self._subject,
             "preheader": shortened(arguments.message or thanks, PREHEADER_CHARACTERS),
@@ -339,15 +339,17 @@ class Composer:
 
     def _rendered(self, photos: Layout, count: int) -> Photos:
         pictures, links = photos
+        everything = [*pictures, *links]
         number, text = self._texts.number, self._texts.text
+        names = [
+            text("Photo %(number)s", number=number(index))
+            for index in range(1, len(everything) + 1)
+        ]
         values: dict[str, Any] = {
-            "pictures": [*pictures, *links],
-            "rows": rows(pictures, self._alts(pictures)),
-            "links": [
-                (link, text("Photo %(number)s", number=number(index)))
-                for index, link in enumerate(links, start=len(pictures) + 1)
-            ],
-            "shown": len(pictures) + len(links),
+            "pictures": everything,
+            "rows": rows(pictures, names[: len(pictures)]),
+            "links": list(zip(links, names[len(pictures) :], strict=True)),
+            "shown": len(everything),
             "count": count,
             "own": self._personal,
             "colours": self._colours,
@@ -360,13 +362,6 @@ class Composer:
 
         first, _, others = rendered("photos.html", self._texts.html).partition("\f")
         return Photos(rendered("photos.txt", self._texts), first.rstrip(), others.lstrip())
-
-    def _alts(self, pictures: Sequence[Picture]) -> Sequence[str]:
-        """The alternative texts of the pictures."""
-        text, number = self._texts.text, self._texts.number
-        return [
-            text("Photo %(number)s", number=number(index)) for index in range(1, len(pictures) + 1)
-        ]
 
 
 class _Tags:
