@@ -6,8 +6,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
+import pytest
+
 from emulator.neighbours.sendgrid import Answer, accepted
-from functions.call_rules import Caller, Role
+from functions.call_rules import Caller, CallError, Role
 from functions.firestore.model import Create, Merge, Put, Query
 from functions.links.link import PreferencesLinks
 from functions.mail.mail_status import DeliveryStatus, TrackingEvent
@@ -33,7 +35,7 @@ from functions.wall.wall_event import WallEvent
 from tests.in_memory.adapters import KEYS, InMemorySecrets, having, one_by_one, service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.mailer import InMemoryMailer
-from tests.in_memory.through import Through, at_once
+from tests.in_memory.through import Crash, ServiceError, Through, at_once
 
 EVENT = "e1"
 TENANT = "t1"
@@ -119,6 +121,16 @@ class At:
         answer = effect()
         self.do()
         return answer
+
+
+def crash() -> None:
+    """End the process."""
+    raise Crash
+
+
+def fail() -> None:
+    """Fail as a service does whose adapter has given up."""
+    raise ServiceError
 
 
 @dataclass
@@ -243,6 +255,17 @@ class House:
         """Call it, as the organizer."""
         read = RecapArguments.read({"eventId": EVENT, **arguments})
         return self.process(through, limits).recap_sender.send(caller, read)
+
+    def refusal(self, through: Through = at_once, **arguments: Any) -> CallError:
+        """What such a call is refused with."""
+        with pytest.raises(CallError) as refused:
+            self.send(through, **arguments)
+        return refused.value
+
+    def crash(self, what: str, *, before: bool = False, number: int = 1, **arguments: Any) -> None:
+        """Have the process of such a call end at that call of a port; see `At`."""
+        with pytest.raises(Crash):
+            self.send(At(what, crash, before, number), **arguments)
 
     def mail_events(
         self, through: Through = at_once, in_parallel: InParallel = one_by_one

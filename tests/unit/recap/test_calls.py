@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from typing import Any, Final
 
 import pytest
@@ -13,8 +12,7 @@ from functions.call_rules import CallError, Code, staff
 from functions.gcp.callables import StaffCall
 from functions.recap import recap_calls
 from functions.recap.limits import Slots
-from tests.in_memory.through import Crash
-from tests.unit.recap.parts import EVENT, TENANT, At, House, guest
+from tests.unit.recap.parts import EVENT, TENANT, House, guest
 
 ADMIN: Final = {
     "role": "admin",
@@ -35,10 +33,6 @@ SENT: Final = LOCKED | {"recapMails", "batches"}
 Handler = Callable[..., object]
 State = Callable[[House], Any]
 """Brings a house into a state; may give further claims of the caller."""
-
-
-def _crash() -> None:
-    raise Crash
 
 
 def _nothing(_: House) -> None: ...
@@ -93,8 +87,7 @@ def _cooling(house: House) -> None:
 
 def _being_sent(house: House) -> None:
     house.guests(2)
-    with suppress(Crash):
-        house.send(At("update batches", _crash))
+    house.crash("update batches")
 
 
 def _busy(house: House) -> None:
@@ -115,15 +108,13 @@ def _unverified(house: House) -> dict[str, object]:
 def _interrupted(house: House) -> None:
     house.guests(5)
     house.answers = [accepted("made-up"), refused(413), refused(413)]
-    with suppress(CallError):
-        house.send()
+    house.refusal()
 
 
 def _unconfirmed(house: House) -> None:
     house.guests(2)
     house.answers = [Answer(502, {}, b"<html>")]
-    with suppress(CallError):
-        house.send()
+    house.refusal()
 
 
 def _refused(house: House) -> None:

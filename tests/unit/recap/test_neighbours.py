@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from functions.call_rules import Caller, CallError, Role
+from functions.call_rules import Caller, Role
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT
 from functions.recap import limits
 from functions.recap.audience.guests import Audience
@@ -15,15 +15,7 @@ from functions.recap.limits import RecapLimits
 from functions.recap.recap_arguments import Mode
 from functions.wall.address import address_hash
 from functions.wall.wall_event import Photo
-from tests.in_memory.through import ServiceError
-from tests.unit.recap.parts import NOON, TENANT, At, House, guest
-
-
-@pytest.fixture
-def house() -> House:
-    """An event without photos, at noon."""
-    return House()
-
+from tests.unit.recap.parts import NOON, TENANT, At, House, fail, guest
 
 # Mails of one tenant.
 
@@ -115,18 +107,13 @@ def test_a_tenant_sends_so_many_mails_a_day(house: House) -> None:
 def test_a_late_record_of_a_recap_that_another_call_gave_up_counts_nothing(house: House) -> None:
     """The call is held up before it records its mails; the next call fails before it does so."""
 
-    def fail() -> None:
-        raise ServiceError
-
     def fail_after_the_lease() -> None:
         house.now += LEASE
-        with pytest.raises(CallError):
-            house.send(At("find photos", fail))
+        house.refusal(At("find photos", fail))
 
     house.guests(1)
     limits = RecapLimits(per_address=1)
-    with pytest.raises(CallError):
-        house.send(At("create recapMails", fail_after_the_lease, before=True), limits=limits)
+    house.refusal(At("create recapMails", fail_after_the_lease, before=True), limits=limits)
     assert house.send(limits=limits).sent == 1
 
 
