@@ -93,7 +93,6 @@ class Service(Parts):
         return RecapSchedule(
             documents=self.documents,
             sender=self.recap_sender,
-            recaps=self.recaps,
             task_queue=self.adapters.task_queue,
             claims_of=self.adapters.claims_of,
             mailer=self.mailer,

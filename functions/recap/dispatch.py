@@ -17,6 +17,7 @@ from functions.mail.message import (
     Unknown,
 )
 from functions.outside import Clock, InParallel
+from functions.recap.feedback import MailLabels
 from functions.recap.ledger.batch import Batch, BatchState
 from functions.recap.ledger.claim import Claim
 from functions.recap.mail.composer import Composer, Recipient
@@ -43,7 +44,7 @@ PATIENCE: Final = 45.0
 MAX_BAD_ADDRESS_ROUNDS: Final = 50
 """How often a batch is sent again without its refused addresses."""
 
-_LATE: Final = Refused("the call was held up for longer than its lease")
+_LATE: Final = Refused("no time was left for another request")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -54,7 +55,7 @@ class Dispatch:
         batches: The planned batches, with the recipients who still get the mail.
         recipients: The recipients of all batches, by guest id.
         small_in_parallel: Sends the batches of few recipients, `in_parallel` all others.
-        give_up_at: End of all waiting, on `clock.monotonic`; also `PATIENCE` ends it.
+        give_up_at: When no further request begins, on `clock.monotonic`.
     """
 
     claim: Claim
@@ -80,6 +81,11 @@ class Dispatch:
         """Sentences that say who can fix `cause`; empty without a cause."""
         return self.cause.who_can_fix(self.mailer.key_name) if self.cause else ""
 
+    @property
+    def _is_late(self) -> bool:
+        """Whether a request that begins now might not end within the call's time."""
+        return self.clock.monotonic() > self.give_up_at or not self.claim.in_time
+
     def send(self) -> None:
         """Send all batches; a failure of a batch does not affect the others."""
         self._accepted_at = self.clock.monotonic()
@@ -90,7 +96,7 @@ class Dispatch:
 
     def _send(self, batch: Batch) -> None:
         # After an unknown outcome no further batch is risked; nor after the end of the patience.
-        if self._stopped or self.clock.monotonic() > self.give_up_at:
+        if self._stopped or self._is_late:
             return
         try:
             self._post(self.claim.start(batch))
@@ -120,7 +126,7 @@ class Dispatch:
                 case _:
                     break
             if batch.recipients:
-                if not self.claim.in_time:
+                if self._is_late:
                     outcome = _LATE
                     break
                 # Every request is recorded before it is sent, not only the first.
@@ -129,10 +135,13 @@ class Dispatch:
 
     def _request(self, batch: Batch) -> SendOutcome:
         try:
-            message = self.composer.message([self.recipients[guest] for guest in batch.recipients])
+            message = self.composer.message(
+                [self.recipients[guest] for guest in batch.recipients],
+                lambda guest: MailLabels(self.claim.key, batch.number, guest.id).as_texts(),
+            )
         except Exception as error:  # noqa: BLE001 - nothing was sent, and the ledger has to say so
             return Refused(type(error).__name__)
-        if not self.claim.in_time:
+        if self._is_late:
             return _LATE
         outcome = self.mailer.send(message)
         if isinstance(outcome, Unknown):

@@ -14,7 +14,7 @@ import struct
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from functions import log
 from functions.call_rules import is_document_id
@@ -47,30 +47,17 @@ _FORMS: Final = {
 """The form of each label of a mail; `is_document_id` judges the event's."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MailLabels:
-    """The identity of one mail.
+class MailLabels(NamedTuple):
+    """The identity of one mail; `guest_id` is the recipient's in the ledger."""
 
-    Attributes:
-        event_id: The event.
-        recap_id: The recap.
-        batch: Number of the batch.
-        guest_id: The recipient's id in the ledger, a hash of the address.
-    """
-
-    event_id: str
-    recap_id: str
+    key: RecapKey
     batch: int
     guest_id: str
 
     def as_texts(self) -> dict[str, str]:
         """The labels by name."""
-        return {
-            _EVENT: self.event_id,
-            _RECAP: self.recap_id,
-            _BATCH: str(self.batch),
-            _GUEST: self.guest_id,
-        }
+        (event_id, recap_id), batch, guest_id = self
+        return {_EVENT: event_id, _RECAP: recap_id, _BATCH: str(batch), _GUEST: guest_id}
 
     @classmethod
     def read(cls, labels: Mapping[str, object]) -> Self | None:
@@ -79,12 +66,7 @@ class MailLabels:
         fit = all(form.fullmatch(texts.get(name, "")) for name, form in _FORMS.items())
         if not fit or not is_document_id(texts.get(_EVENT)):
             return None
-        return cls(
-            event_id=texts[_EVENT],
-            recap_id=texts[_RECAP],
-            batch=int(texts[_BATCH]),
-            guest_id=texts[_GUEST],
-        )
+        return cls(RecapKey(texts[_EVENT], texts[_RECAP]), int(texts[_BATCH]), texts[_GUEST])
 
 
 _ENTRY: Final = struct.Struct(">16sB")
@@ -321,7 +303,7 @@ def _by_recap(events: Iterable[TrackingEvent]) -> Mapping[RecapKey, Mapping[str,
         labels = MailLabels.read(event.labels)
         if labels is None or labels.guest_id != address_hash(normalised(event.address)):
             continue
-        reports = recaps[RecapKey(labels.event_id, labels.recap_id)]
+        reports = recaps[labels.key]
         earlier = reports.get(labels.guest_id)
         status = event.status | earlier.status if earlier else event.status
         reports[labels.guest_id] = _Report(labels, status, address_hash(mailbox(event.address)))

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from functions.call_rules import CallError, Code
 from functions.firestore.model import Documents, Version, write_as_read
@@ -32,19 +32,6 @@ if TYPE_CHECKING:  # `main.py` reads SLOTS for every function, and needs no gues
 SLOTS: Final = 5
 SLOTS_PER_TENANT: Final = 2
 
-LARGE_EVENT: Final = 2_000
-"""Photos from which on a preview takes seconds of CPU."""
-
-Photo = TypeVar("Photo")
-
-
-@dataclass(slots=True, eq=False)
-class Slot:
-    """The slot of one call; `is_large` once that call has read many photos."""
-
-    tenant_id: str
-    is_large: bool = False
-
 
 @dataclass(slots=True, eq=False)
 class Slots:
@@ -55,58 +42,39 @@ class Slots:
 
     seconds: float = 20.0
     _changed: threading.Condition = field(default_factory=threading.Condition)
-    _taken: list[Slot] = field(default_factory=list)
+    _taken: Counter[str] = field(default_factory=Counter)
 
     @contextmanager
-    def slot(self, tenant_id: str) -> Iterator[Slot]:
+    def slot(self, tenant_id: str) -> Iterator[None]:
         """A slot for a call of that tenant.
 
         Raises:
             CallError: `resource-exhausted`, where no slot gets free in time.
         """
-        slot = Slot(tenant_id)
+
+        def is_free() -> bool:
+            return self._taken[tenant_id] < SLOTS_PER_TENANT and self._taken.total() < SLOTS
+
         with self._changed:
-            if not self._changed.wait_for(lambda: self._is_free(tenant_id), self.seconds):
-                all_own = self._taken_by(tenant_id) >= SLOTS_PER_TENANT
-                raise _busy(
+            if not self._changed.wait_for(is_free, self.seconds):
+                all_own = self._taken[tenant_id] >= SLOTS_PER_TENANT
+                taken = (
                     f"{SLOTS_PER_TENANT} calls for your events are at work"
                     if all_own
                     else "All places are taken"
                 )
-            self._taken.append(slot)
+                raise CallError(
+                    Code.RESOURCE_EXHAUSTED,
+                    f"{taken} right now; call again in a minute.",
+                    {"reason": "busy"},
+                )
+            self._taken[tenant_id] += 1
         try:
-            yield slot
+            yield
         finally:
             with self._changed:
-                self._taken.remove(slot)
+                self._taken -= Counter([tenant_id])
                 self._changed.notify_all()
-
-    def _is_free(self, tenant_id: str) -> bool:
-        return self._taken_by(tenant_id) < SLOTS_PER_TENANT and len(self._taken) < SLOTS
-
-    def _taken_by(self, tenant_id: str) -> int:
-        return sum(slot.tenant_id == tenant_id for slot in self._taken)
-
-    def admitted(self, slot: Slot, photos: Iterable[Photo]) -> Iterator[Photo]:
-        """The `photos` of an event, one by one, for the call in `slot`.
-
-        Raises:
-            CallError: `resource-exhausted`, as soon as the event turns out to be large and only the
-                last slot is left, which is for small ones: waiting would keep it.
-        """
-        for number, photo in enumerate(photos):
-            if number == LARGE_EVENT:
-                with self._changed:
-                    if sum(slot.is_large for slot in self._taken) == SLOTS - 1:
-                        raise _busy("Large events have their places")
-                    slot.is_large = True
-            yield photo
-
-
-def _busy(problem: str) -> CallError:
-    return CallError(
-        Code.RESOURCE_EXHAUSTED, f"{problem} right now; call again in a minute.", {"reason": "busy"}
-    )
 
 
 PERIOD: Final = timedelta(hours=24)

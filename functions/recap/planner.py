@@ -5,80 +5,79 @@ Sending and preview use the same planner, so that they cannot disagree. It only 
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from functions.call_rules import Caller, check_event
+from functions.links.link import PreferencesLinks
 from functions.mail.message import MailSender
 from functions.outside import Clock
 from functions.preferences.preferences import SkipReason, VerifiedAddresses
 from functions.recap.audience.guests import (
     Audience,
-    Guest,
     GuestStore,
     least_recently_mailed_first,
     standing,
 )
 from functions.recap.audience.photos import PhotoHosts, host_of, logo_address
-from functions.recap.ledger.batch import Batch, Counts, Lock, open_batches, sent_again, total
-from functions.recap.ledger.recap_store import RecapStore
+from functions.recap.ledger.batch import Batch, Counts, last_mail, open_batches, sent_again, total
+from functions.recap.ledger.recap_store import Lock, RecapStore
 from functions.recap.limits import Counted, RecapLimits
-from functions.recap.mail.composer import Composer
+from functions.recap.mail.composer import Composer, Recipient
 from functions.recap.recap_arguments import Mode, RecapArguments
 from functions.recap.report import Report
-from functions.wall.wall_event import Photo, WallEvent
+from functions.wall.wall_event import WallEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gathered:
-    """Everything that was read for a recap.
+    """Everything that was read for a recap of `event`.
 
     `skip_reasons` are of the guests who get no recap, by id; `accounts` are user ids of guests who
-    have an account, by id. `sent_at` is the time of the last
-    recap of the event, by guest id. With `only_new` no guest may get a second recap. `logo_url` is
-    the event's logo if mails may show it; otherwise `hidden_logo` is its host.
+    have an account, by id. `sent_at` is the time of the last recap of the event, by guest id.
+    `logo_url` is the event's logo if mails may show it; otherwise `hidden_logo` is its host.
     """
 
+    planner: "Planner"
+    event: WallEvent
+    arguments: RecapArguments
     audience: Audience
     skip_reasons: Mapping[str, SkipReason]
     accounts: Mapping[str, str]
     sent_at: Mapping[str, datetime]
-    only_new: bool
     logo_url: str | None
     hidden_logo: str
 
-    @property
-    def candidates(self) -> list[Guest]:
-        """The guests who may be mailed, in the order of `Audience.in_order`."""
-        skipped = self.skip_reasons
-        return [guest for guest in self.audience.in_order() if guest.id not in skipped]
+    def choose(self, others: Counted) -> Report:
+        """The report of a new recap, with its recipients.
 
-    def remaining(self, batch: Batch) -> Batch:
-        """A planned `batch` with the recipients who still get the mail.
-
-        A recipient who is on no approved photo any more is left out without being counted.
+        `others` are the mails of the tenant's other recaps.
         """
-        left_out = self.skip_reasons.keys() | self._not_new(batch)
-        opted_out = self._skipped(batch, SkipReason.OPTED_OUT)
-        return replace(
-            batch,
-            recipients=tuple(
-                guest
-                for guest in batch.recipients
-                if guest in self.audience.by_id and guest not in left_out
-            ),
-            opted_out=batch.opted_out + opted_out,
+        limits, audience, skipped = self.planner.limits, self.audience, self.skip_reasons
+        candidates = [guest for guest in audience.in_order() if guest.id not in skipped]
+        guests = least_recently_mailed_first(
+            candidates, self.sent_at, only_new=self.arguments.only_new
         )
-
-    def _skipped(self, batch: Batch, reason: SkipReason) -> int:
-        return sum(self.skip_reasons.get(guest) is reason for guest in batch.recipients)
-
-    def _not_new(self, batch: Batch) -> set[str]:
-        return self.sent_at.keys() & batch.recipients if self.only_new else set()
+        eligible, mails = limits.eligible(guests, others), limits.mails(others)
+        reasons = Counter(skipped.values())
+        unwilling = audience.invalid + reasons[SkipReason.OPTED_OUT]
+        bounced, not_new = reasons[SkipReason.UNREACHABLE], len(candidates) - len(guests)
+        return Report(
+            recipients=[guest.id for guest in eligible[:mails]],
+            skipped=unwilling,
+            bounced=bounced,
+            left=max(len(eligible) - mails, 0),
+            over_limit=len(guests) - len(eligible),
+            tenant_limited=mails < min(limits.per_call, len(eligible)),
+            not_new=not_new,
+            hidden_hosts=audience.hidden_hosts,
+            hidden_logo=self.hidden_logo,
+            why_nobody=None if guests else _why_nobody(audience, unwilling + bounced, not_new),
+        )
 
     def continued(self, ledger: Collection[Batch]) -> Report | None:
         """The report of a call that continues a recap; None where the recap sent nothing."""
-        return self._rest(ledger, open_batches(ledger)) if total(ledger).sent else None
+        return self._rest(ledger, open_batches(ledger)) if last_mail(ledger) else None
 
     def again(self, ledger: Collection[Batch]) -> Report:
         """The report of a call that sends unconfirmed mails again."""
@@ -91,18 +90,67 @@ class Gathered:
         )
 
     def _rest(self, ledger: Collection[Batch], planned: Collection[Batch]) -> Report:
-        before = total(ledger)
         remaining = [self.remaining(batch) for batch in planned]
         skipped = total(remaining).skipped - total(planned).skipped
         return Report(
             recipients=[guest for batch in remaining for guest in batch.recipients],
             # The batches will count the guests who are skipped now; the report does already.
-            before=before + Counts(skipped=skipped),
+            before=total(ledger) + Counts(skipped=skipped),
             skipped=skipped,
             bounced=sum(self._skipped(batch, SkipReason.UNREACHABLE) for batch in planned),
             not_new=sum(len(self._not_new(batch)) for batch in planned),
             hidden_hosts=self.audience.hidden_hosts,
             hidden_logo=self.hidden_logo,
+        )
+
+    def remaining(self, batch: Batch) -> Batch:
+        """A planned `batch` with the recipients who still get the mail.
+
+        A recipient who is on no approved photo any more is left out without being counted.
+        """
+        left_out = self.skip_reasons.keys() | self._not_new(batch)
+        return replace(
+            batch,
+            recipients=tuple(
+                guest
+                for guest in batch.recipients
+                if guest in self.audience.by_id and guest not in left_out
+            ),
+            opted_out=batch.opted_out + self._skipped(batch, SkipReason.OPTED_OUT),
+        )
+
+    def _skipped(self, batch: Batch, reason: SkipReason) -> int:
+        return sum(self.skip_reasons.get(guest) is reason for guest in batch.recipients)
+
+    def _not_new(self, batch: Batch) -> set[str]:
+        return self.sent_at.keys() & batch.recipients if self.arguments.only_new else set()
+
+    def recipients(
+        self, ids: Iterable[str], links: Callable[[str, str], PreferencesLinks]
+    ) -> Mapping[str, Recipient]:
+        """The guests with these ids, with their pictures, and with `links` as `LinkSigner.sign`."""
+        by_id, accounts = self.audience.by_id, self.accounts
+        chosen = {guest: by_id[guest] for guest in ids if guest in by_id}
+        if self.audience.pictures_dropped and self.arguments.mode is Mode.PERSONAL:
+            # While photos were collected it was not known whose pictures to keep.
+            for photo in self.planner.guests.approved_photos(self.arguments.event_id):
+                self.audience.add_again(photo, chosen)
+        return {
+            guest.id: Recipient(guest, links(accounts.get(guest.id, guest.own_uid), guest.uid))
+            for guest in chosen.values()
+        }
+
+    def composer(self) -> Composer:
+        """The composer of the mails."""
+        return Composer(
+            self.event,
+            self.arguments,
+            self.planner.sender.checked(),
+            reel=self.audience.reel.pictures(),
+            photo_count=self.audience.photo_count,
+            new_word=self.planner.new_word,
+            bytes_per_recipient=self.planner.bytes_per_recipient,
+            logo_url=self.logo_url,
         )
 
 
@@ -111,6 +159,7 @@ class Planner:
     """Plans recaps; one instance serves all threads of the process.
 
     Attributes:
+        bytes_per_recipient: See `BulkMailer`; also what a guest's pictures may take on average.
         verified: Gives the verified addresses of users.
         hosts: The hosts whose photos may stand in a mail.
         new_word: Gives an unguessable new word of letters and digits.
@@ -119,11 +168,12 @@ class Planner:
     recaps: RecapStore
     guests: GuestStore
     sender: MailSender
+    bytes_per_recipient: int
     verified: VerifiedAddresses
     hosts: PhotoHosts
     clock: Clock
     new_word: Callable[[], str]
-    limits: RecapLimits = field(default_factory=RecapLimits)
+    limits: RecapLimits
 
     def event(self, caller: Caller, arguments: RecapArguments) -> tuple[WallEvent, Lock | None]:
         """The event and its lock, if the caller may act on it.
@@ -135,27 +185,18 @@ class Planner:
         fields = check_event(caller, found.fields if found else None, arguments.tenant_id)
         return WallEvent.read(fields, updated=found.written if found else self.clock.now()), lock
 
-    def photos(self, event_id: str) -> Iterable[Photo]:
-        """The approved photos of the event."""
-        return self.guests.approved_photos(event_id)
+    def gather(self, event: WallEvent, arguments: RecapArguments, *, first: bool) -> Gathered:
+        """Read the approved photos of the event, the user records and the earlier recaps.
 
-    def gather(
-        self,
-        event: WallEvent,
-        arguments: RecapArguments,
-        photos: Iterable[Photo],
-        *,
-        room: int,
-        first: bool,
-    ) -> Gathered:
-        """Read the `photos` of the event, the user records and the earlier recaps.
-
-        A guest's pictures have `room` bytes. `first` says that the event had no recap before.
+        `first` says that the event had no recap before.
         """
         audience = Audience(
-            arguments.mode, hosts=self.hosts, at_most=self.limits.per_call, room=room
+            arguments.mode,
+            hosts=self.hosts,
+            at_most=self.limits.per_call,
+            room=self.bytes_per_recipient,
         )
-        for photo in photos:
+        for photo in self.guests.approved_photos(arguments.event_id):
             audience.add(photo)
         skip_reasons, accounts = standing(
             self.guests, audience.guests, self.clock.now(), self.verified
@@ -163,72 +204,15 @@ class Planner:
         logo = logo_address(event.logo_url)
         is_shown = logo is not None and self.hosts.allow(logo)
         return Gathered(
+            planner=self,
+            event=event,
+            arguments=arguments,
             audience=audience,
             skip_reasons=skip_reasons,
             accounts=accounts,
             sent_at={} if first else self.recaps.sent_at(arguments.event_id),
-            only_new=arguments.only_new,
             logo_url=logo if is_shown else None,
             hidden_logo=host_of(logo) if logo and not is_shown else "",
-        )
-
-    def choose(self, gathered: Gathered, others: Counted) -> Report:
-        """The report of a new recap, with its recipients.
-
-        `others` are the mails of the tenant's other recaps.
-        """
-        audience, candidates = gathered.audience, gathered.candidates
-        guests = least_recently_mailed_first(
-            candidates, gathered.sent_at, only_new=gathered.only_new
-        )
-        eligible, mails = self.limits.eligible(guests, others), self.limits.mails(others)
-        reasons = Counter(gathered.skip_reasons.values())
-        skipped, bounced = (
-            audience.invalid + reasons[SkipReason.OPTED_OUT],
-            reasons[SkipReason.UNREACHABLE],
-        )
-        not_new, over_limit = len(candidates) - len(guests), len(guests) - len(eligible)
-        return Report(
-            recipients=[guest.id for guest in eligible[:mails]],
-            skipped=skipped,
-            bounced=bounced,
-            left=max(len(eligible) - mails, 0),
-            over_limit=over_limit,
-            tenant_limited=mails < min(self.limits.per_call, len(eligible)),
-            not_new=not_new,
-            hidden_hosts=audience.hidden_hosts,
-            hidden_logo=gathered.hidden_logo,
-            why_nobody=None if guests else _why_nobody(audience, skipped + bounced, not_new),
-        )
-
-    def with_pictures(
-        self, arguments: RecapArguments, audience: Audience, ids: Iterable[str]
-    ) -> Mapping[str, Guest]:
-        """The guests with these ids, with their pictures."""
-        chosen = {guest: audience.by_id[guest] for guest in ids if guest in audience.by_id}
-        if audience.pictures_dropped and arguments.mode is Mode.PERSONAL:
-            # While photos were collected it was not known whose pictures to keep.
-            for photo in self.photos(arguments.event_id):
-                audience.add_again(photo, chosen)
-        return chosen
-
-    def composer(
-        self,
-        event: WallEvent,
-        arguments: RecapArguments,
-        gathered: Gathered,
-        bytes_per_recipient: int,
-    ) -> Composer:
-        """The composer of the mails; see `BulkMailer` for `bytes_per_recipient`."""
-        return Composer(
-            event,
-            arguments,
-            self.sender.checked(),
-            reel=gathered.audience.reel.pictures(),
-            photo_count=gathered.audience.photo_count,
-            new_word=self.new_word,
-            bytes_per_recipient=bytes_per_recipient,
-            logo_url=gathered.logo_url,
         )
 
 

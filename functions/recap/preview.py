@@ -4,7 +4,7 @@ It takes no lock, begins no cooldown and writes nothing, except the count of pre
 caller.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -25,16 +25,13 @@ from functions.mail.message import (
 )
 from functions.outside import Clock
 from functions.rate_limit import RateLimit
-from functions.recap.audience.guests import Audience, Guest
 from functions.recap.feedback import StatusStore
-from functions.recap.ledger.batch import Batch, BatchState, Lock, RecapKey, resumable
-from functions.recap.ledger.recap_store import RecapStore
+from functions.recap.ledger.batch import Batch, BatchState, RecapKey
+from functions.recap.ledger.recap_store import Lock, RecapStore, resumable
 from functions.recap.limits import MailingStore, Slots, counted
-from functions.recap.mail.composer import Recipient
 from functions.recap.planner import Gathered, Planner
 from functions.recap.recap_arguments import PreviewArguments
 from functions.recap.report import Report, outlook
-from functions.wall.wall_event import WallEvent
 
 PREVIEWS_PER_HOUR: Final = 10
 """Previews that one caller gets by mail within an hour (spec 8)."""
@@ -52,7 +49,7 @@ class Preview:
     `mail` is written out; its parts are empty without a guest to show the mail of. `skipped` is
     None for an event of few guests, `mailed` where no mail was asked for, `unreached` where no
     recap was named. `hidden` counts photos on hosts that may not stand in mails. `blocked` is the
-    error with which `sendEventRecap` would refuse the call now, `notes` what it would say.
+    refusal of `sendEventRecap` now, `notes` what it would say.
     """
 
     mail: EmailMessage
@@ -61,7 +58,7 @@ class Preview:
     had_recap: int
     left: int
     hidden: int
-    blocked: CallError | None
+    blocked: Mapping[str, object] | None
     notes: Sequence[str]
     mailed: bool | None
     unreached: "Sequence[Unreached] | None"
@@ -102,27 +99,19 @@ class RecapPreview:
             CallError: as in spec 7.4.
         """
         event, lock = self.planner.event(caller, arguments)
-        with self.slots.slot(event.tenant_id) as slot:
+        with self.slots.slot(event.tenant_id):
             to = self._own_mailbox(caller, own_address) if arguments.send_to_me else None
             try:
                 self.mailer.check()
                 self.links.check()  # a recap needs them; a preview shows nobody's
-                gathered = self.planner.gather(
-                    event,
-                    arguments,
-                    self.slots.admitted(slot, self.planner.photos(arguments.event_id)),
-                    room=self.mailer.bytes_per_recipient,
-                    first=lock is None,
-                )
+                gathered = self.planner.gather(event, arguments, first=lock is None)
                 may_show_counts = len(gathered.audience.guests) >= self.min_guests
                 # With few guests the counts and the shown guest would reveal who opted out.
                 visible = gathered if may_show_counts else replace(gathered, skip_reasons={})
-                report, blocked = self._plan(event, arguments, visible, lock)
+                report, blocked = self._plan(visible, lock)
                 ids = report.recipients if may_show_counts else []
-                message = self._message(
-                    event, arguments, gathered, ids, self.mailer.bytes_per_recipient
-                )
-                unreached = self._unreached(arguments, gathered.audience)
+                message = self._message(gathered, arguments.guest, ids)
+                unreached = self._unreached(arguments, gathered)
             except CallError:
                 raise
             except Exception as error:
@@ -149,7 +138,7 @@ class RecapPreview:
             )
 
     def _unreached(
-        self, arguments: PreviewArguments, audience: Audience
+        self, arguments: PreviewArguments, gathered: Gathered
     ) -> Sequence[Unreached] | None:
         """The guests whom the recap did not reach, with the addresses that photos show to staff."""
         if arguments.recap_id is None:
@@ -159,7 +148,7 @@ class RecapPreview:
             Unreached(trouble, guest.name, guest.address) if guest else Unreached(trouble)
             for guest_id, status in found.statuses.items()
             if (trouble := status.trouble)
-            for guest in [audience.by_id.get(guest_id)]
+            for guest in [gathered.audience.by_id.get(guest_id)]
         ]
 
     def _own_mailbox(self, caller: Caller, own_address: str | None) -> str:
@@ -182,42 +171,28 @@ class RecapPreview:
         return own_address
 
     def _plan(
-        self,
-        event: WallEvent,
-        arguments: PreviewArguments,
-        gathered: Gathered,
-        lock: Lock | None,
-    ) -> tuple[Report, CallError | None]:
+        self, gathered: Gathered, lock: Lock | None
+    ) -> tuple[Report, Mapping[str, object] | None]:
         """The report of `sendEventRecap` now, with this lock; its refusal."""
         blocked = continued = None
         try:
             continued = resumable(lock, self.clock.now())
         except CallError as refused:
-            blocked = refused
-        key = RecapKey(arguments.event_id, continued or "")
+            details = refused.details or {}
+            blocked = {"code": refused.code, "message": refused.message, **details}
+        key = RecapKey(gathered.arguments.event_id, continued or "")
         batches = self.recaps.batches(key) if continued else []
         report = gathered.continued([_without_its_call(batch) for batch in batches])
         if report is None:
-            entries, _ = self.mailings.load(event.tenant_id)
-            others = counted(entries, key.recap_id, self.clock.now())
-            report = self.planner.choose(gathered, others)
+            entries, _ = self.mailings.load(gathered.event.tenant_id)
+            report = gathered.choose(counted(entries, key.recap_id, self.clock.now()))
         return report, blocked
 
-    def _message(
-        self,
-        event: WallEvent,
-        arguments: PreviewArguments,
-        gathered: Gathered,
-        ids: Sequence[str],
-        bytes_per_recipient: int,
-    ) -> EmailMessage:
+    def _message(self, gathered: Gathered, address: str | None, ids: Sequence[str]) -> EmailMessage:
         """The mail of one guest; it has no copy where there is no guest to show."""
-        audience = gathered.audience
-        guest = _shown(arguments, ids, audience)
-        shown = self.planner.with_pictures(arguments, audience, [guest.id] if guest else [])
-        composer = self.planner.composer(event, arguments, gathered, bytes_per_recipient)
-        links = self.links.of_nobody()
-        return composer.message([Recipient(guest, links) for guest in shown.values()])
+        shown = _shown(gathered, address, ids)
+        recipients = gathered.recipients(shown, lambda *_: self.links.of_nobody())
+        return gathered.composer().message(recipients.values())
 
 
 def _without_its_call(batch: Batch) -> Batch:
@@ -226,19 +201,20 @@ def _without_its_call(batch: Batch) -> Batch:
     return replace(batch, state=BatchState.UNKNOWN) if started else batch
 
 
-def _shown(arguments: PreviewArguments, ids: Sequence[str], audience: Audience) -> Guest | None:
-    """The requested guest, or the one with most photos, preferably among the recipients."""
-    if arguments.guest is not None:
-        guest = audience.find(arguments.guest)
+def _shown(gathered: Gathered, address: str | None, ids: Sequence[str]) -> Sequence[str]:
+    """The requested guest, or the one with most photos, preferably among the recipients `ids`."""
+    audience = gathered.audience
+    if address is not None:
+        guest = audience.find(address)
         if guest is None:
             raise CallError(
                 Code.NOT_FOUND,
                 "No guest has left that address with an approved photo of this event; give "
                 "another one as guest, or leave it out.",
             )
-        return guest
+        return [guest.id]
     candidates = [audience.by_id[guest_id] for guest_id in ids] or audience.in_order()
-    return max(candidates, key=lambda guest: guest.photo_count, default=None)
+    return [max(candidates, key=lambda guest: guest.photo_count).id] if candidates else []
 
 
 def _marked(message: EmailMessage, to: str) -> EmailMessage:

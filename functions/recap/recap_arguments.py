@@ -8,6 +8,7 @@ from typing import Any, Final, Self
 
 from functions.call_rules import (
     EventArguments,
+    choice_argument,
     flag_argument,
     is_id,
     read_event,
@@ -144,13 +145,9 @@ class ScheduleArguments(RecapArguments):
 
 
 def _recap(data: Any, *others: str) -> dict[str, Any]:
-    event = read_event(data, "mode", "subject", "message", "onlyNew", *others)
-    mode = data.get("mode")
-    if mode is not None and (not isinstance(mode, str) or mode not in list(Mode)):
-        refuse("mode must be personal or all.")
     return {
-        **event,
-        "mode": Mode.PERSONAL if mode is None else Mode(mode),
+        **read_event(data, *_OF_THE_MAIL, "onlyNew", *others),
+        "mode": choice_argument("mode", data.get("mode"), Mode, Mode.PERSONAL),
         "subject": one_line(_text(data, "subject", SUBJECT_CHARACTERS)) or None,
         "message": paragraph(_text(data, "message", MESSAGE_CHARACTERS)) or None,
         "only_new": flag_argument("onlyNew", data.get("onlyNew")),

@@ -1,7 +1,6 @@
 """The handlers of the recap: callables, tasks of its queue, requests of the mail provider."""
 
 import threading
-from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from http import HTTPStatus
@@ -11,11 +10,9 @@ import flask
 from firebase_functions.https_fn import CallableRequest, FunctionsErrorCode, HttpsError
 
 from functions import log
-from functions.call_rules import CallError
 from functions.gcp.callables import StaffCall, count_call
 from functions.gcp.request import bounded_body
 from functions.gcp.triggers import run_again
-from functions.mail.mail_status import TrackingEvent
 from functions.mail.message import MisconfiguredError
 from functions.outside import wire_time
 from functions.recap.recap_arguments import (
@@ -41,13 +38,10 @@ def send_event_recap(service: "Service", call: StaffCall) -> dict[str, Any]:
     arguments = RecapArguments.read(call.data)
     count_call(service, call)
     result = service.recap_sender.send(call.caller, arguments)
-    optional = {
-        "message": result.message,
-        "notes": result.notes,
-        "skippedBy": result.skipped_by,
+    optional = {"message": result.message, "notes": result.notes, "skippedBy": result.skipped_by}
+    return {"sent": result.sent, "skipped": result.skipped} | {
+        name: value for name, value in optional.items() if value
     }
-    given = {name: value for name, value in optional.items() if value}
-    return {"sent": result.sent, "skipped": result.skipped} | given
 
 
 def preview_event_recap(service: "Service", call: StaffCall) -> dict[str, Any]:
@@ -60,10 +54,10 @@ def preview_event_recap(service: "Service", call: StaffCall) -> dict[str, Any]:
     count_call(service, call)
     own_address = verified_address(call.claims)
     preview = service.recap_preview.show(call.caller, arguments, own_address)
-    mail, blocked, unreached = preview.mail, preview.blocked, preview.unreached
+    mail, unreached = preview.mail, preview.unreached
     optional = {
         "skipped": preview.skipped,
-        "blocked": blocked and _refusal(blocked),
+        "blocked": preview.blocked,
         "notes": preview.notes or None,
         "mailed": preview.mailed,
         "unreached": unreached if unreached is None else [asdict(guest) for guest in unreached],
@@ -114,10 +108,6 @@ def send_scheduled_recap(service: "Service", task: CallableRequest[Any]) -> None
             raise HttpsError(FunctionsErrorCode.ABORTED, "not yet") from waiting
 
 
-def _refusal(error: CallError) -> dict[str, object]:
-    return {"code": error.code, "message": error.message, **(error.details or {})}
-
-
 def mail_events(service: "Service", request: flask.Request) -> flask.Response:
     """Record the tracking events in a signed request of the mail provider (spec 4.10).
 
@@ -141,14 +131,14 @@ def mail_events(service: "Service", request: flask.Request) -> flask.Response:
     if not webhook.is_genuine(signature, body):
         return refused()
     with _RECORDING:
-        events = webhook.events(body)
-        if events is None:
-            log.warning("mail.unreadable", bytes=len(body))  # a repetition would be unreadable too
-            return _text(HTTPStatus.OK, "No list of events.")
-        return _recorded(service, events)
+        return _recorded(service, body)
 
 
-def _recorded(service: "Service", events: Sequence[TrackingEvent]) -> flask.Response:
+def _recorded(service: "Service", body: bytes) -> flask.Response:
+    events = service.mail_reports.events(body)
+    if events is None:
+        log.warning("mail.unreadable", bytes=len(body))  # a repetition would be unreadable too
+        return _text(HTTPStatus.OK, "No list of events.")
     try:
         changed = service.mail_events.record(events)
     except Exception as error:  # noqa: BLE001 - the text may hold data: see `log.fault`

@@ -35,7 +35,6 @@ from functions.mail.message import (
 from functions.mail.texts import templates_in
 from functions.outside import Clock, Task, TaskQueue
 from functions.recap.ledger.batch import TIMEOUT
-from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.recap_arguments import RecapArguments, ScheduleArguments, verified_address
 from functions.recap.report import unconfirmed
 from functions.recap.send_recap import RecapSender
@@ -76,7 +75,6 @@ class RecapSchedule:
 
     documents: Documents
     sender: RecapSender
-    recaps: RecapStore
     task_queue: TaskQueue
     claims_of: Callable[[str], dict[str, Any] | None]
     mailer: Mailer
@@ -149,7 +147,7 @@ class RecapSchedule:
             if not _is_cooldown(refused):
                 raise
             cooldown = refused
-        _, recap = self.recaps.last_recap(event_id) or ("", {})
+        _, recap = self.sender.recaps.last_recap(event_id) or ("", {})
         if cooldown and recap.get("schedule") != version:
             raise cooldown
         if unknown := recap.get("unknown"):

@@ -130,6 +130,11 @@ class Guest:
         return guest_uid(self.mailbox)
 
     @property
+    def own_uid(self) -> str:
+        """Id of the user record of the address itself."""
+        return guest_uid(self.id)
+
+    @property
     def emails(self) -> set[str]:
         """All forms in which accounts may have the address, that of the mailbox among them."""
         own = self.address.casefold()
@@ -330,7 +335,7 @@ def standing(
     records = {
         guest.id: AddressRecords.of(
             guest.uid,
-            guest_uid(guest.id),
+            guest.own_uid,
             {uid: own[uid] for uid in guest.uids if uid in own},
             of_box.get(guest.uid, {}),
         )
@@ -341,7 +346,7 @@ def standing(
     reasons = {
         guest.id: SkipReason.UNREACHABLE
         for guest in guests
-        if is_unreachable(own.get(guest_uid(guest.id)), now)
+        if is_unreachable(own.get(guest.own_uid), now)
     }
     # Where a guest has several reasons, the guest's own choice wins.
     reasons |= {

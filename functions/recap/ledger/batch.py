@@ -1,4 +1,4 @@
-"""The lock of an event and the ledger of a recap (spec 3.3, design 3.40).
+"""The ledger of a recap (spec 3.3, design 3.40).
 
 A batch moves through these states. A request is sent only after the step to `started`, and every
 step is a conditional write that fails where another call wrote first:
@@ -14,23 +14,16 @@ The recap's counts and its state follow from its batches.
 """
 
 import operator
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self
 
-from functions.call_rules import CallError, Code
-from functions.firestore.model import Version
-from functions.outside import wire_time
-
-COOLDOWN: Final = timedelta(hours=24)
+from functions.firestore.model import Document, Version
 
 TIMEOUT: Final = timedelta(seconds=540)
 """Cloud Functions ends a call of `sendEventRecap` after this time."""
-
-LEASE: Final = TIMEOUT + timedelta(seconds=60)
-"""How long a call may hold the lock; the lock of a crashed call is free after this time."""
 
 
 class RecapKey(NamedTuple):
@@ -44,79 +37,9 @@ class RecapKey(NamedTuple):
         """Path of the recap's record."""
         return f"events/{self.event_id}/recaps/{self.recap_id}"
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lock:
-    """`locks/recap` of an event.
-
-    Attributes:
-        recap_id: The last recap of the event.
-        holder: Random id of the last call that took the lock.
-        leased_until: End of that call's lease; None after it released the lock.
-        cooldown_until: When the next recap may be sent; None where the last recap sent nothing.
-        unfinished: Whether the recap may have batches left.
-        version: Version of the record, as last read or written.
-    """
-
-    recap_id: str
-    holder: str
-    leased_until: datetime | None
-    cooldown_until: datetime | None
-    unfinished: bool
-    version: Version | None = field(default=None, compare=False)
-
-
-def resumable(lock: Lock | None, now: datetime, again: str | None = None) -> str | None:
-    """Id of the recap that a call made `now` continues; None where it starts a new recap.
-
-    `again` is the recap of a call that sends unconfirmed mails again, for which no cooldown counts.
-
-    Raises:
-        CallError: `aborted` while another call holds the lock, `resource-exhausted` during the
-            cooldown.
-    """
-    if lock is None:
-        return None
-    if lock.leased_until and now < lock.leased_until:
-        raise CallError(
-            Code.ABORTED, "A recap of this event is being sent right now; wait until it is done."
-        )
-    if again is not None:
-        if lock.recap_id != again:
-            raise CallError(Code.ABORTED, "Another recap of this event was begun just now.")
-        return again
-    if lock.cooldown_until is None or now >= lock.cooldown_until:
-        return None
-    if lock.unfinished:
-        return lock.recap_id
-    raise CallError(
-        Code.RESOURCE_EXHAUSTED,
-        "A recap of this event was sent within the last 24 hours; "
-        f"the next one is possible from {wire_time(lock.cooldown_until)} on.",
-        {"reason": "cooldown", "possibleFrom": wire_time(lock.cooldown_until)},
-    )
-
-
-def taken(
-    before: Lock | None, *, holder: str, recap_id: str, at: datetime, again: str | None = None
-) -> Lock:
-    """The lock after the call `holder` took it, from `before`; `recap_id` is for a new recap.
-
-    Raises:
-        CallError: as `resumable` says.
-    """
-    # The lock of this very call: only the answer to its commit was lost.
-    is_own = before is not None and before.holder == holder
-    resumed = before.recap_id if before and is_own else resumable(before, at, again)
-    return Lock(
-        recap_id=resumed or recap_id,
-        holder=holder,
-        leased_until=at + LEASE,
-        # A new recap gets its cooldown before its first mail, so that it can be continued after a
-        # crash.
-        cooldown_until=before.cooldown_until if before and resumed else at + COOLDOWN,
-        unfinished=True,
-    )
+    def batch_path(self, number: int) -> str:
+        """Path of a batch's record."""
+        return f"{self.path}/batches/{number}"
 
 
 RECIPIENTS_PER_CALL: Final = 5000
@@ -200,6 +123,37 @@ class Batch:
     started_at: datetime | None = None
     note: str | None = None
     version: Version | None = field(default=None, compare=False)
+
+    @classmethod
+    def read(cls, found: Document) -> Self:
+        """The batch in a document."""
+        fields = found.fields
+        return cls(
+            number=int(found.id),
+            state=BatchState(fields["state"]),
+            recipients=tuple(fields["recipients"]),
+            refused=tuple(fields.get("refused") or ()),
+            opted_out=fields.get("optedOut") or 0,
+            resent=tuple(fields.get("resent") or ()),
+            holder=fields.get("holder") or "",
+            started_at=fields.get("startedAt"),
+            note=fields.get("note"),
+            version=found.version,
+        )
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """The fields of its document."""
+        return {
+            "state": self.state,
+            "recipients": list(self.recipients),
+            "refused": list(self.refused),
+            "optedOut": self.opted_out,
+            "resent": list(self.resent),
+            "holder": self.holder,
+            "startedAt": self.started_at,
+            "note": self.note,
+        }
 
     @property
     def counts(self) -> Counts:

@@ -1,32 +1,46 @@
 """A call's claim on a recap: the lock, and the ledger as the call knows it (spec 3.3, design 3.41).
 
+The lock is taken in a transaction. Every later step is one commit that fails where a record was
+written since the call read it; the call does not read it again. So of any number of simultaneous
+calls one continues.
+
 A call that takes the lock ends the claim of the call before, which may still be running after its
 lease. The older call cannot start another batch, because each start is written together with the
 lock. Its started batches count as sent, and no call repeats them.
 """
 
-from collections.abc import Collection, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
-from typing import Final
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Final, Self
 
 from functions import log
-from functions.firestore.model import ChangedMeanwhileError
+from functions.call_rules import Caller
+from functions.firestore.model import (
+    ChangedMeanwhileError,
+    Delete,
+    Document,
+    Merge,
+    Put,
+    Write,
+    write_as_read,
+)
+from functions.mail.mail_status import Tally
 from functions.outside import Clock
 from functions.recap.ledger.batch import (
-    COOLDOWN,
     RECIPIENTS_PER_CALL,
     Batch,
     BatchState,
     Counts,
-    Lock,
     RecapKey,
     RecapState,
     last_mail,
     plan,
     recap_state,
+    total,
 )
-from functions.recap.ledger.recap_store import RecapStore
+from functions.recap.ledger.recap_store import COOLDOWN, Lock, RecapStore, lock_path, taken
+from functions.recap.recap_arguments import RecapArguments
 
 _CRASHED: Final = "the call ended before its answer"
 
@@ -37,6 +51,7 @@ class Claim:
 
     Attributes:
         event_id: The event.
+        tenant_id: Its tenant; empty where it has none.
         before: The lock before this call took it; None where the event had no recap.
         lock: The lock, as this call last wrote it.
         one_at_a_time: A mutex for the threads of this call.
@@ -45,11 +60,61 @@ class Claim:
 
     recaps: RecapStore
     event_id: str
+    tenant_id: str
     before: Lock | None
     lock: Lock
     clock: Clock
     one_at_a_time: AbstractContextManager[object]
     ledger: dict[int, Batch] = field(default_factory=dict)
+
+    @classmethod
+    def take(
+        cls,
+        recaps: RecapStore,
+        caller: Caller,
+        arguments: RecapArguments,
+        tenant_id: str,
+        *,
+        clock: Clock,
+        new_word: Callable[[], str],
+        one_at_a_time: AbstractContextManager[object],
+    ) -> Self:
+        """Take the event's lock in one transaction, for a new recap or to continue one.
+
+        The lock is judged again where it was written meanwhile, also by this very call where the
+        answer to its commit was lost.
+
+        Raises:
+            CallError: as `taken` says.
+        """
+        holder, path = new_word(), lock_path(arguments.event_id)
+        locks: list[tuple[Lock | None, Lock]] = []
+
+        def writes(found: Document | None) -> Sequence[Write]:
+            before, at = Lock.read(found) if found else None, clock.now()
+            lock = taken(before, holder=holder, recap_id=new_word(), at=at, again=arguments.again)
+            locks.append((before, lock))
+            is_new = before is None or before.recap_id != lock.recap_id
+            fresh = {"startedAt": at, **asdict(Counts()), **asdict(Tally())} if is_new else {}
+            recap = _head(caller, arguments, tenant_id) | fresh
+            taking: list[Write] = [
+                Put(path, lock.fields),
+                Merge(RecapKey(arguments.event_id, lock.recap_id).path, recap),
+            ]
+            if before and before.unfinished and is_new:
+                # The cooldown of the older recap is over, so no call can continue it.
+                older = RecapKey(arguments.event_id, before.recap_id)
+                taking.append(Merge(older.path, {"state": RecapState.INTERRUPTED}))
+            return taking
+
+        while True:
+            with suppress(ChangedMeanwhileError):  # other calls hold the lock only shortly
+                written, *_ = recaps.documents.transact(path, writes)
+                before, lock = locks[-1]
+                lock = replace(lock, version=written.version)
+                return cls(
+                    recaps, arguments.event_id, tenant_id, before, lock, clock, one_at_a_time
+                )
 
     @property
     def key(self) -> RecapKey:
@@ -103,14 +168,26 @@ class Claim:
                     raise
                 self.ledger[number] = found
 
-    def plan(self, batches: Sequence[Batch], counts: Counts) -> None:
+    @property
+    def next_number(self) -> int:
+        """Number of the next batch."""
+        return max(self.ledger, default=-1) + 1
+
+    def plan(self, batches: Sequence[Batch], *, skipped: int, left: int) -> None:
         """Write a plan; it replaces an older plan of which nothing was sent.
+
+        `skipped` and `left` are guests who are in no batch.
 
         Raises:
             ChangedMeanwhileError: another call has taken over the recap.
         """
-        planned, self.lock = self.recaps.plan(
-            self.key, self.ledger.values(), batches, counts, self.lock
+        counts = total(batches) + Counts(skipped=skipped, left=left)
+        recipients = sum(len(batch.recipients) for batch in batches)
+        planned = self.commit(
+            batches,
+            *(Delete(self.key.batch_path(older), it.version) for older, it in self.ledger.items()),
+            Merge(self.key.path, {"recipients": recipients, **asdict(counts)}),
+            lock=self.lock,
         )
         self.ledger = {batch.number: batch for batch in planned}
 
@@ -128,11 +205,16 @@ class Claim:
         batches = plan(
             (batch.resent for batch in older),
             per_batch=RECIPIENTS_PER_CALL,
-            first=max(self.ledger, default=-1) + 1,
+            first=self.next_number,
         )
         if older:
-            changed, self.lock = self.recaps.resend(self.key, older, batches, self.lock)
-            self.ledger |= {batch.number: batch for batch in changed}
+            # A recipient counts as sent, and as unknown, in neither until the new batch is settled.
+            moved = total(batches).left
+            confirmed = sum(len(batch.recipients) for batch in older)
+            change = {"sent": -moved, "unknown": -moved - confirmed, "left": moved}
+            changes = Merge(self.key.path, add=change)
+            written = self.commit([*older, *batches], changes, lock=self.lock)
+            self.ledger |= {batch.number: batch for batch in written}
 
     def start(self, batch: Batch) -> Batch:
         """Record that a request of `batch` is about to be sent; called before every request.
@@ -150,15 +232,15 @@ class Claim:
                 raise ChangedMeanwhileError
             # The request may be refused; `release` sets the cooldown by what was sent.
             lock = replace(self.lock, cooldown_until=now + COOLDOWN)
-            started = batch.started(lock.holder, now)
-            self.ledger[batch.number], self.lock = self._start(started, lock)
+            self.ledger[batch.number] = self._start(batch.started(lock.holder, now), lock)
             return self.ledger[batch.number]
 
-    def _start(self, started: Batch, lock: Lock) -> tuple[Batch, Lock]:
+    def _start(self, started: Batch, lock: Lock) -> Batch:
         known = self.ledger[started.number]
+        change = self.counted(started, known)
         while True:
             try:
-                return self.recaps.start(self.key, started, started.counts - known.counts, lock)
+                return self.commit([started], *change, lock=lock)[0]
             except ChangedMeanwhileError:
                 recorded = self._recorded_lock()
                 found = self.recaps.batch(self.key, started.number)
@@ -167,7 +249,8 @@ class Claim:
                 stale = recorded.version != lock.version
                 lock = replace(lock, version=recorded.version)
                 if found == started:
-                    return found, lock  # only the answer was lost
+                    self.lock = lock
+                    return found  # only the answer was lost
                 if found != known or not stale:
                     raise
                 # The answer to an earlier write of the lock was lost; this write is yet to be made.
@@ -179,9 +262,8 @@ class Claim:
             ChangedMeanwhileError: another call has settled the batch.
         """
         settled = batch.settled(state, self.lock.holder, note)
-        change = settled.counts - self.ledger[batch.number].counts
         try:
-            settled = self.recaps.settle(self.key, settled, change)
+            [settled] = self.commit([settled], *self.counted(settled, self.ledger[batch.number]))
         except ChangedMeanwhileError:
             found = self.recaps.batch(self.key, batch.number)
             if found != settled:
@@ -230,8 +312,53 @@ class Claim:
             unfinished=state is RecapState.INTERRUPTED,
         )
         try:
-            self.recaps.release(self.key, lock, state, self.clock.now())
+            recap = {"state": state, "finishedAt": self.clock.now()}
+            self.commit([], Merge(self.key.path, recap), lock=lock)
         except ChangedMeanwhileError:
             if self.recaps.lock(self.event_id) != lock:
                 return None
         return state
+
+    def commit(
+        self, batches: Sequence[Batch], *writes: Write, lock: Lock | None = None
+    ) -> list[Batch]:
+        """Make the writes of one step in one commit, and return the batches as they were written.
+
+        A batch without a version is created. Every step but the last of a batch writes the `lock`
+        as well, so that a call without the lock cannot make the step.
+
+        Raises:
+            ChangedMeanwhileError: the lock or a batch was written since this call read it.
+        """
+        held = [write_as_read(lock_path(self.event_id), lock.fields, lock.version)] if lock else []
+        steps = [
+            write_as_read(self.key.batch_path(batch.number), batch.fields, batch.version)
+            for batch in batches
+        ]
+        written = self.recaps.documents.commit(*held, *steps, *writes)
+        if lock:
+            self.lock = replace(lock, version=written[0].version)
+        return [
+            replace(batch, version=result.version)
+            for batch, result in zip(batches, written[len(held) :], strict=False)
+        ]
+
+    def counted(self, after: Batch, before: Batch) -> Sequence[Write]:
+        """The change of the recap's counts, where a batch changes."""
+        change = asdict(after.counts - before.counts)
+        counts = {name: count for name, count in change.items() if count}
+        return [Merge(self.key.path, add=counts)] if counts else []
+
+
+def _head(caller: Caller, arguments: RecapArguments, tenant_id: str) -> dict[str, Any]:
+    """What a call writes into its recap; the texts show later what the guests got."""
+    return {
+        "tenantId": tenant_id,
+        "mode": arguments.mode,
+        "startedBy": caller.uid,
+        "startedByEmail": caller.email,
+        "subject": arguments.subject,
+        "message": arguments.message,
+        "state": RecapState.SENDING,
+        **({"schedule": arguments.schedule} if arguments.schedule else {}),
+    }

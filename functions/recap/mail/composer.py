@@ -14,7 +14,7 @@ import itertools
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from email.utils import parseaddr, quote
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -26,8 +26,8 @@ from functions.mail.message import EVENT_NAME_CHARACTERS, Copy, EmailMessage, Ma
 from functions.mail.texts import Texts, templates_in
 from functions.recap.audience.guests import Guest, greeted_name
 from functions.recap.audience.photos import MAIL_BYTES, Picture, web_address
-from functions.recap.mail.colours import Colours
 from functions.recap.mail.layout import (
+    Colours,
     Layout,
     SharedLayout,
     layout,
@@ -59,11 +59,10 @@ _templates: Final = templates_in(Path(__file__).parent / "templates")
 
 @dataclass(frozen=True)
 class Recipient:
-    """A guest, with the links in the mail; `labels` come back with the mail's tracking events."""
+    """A guest, with the links in the mail."""
 
     guest: Guest
     links: PreferencesLinks
-    labels: Mapping[str, str] = field(default_factory=dict)
 
     @functools.cached_property
     def pictures(self) -> Sequence[Picture]:
@@ -143,7 +142,7 @@ class Composer:
             "gallery_url": self._gallery_url,
             "logo_url": logo_url,
             "colours": self._colours,
-            "personal": self._personal,
+            "thanks": "" if self._personal and arguments.message else thanks,
             "address_line": sender.address_line,
             "subject": self._subject,
             "preheader": shortened(arguments.message or thanks, PREHEADER_CHARACTERS),
@@ -168,8 +167,15 @@ class Composer:
             alone += [[guest] for guest in group if not fits[guest]]
         return [group for group in groups if group] + alone
 
-    def message(self, recipients: Iterable[Recipient]) -> EmailMessage:
-        """One message, with a copy for each of `recipients`; a single one has more room."""
+    def message(
+        self,
+        recipients: Iterable[Recipient],
+        labels: Callable[[Guest], Mapping[str, str]] = lambda _: {},
+    ) -> EmailMessage:
+        """One message, with a copy for each of `recipients`; a single one has more room.
+
+        The `labels` of a guest come back with the tracking events of the mail.
+        """
         recipients = list(recipients)
         tags = _Tags(self._new_word())
         shared = self._shared(recipients, tags)
@@ -184,7 +190,10 @@ class Composer:
             subject=self._subject,
             text=text,
             html=html,
-            copies=[self._copy(to, tags, shared, size, room) for to in recipients],
+            copies=[
+                replace(self._copy(to, tags, shared, size, room), labels=labels(to.guest))
+                for to in recipients
+            ],
         )
 
     def _has_few_photos(self, to: Recipient) -> bool:
@@ -294,7 +303,6 @@ class Composer:
                 "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
             },
             values=values,
-            labels=to.labels,
         )
 
     @staticmethod
@@ -331,15 +339,17 @@ class Composer:
 
     def _rendered(self, photos: Layout, count: int) -> Photos:
         pictures, links = photos
+        everything = [*pictures, *links]
         number, text = self._texts.number, self._texts.text
+        names = [
+            text("Photo %(number)s", number=number(index))
+            for index in range(1, len(everything) + 1)
+        ]
         values: dict[str, Any] = {
-            "pictures": [*pictures, *links],
-            "rows": rows(pictures, self._alts(pictures)),
-            "links": [
-                (link, text("Photo %(number)s", number=number(index)))
-                for index, link in enumerate(links, start=len(pictures) + 1)
-            ],
-            "shown": len(pictures) + len(links),
+            "pictures": everything,
+            "rows": rows(pictures, names[: len(pictures)]),
+            "links": list(zip(links, names[len(pictures) :], strict=True)),
+            "shown": len(everything),
             "count": count,
             "own": self._personal,
             "colours": self._colours,
@@ -352,13 +362,6 @@ class Composer:
 
         first, _, others = rendered("photos.html", self._texts.html).partition("\f")
         return Photos(rendered("photos.txt", self._texts), first.rstrip(), others.lstrip())
-
-    def _alts(self, pictures: Sequence[Picture]) -> Sequence[str]:
-        """The alternative texts of the pictures."""
-        text, number = self._texts.text, self._texts.number
-        return [
-            text("Photo %(number)s", number=number(index)) for index in range(1, len(pictures) + 1)
-        ]
 
 
 class _Tags:

@@ -1,23 +1,22 @@
 """The recap with one thought left out each: those that no unit test sees, and one of each kind."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
 
-from functions.firestore.model import Merge, Update
+from functions.firestore.model import Update, Write
 from functions.mail.mail_status import Tally
 from functions.mail.message import Later, SendOutcome, Unknown
 from functions.mail.sendgrid import refusal
 from functions.recap.feedback import StatusStore
-from functions.recap.ledger.batch import Batch, Counts, Lock, RecapKey
+from functions.recap.ledger.batch import Batch, RecapKey
 from functions.recap.ledger.claim import Claim
-from functions.recap.ledger.recap_store import RecapStore
+from functions.recap.ledger.recap_store import Lock, lock_path
 from tests.in_memory import mailer
 from tests.simulation.mutant import Mutant, instead_of
 
-_start = RecapStore.start
-_settle = RecapStore.settle
+_commit = Claim.commit
 _resend = Claim.resend
 _save = StatusStore.save
 
@@ -26,15 +25,25 @@ def _started_in_memory_only(self: Claim, batch: Batch) -> Batch:
     return batch.started(self.lock.holder, self.clock.now())
 
 
-def _start_any_version(
-    self: RecapStore, key: RecapKey, batch: Batch, change: Counts, lock: Lock
-) -> Any:
-    return _start(self, key, replace(batch, version=None), change, replace(lock, version=None))
+def _start_any_version(self: Claim, started: Batch, lock: Lock) -> Batch:
+    self.recaps.documents.commit(
+        Update(lock_path(self.event_id), lock.fields),
+        Update(self.key.batch_path(started.number), started.fields),
+        *self.counted(started, self.ledger[started.number]),
+    )
+    found = self.recaps.batch(self.key, started.number)
+    assert found
+    return found
 
 
-def _settle_in_two_commits(self: RecapStore, key: RecapKey, batch: Batch, change: Counts) -> Batch:
-    settled = _settle(self, key, batch, Counts())
-    self.documents.commit(Merge(key.path, add=asdict(change)))
+def _commit_counts_apart(
+    self: Claim, batches: Sequence[Batch], *writes: Write, lock: Lock | None = None
+) -> list[Batch]:
+    if lock:
+        return _commit(self, batches, *writes, lock=lock)
+    settled = _commit(self, batches)
+    for write in writes:
+        self.recaps.documents.commit(write)
     return settled
 
 
@@ -77,8 +86,8 @@ MUTANTS: Final = (
     _recap(
         "start-any-version",
         "a call that was held up: both preconditions of a start",
-        RecapStore,
-        "start",
+        Claim,
+        "_start",
         _start_any_version,
     ),
     _recap(
@@ -105,9 +114,9 @@ MUTANTS: Final = (
     _recap(
         "counted-by-itself",
         "one commit for a batch and what the recap counts of it",
-        RecapStore,
-        "settle",
-        _settle_in_two_commits,
+        Claim,
+        "commit",
+        _commit_counts_apart,
     ),
     _recap(
         "given-back-anyway",

@@ -17,17 +17,15 @@ from functions.parts import Parameters
 from functions.recap import limits
 from functions.recap.feedback import MailEvents, StillBusyError
 from functions.recap.ledger.batch import (
-    COOLDOWN,
     Batch,
     BatchState,
     Counts,
-    Lock,
     RecapKey,
     RecapState,
     recap_state,
     total,
 )
-from functions.recap.ledger.recap_store import batch_of, lock_of
+from functions.recap.ledger.recap_store import COOLDOWN, Lock
 from functions.recap.limits import Slots, tenant_key
 from functions.recap.preview import Preview
 from functions.recap.recap_arguments import PreviewArguments, RecapArguments, ScheduleArguments
@@ -374,7 +372,7 @@ class RecapWorld:
         if shown is None:
             return
         if shown.blocked:
-            self._simulation.violation(f"it was shown as refused: {shown.blocked.message}")
+            self._simulation.violation(f"it was shown as refused: {shown.blocked['message']}")
         if shown.had_recap != len(recipients & self._had_a_turn(but=self._recap_of["last"])):
             self._simulation.violation(f"{shown.had_recap} were shown as having had a recap")
         if (shown.recipients, shown.skipped) != (result.sent, result.skipped):
@@ -543,8 +541,8 @@ class RecapWorld:
     def _written(self, path: str, before: Document | None, after: Document | None) -> None:
         match path.split("/"):
             case ["events", _, "locks", "recap"] if after:
-                lock = lock_of(after)
-                self._check_lock(lock_of(before) if before else None, lock)
+                lock = Lock.read(after)
+                self._check_lock(Lock.read(before) if before else None, lock)
                 self._holder = lock.holder
             case ["events", _, "schedules", "recap"] if before and after:
                 if after.fields["version"] != before.fields["version"] or (
@@ -552,7 +550,7 @@ class RecapWorld:
                 ):
                     self._replaced[before.fields["by"]["uid"]] = self._simulation.now
             case ["events", _, "recaps", recap_id, "batches", _] if before and after:
-                self._check_resent(recap_id, batch_of(before), batch_of(after))
+                self._check_resent(recap_id, Batch.read(before), Batch.read(after))
             case ["events", _, "recaps", recap_id] if after:
                 # The call that takes the lock names itself in the recap with the same commit.
                 call = after.fields["startedBy"]
@@ -669,7 +667,7 @@ class RecapWorld:
 
     def _batches(self, recap_id: str) -> list[Batch]:
         path = f"{RecapKey(EVENT, recap_id).path}/batches"
-        return [batch_of(found) for found in self._firestore.query(Query(collection=path))]
+        return [Batch.read(found) for found in self._firestore.query(Query(collection=path))]
 
     def _batch_of(self, recap_id: str, address: str) -> Batch | None:
         guest = address_hash(address)

@@ -81,12 +81,7 @@ def test_what_reports_cost(wall: Wall) -> None:
     wall.write([(recap, head), *zip(of_batch, accepted, strict=True)])
     reports = []
     for number, guest in enumerate(guests):
-        labels = MailLabels(
-            event_id=key.event_id,
-            recap_id=key.recap_id,
-            batch=number // PER_BATCH,
-            guest_id=address_hash(guest),
-        )
+        labels = MailLabels(key, number // PER_BATCH, address_hash(guest))
         reports.append(TrackingEvent(DeliveryStatus.DELIVERED, labels.as_texts(), guest))
     assert _cost(reports) == COSTS["news of 500 of its mails, one request"]
     assert _cost(reports) == COSTS["the same told again"]

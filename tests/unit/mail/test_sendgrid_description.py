@@ -33,17 +33,11 @@ def _batch(language: str, recipients: int) -> EmailMessage:
     )
     links = PreferencesLinks("https://example.com/p#token=a", "https://example.com/u?token=b")
     picture = Picture("https://example.com/t.jpg", "https://example.com/p.jpg")
-    return composer.message(
-        recipient(
-            [picture] * 2,
-            address=f"guest-{number}@example.com",
-            name="Özil",
-            links=links,
-            wall_event="e1",
-            wall_batch="0",
-        )
+    guests = (
+        recipient([picture] * 2, address=f"guest-{number}@example.com", name="Özil", links=links)
         for number in range(recipients)
     )
+    return composer.message(guests, lambda _: {"wall_event": "e1", "wall_batch": "0"})
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
+import pytest
+
 from emulator.neighbours.sendgrid import Answer, accepted
-from functions.call_rules import Caller, Role
+from functions.call_rules import Caller, CallError, Role
 from functions.firestore.model import Create, Merge, Put, Query
 from functions.links.link import PreferencesLinks
 from functions.mail.mail_status import DeliveryStatus, TrackingEvent
@@ -33,7 +35,7 @@ from functions.wall.wall_event import WallEvent
 from tests.in_memory.adapters import KEYS, InMemorySecrets, having, one_by_one, service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.mailer import InMemoryMailer
-from tests.in_memory.through import Through, at_once
+from tests.in_memory.through import Crash, ServiceError, Through, at_once
 
 EVENT = "e1"
 TENANT = "t1"
@@ -57,7 +59,6 @@ def recipient(
     name: str = "Anna",
     photo_count: int | None = None,
     links: PreferencesLinks,
-    **labels: str,
 ) -> Recipient:
     """A guest with these pictures, newest first; `photo_count` counts others as well."""
     counted = len(pictures) if photo_count is None else photo_count
@@ -65,7 +66,7 @@ def recipient(
     for number, picture in enumerate(pictures):
         at = NOON - timedelta(seconds=number)
         mailed.newest.add(str(number), (False, at), picture)
-    return Recipient(mailed, links, labels)
+    return Recipient(mailed, links)
 
 
 def composer_of(
@@ -98,19 +99,22 @@ def composer_of(
 
 @dataclass
 class At:
-    """Do something at the first call of a port by that name, `before` its effect or after it."""
+    """Do something at a call by that name, the first or another, `before` its effect or after it.
+
+    The names are those of `InMemoryDocuments`, and `mailer.send`.
+    """
 
     what: str
     do: Callable[[], object]
     before: bool = False
-    _done: bool = False
+    number: int = 1
 
     def __call__(self, what: str, effect: Callable[[], T], *, retried: bool = True) -> T:
         """See `Through`."""
         del retried
-        if what != self.what or self._done:
+        self.number -= what == self.what
+        if what != self.what or self.number:
             return effect()
-        self._done = True
         if self.before:
             self.do()
             return effect()
@@ -119,20 +123,14 @@ class At:
         return answer
 
 
-class Watched:
-    """A store, each call of which is one `through`, such as `recaps.plan`."""
+def crash() -> None:
+    """End the process."""
+    raise Crash
 
-    def __init__(self, name: str, store: object, through: Through) -> None:
-        self._name = name
-        self._store = store
-        self._through = through
 
-    def __getattr__(self, method: str) -> Any:
-        """The method of the store."""
-        call = getattr(self._store, method)
-        return lambda *given, **named: self._through(
-            f"{self._name}.{method}", lambda: call(*given, **named)
-        )
+def fail() -> None:
+    """Fail as a service does whose adapter has given up."""
+    raise ServiceError
 
 
 @dataclass
@@ -217,12 +215,12 @@ class House:
     def process(self, through: Through = at_once, limits: RecapLimits | None = None) -> Service:
         """A process that has just begun, with two recipients a batch.
 
-        Each call of a store, and each request to the mail service, is one `through`.
+        Each call of Firestore, and each request to the mail service, is one `through`.
         """
         limits = limits or RecapLimits()
         secrets = InMemorySecrets({name: KEYS[name] for name in KEYS if name != self.lacks})
         fresh = service_on(
-            self.documents,
+            InMemoryDocuments(self.firestore, through),
             clock=Clock(lambda: self.now, self.monotonic, self._sleep),
             mailer=lambda: InMemoryMailer(self._answer, through, secrets),
             secrets=secrets,
@@ -240,9 +238,7 @@ class House:
                 **self.parameters,
             ),
         )
-        stores = ("recaps", "guests", "mailings", "statuses", "users")
-        watched = {name: Watched(name, getattr(fresh, name), through) for name in stores}
-        return having(fresh, **watched, slots=self.slots)
+        return having(fresh, slots=self.slots)
 
     def enqueue(self, task: Task) -> None:
         """See `TaskQueue`."""
@@ -259,6 +255,17 @@ class House:
         """Call it, as the organizer."""
         read = RecapArguments.read({"eventId": EVENT, **arguments})
         return self.process(through, limits).recap_sender.send(caller, read)
+
+    def refusal(self, through: Through = at_once, **arguments: Any) -> CallError:
+        """What such a call is refused with."""
+        with pytest.raises(CallError) as refused:
+            self.send(through, **arguments)
+        return refused.value
+
+    def crash(self, what: str, *, before: bool = False, number: int = 1, **arguments: Any) -> None:
+        """Have the process of such a call end at that call of a port; see `At`."""
+        with pytest.raises(Crash):
+            self.send(At(what, crash, before, number), **arguments)
 
     def mail_events(
         self, through: Through = at_once, in_parallel: InParallel = one_by_one

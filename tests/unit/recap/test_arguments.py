@@ -5,6 +5,7 @@ import pytest
 from functions.mail.message import one_line, paragraph, shortened
 from functions.recap.audience.guests import greeted_name
 from functions.recap.feedback import MailLabels
+from functions.recap.ledger.batch import RecapKey
 from functions.recap.recap_arguments import RecapArguments
 
 
@@ -12,7 +13,7 @@ from functions.recap.recap_arguments import RecapArguments
 def test_an_events_id_is_any_documents(event_id: str) -> None:
     """Design 3.5: a request may name any document, and a mail's labels carry its id unchanged."""
     assert RecapArguments.read({"eventId": event_id}).event_id == event_id
-    labels = MailLabels(event_id=event_id, recap_id="r1", batch=0, guest_id="0" * 32)
+    labels = MailLabels(RecapKey(event_id, "r1"), 0, "0" * 32)
     assert MailLabels.read(labels.as_texts()) == labels
 
 

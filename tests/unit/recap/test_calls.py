@@ -1,7 +1,7 @@
 """The recap's callables through their handlers: caller, state, request ▸ answer, writes."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from typing import Any, Final
 
 import pytest
@@ -11,9 +11,8 @@ from emulator.neighbours.sendgrid import Answer, accepted, refused
 from functions.call_rules import CallError, Code, staff
 from functions.gcp.callables import StaffCall
 from functions.recap import recap_calls
-from functions.recap.limits import Slot, Slots
-from tests.in_memory.through import Crash
-from tests.unit.recap.parts import EVENT, TENANT, At, House, guest
+from functions.recap.limits import Slots
+from tests.unit.recap.parts import EVENT, TENANT, House, guest
 
 ADMIN: Final = {
     "role": "admin",
@@ -34,10 +33,6 @@ SENT: Final = LOCKED | {"recapMails", "batches"}
 Handler = Callable[..., object]
 State = Callable[[House], Any]
 """Brings a house into a state; may give further claims of the caller."""
-
-
-def _crash() -> None:
-    raise Crash
 
 
 def _nothing(_: House) -> None: ...
@@ -92,8 +87,7 @@ def _cooling(house: House) -> None:
 
 def _being_sent(house: House) -> None:
     house.guests(2)
-    with suppress(Crash):
-        house.send(At("recaps.settle", _crash))
+    house.crash("update batches")
 
 
 def _busy(house: House) -> None:
@@ -114,15 +108,13 @@ def _unverified(house: House) -> dict[str, object]:
 def _interrupted(house: House) -> None:
     house.guests(5)
     house.answers = [accepted("made-up"), refused(413), refused(413)]
-    with suppress(CallError):
-        house.send()
+    house.refusal()
 
 
 def _unconfirmed(house: House) -> None:
     house.guests(2)
     house.answers = [Answer(502, {}, b"<html>")]
-    with suppress(CallError):
-        house.send()
+    house.refusal()
 
 
 def _refused(house: House) -> None:
@@ -136,7 +128,7 @@ def _many_calls(house: House) -> None:
 
 def _all_slots(house: House) -> None:
     house.guests(2)
-    house.slots = Slots(seconds=0, _taken=[Slot(TENANT), Slot(TENANT)])
+    house.slots = Slots(seconds=0, _taken=Counter({TENANT: 2}))
 
 
 def _ten_mailed(house: House) -> None:
@@ -237,8 +229,8 @@ BAD_IDS: Final = (None, 7, "", ".", "..", "a/b", "__a__", "x" * 1501, "ä" * 751
         (VALID, {"subject": "🎉" * 201}, "subject must have at most 200 characters; it has 201."),
         (VALID, {"message": 1}, "message must be a string."),
         (VALID, {"message": "x" * 4001}, "message must have at most 4000 characters; it has 4001."),
-        (VALID, {"mode": "some"}, "mode must be personal or all."),
-        (VALID, {"mode": ["all"]}, "mode must be personal or all."),
+        (VALID, {"mode": "some"}, "mode must be one of personal, all."),
+        (VALID, {"mode": ["all"]}, "mode must be one of personal, all."),
         (VALID, {"tenantId": ""}, "tenantId must be the id of a tenant, or left out."),
         (VALID, {"onlyNew": 1}, "onlyNew must be true or false."),
         (VALID, {"onlynew": True}, "Unknown argument onlynew: write onlyNew."),

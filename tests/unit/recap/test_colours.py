@@ -6,7 +6,7 @@ from typing import Any, Final
 import pytest
 
 from functions.firestore.model import Put
-from functions.recap.mail.colours import MIN_CONTRAST, Colours, contrast
+from functions.recap.mail.layout import MIN_CONTRAST, Colours, contrast
 from tests.unit.recap.parts import EVENT, TENANT, House
 
 BLACK, WHITE, BLUE, LIGHT_BLUE = "#000000", "#ffffff", "#1f5fbf", "#8ab4ff"

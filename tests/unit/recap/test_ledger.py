@@ -7,20 +7,16 @@ import pytest
 
 from functions.call_rules import CallError, Code
 from functions.recap.ledger.batch import (
-    COOLDOWN,
-    LEASE,
     Batch,
     BatchState,
     Counts,
-    Lock,
     RecapState,
     last_mail,
     plan,
     recap_state,
-    resumable,
-    taken,
     total,
 )
+from functions.recap.ledger.recap_store import COOLDOWN, LEASE, Lock, resumable, taken
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 SOON, BEFORE = NOW + timedelta(seconds=1), NOW - timedelta(seconds=1)

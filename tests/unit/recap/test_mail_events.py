@@ -260,7 +260,7 @@ def test_a_recap_that_is_gone_stays_gone(house: House) -> None:
         gone = [Delete(f"{key.path}/batches/{number}") for number in range(3)]
         house.documents.commit(Delete(key.path), *gone)
 
-    assert house.mail_events(At("statuses.save", empty, before=True)).record(told) == 0
+    assert house.mail_events(At("create outcomes", empty, before=True)).record(told) == 0
     assert house.recaps() == {}
     assert house.documents.get(f"{key.path}/outcomes/mails") is None
 
@@ -299,7 +299,7 @@ def test_a_request_that_is_never_first_has_to_come_again(house: House) -> None:
 
     def busy(what: str, effect: Callable[[], T], *, retried: bool = True) -> T:
         del retried
-        if what == "statuses.save":
+        if what in ("create outcomes", "update outcomes"):
             key = RecapKey(EVENT, next(iter(house.recaps())))
             house.documents.commit(
                 Put(
@@ -324,7 +324,7 @@ def test_one_recap_that_fails_holds_up_no_other(house: House) -> None:
 
     def through(what: str, effect: Callable[[], T], *, retried: bool = True) -> T:
         del retried
-        if what == "statuses.load" and not failed[0]:
+        if what == "get batches" and not failed[0]:
             failed[0] = 1
             raise ServiceError(what)
         return effect()

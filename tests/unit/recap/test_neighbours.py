@@ -5,25 +5,17 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from functions.call_rules import Caller, CallError, Role
+from functions.call_rules import Caller, Role
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT
 from functions.recap import limits
 from functions.recap.audience.guests import Audience
 from functions.recap.audience.photos import PhotoHosts
-from functions.recap.ledger.batch import LEASE
+from functions.recap.ledger.recap_store import LEASE
 from functions.recap.limits import RecapLimits
 from functions.recap.recap_arguments import Mode
 from functions.wall.address import address_hash
 from functions.wall.wall_event import Photo
-from tests.in_memory.through import ServiceError
-from tests.unit.recap.parts import NOON, TENANT, At, House, guest
-
-
-@pytest.fixture
-def house() -> House:
-    """An event without photos, at noon."""
-    return House()
-
+from tests.unit.recap.parts import NOON, TENANT, At, House, fail, guest
 
 # Mails of one tenant.
 
@@ -115,18 +107,13 @@ def test_a_tenant_sends_so_many_mails_a_day(house: House) -> None:
 def test_a_late_record_of_a_recap_that_another_call_gave_up_counts_nothing(house: House) -> None:
     """The call is held up before it records its mails; the next call fails before it does so."""
 
-    def fail() -> None:
-        raise ServiceError
-
     def fail_after_the_lease() -> None:
         house.now += LEASE
-        with pytest.raises(CallError):
-            house.send(At("guests.approved_photos", fail))
+        house.refusal(At("find photos", fail))
 
     house.guests(1)
     limits = RecapLimits(per_address=1)
-    with pytest.raises(CallError):
-        house.send(At("mailings.save", fail_after_the_lease, before=True), limits=limits)
+    house.refusal(At("create recapMails", fail_after_the_lease, before=True), limits=limits)
     assert house.send(limits=limits).sent == 1
 
 
@@ -134,7 +121,7 @@ def test_two_events_at_once_count_both(house: House) -> None:
     """A plan of another event between the read and the write is counted before the call goes on."""
     first, second = _events(house, 2)
     limits = RecapLimits(per_address=1)
-    other = At("mailings.load", lambda: house.send(eventId=second, limits=limits))
+    other = At("get recapMails", lambda: house.send(eventId=second, limits=limits))
     assert house.send(other, eventId=first, limits=limits).sent == 0
     assert house.addresses == ["stranger@example.com"]
 
@@ -236,7 +223,7 @@ def test_where_guests_are_chosen_they_see_their_photos_all_the_same(house: House
         return effect()  # type: ignore[operator]
 
     house.send(count, limits=RecapLimits(per_call=3))  # type: ignore[arg-type]
-    assert reads.count("guests.approved_photos") == 2
+    assert reads.count("find photos") == 2
     for address, message in house.mails:
         (copy,) = (copy for copy in message.copies if copy.address == address)
         shown = [f"https://example.com/{number}.jpg" for number in range(5)]

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
@@ -12,28 +11,14 @@ from functions.call_rules import CallError, Code
 from functions.firestore.model import Put
 from functions.mail.message import Cause
 from functions.mail.sendgrid import KEY_NAME
-from functions.recap.ledger.batch import LEASE
+from functions.recap.ledger.recap_store import LEASE
 from functions.recap.limits import RecapLimits
 from functions.recap.preview import MARK, MIN_GUESTS_TO_COUNT_SKIPPED
 from functions.wall.address import address_hash
-from tests.in_memory.through import Crash, Through
-from tests.unit.recap.parts import NOON, At, House, guest
+from tests.unit.recap.parts import NOON, House, guest
 
 ME = "organizer@example.com"
 TOKEN = re.compile(r"token|unsubscribe\?", re.IGNORECASE)
-
-
-@pytest.fixture
-def house() -> House:
-    """An event without photos, at noon."""
-    return House()
-
-
-def refusal(house: House, through: Through | None = None, **arguments: Any) -> CallError:
-    """What a preview is refused with."""
-    with pytest.raises(CallError) as refused:
-        house.preview(through, **arguments) if through else house.preview(**arguments)
-    return refused.value
 
 
 def _written(house: House) -> list[str]:
@@ -95,9 +80,6 @@ def test_who_gets_the_mail_is_shown_before_who_does_not(house: House) -> None:
     assert (preview.recipients, preview.skipped) == (0, 2)
 
 
-# What it counts is what happens.
-
-
 def _nothing(_: House) -> None:
     pass
 
@@ -134,34 +116,24 @@ def _mailed_enough(house: House) -> None:
 
 def _refused(house: House) -> None:
     house.answers = [Answer(503, {}, b"")]
-    with pytest.raises(CallError):
-        house.send(limits=LIMITS)
+    house.refusal(limits=LIMITS)
     house.opt_out(guest(4))
     house.later(hours=1)
 
 
 def _all_refused(house: House) -> None:
     house.answers = [refused(401)] * 3
-    with pytest.raises(CallError):
-        house.send(limits=LIMITS)
+    house.refusal(limits=LIMITS)
     assert house.answers == []
 
 
 def _crashed(house: House) -> None:
-    def crash() -> None:
-        raise Crash
-
-    with pytest.raises(Crash):
-        house.send(At("recaps.settle", crash, before=True), limits=LIMITS)
+    house.crash("update batches", before=True, limits=LIMITS)
     house.later(seconds=LEASE.total_seconds())
 
 
 def _crashed_at_once(house: House) -> None:
-    def crash() -> None:
-        raise Crash
-
-    with pytest.raises(Crash):
-        house.send(At("recaps.start", crash, before=True), limits=LIMITS)
+    house.crash("update locks", before=True, number=2, limits=LIMITS)
     house.later(seconds=LEASE.total_seconds())
 
 
@@ -244,12 +216,6 @@ def test_of_few_guests_nobody_learns_what_one_has_chosen(
         house.later(hours=24)
 
 
-# What stands in the way of the call itself.
-
-
-# By mail.
-
-
 def test_it_is_mailed_to_the_caller_alone_and_marked(house: House) -> None:
     """Spec 4.9, `sendToMe`: the caller gets the mail that is shown, and no cooldown begins."""
     house.guests(3)
@@ -284,6 +250,6 @@ def test_a_mail_service_that_does_not_take_it_says_who_can_fix_it(
     """Spec 7.4: one request, never a second one; the recap would have met the same."""
     house.guests(1)
     house.answers = [answer]
-    refused = refusal(house, sendToMe=True, address=ME)
-    assert (refused.code, house.requests, house.now) == (code, 1, NOON)
-    assert word in refused.message
+    with pytest.raises(CallError, match=re.escape(word)) as refused:
+        house.preview(sendToMe=True, address=ME)
+    assert (refused.value.code, house.requests, house.now) == (code, 1, NOON)

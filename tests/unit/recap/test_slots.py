@@ -2,15 +2,15 @@
 
 import threading
 from contextlib import ExitStack, suppress
-from itertools import count, islice
 
 import pytest
 
-from functions.call_rules import CallError, Code
+from emulator.neighbours.sendgrid import accepted
+from functions.call_rules import CallError
 from functions.process import Threads
-from functions.recap.limits import LARGE_EVENT, SLOTS, Slots
+from functions.recap.limits import SLOTS, Slots
 from tests.in_memory.adapters import service_on
-from tests.unit.recap.parts import House
+from tests.in_memory.mailer import InMemoryMailer
 
 
 @pytest.fixture
@@ -62,39 +62,6 @@ def test_a_waiting_call_gets_the_first_free_place() -> None:
         assert served.wait(10)
 
 
-def test_a_large_event_does_not_take_the_last_place(slots: Slots) -> None:
-    """Four large events leave the fifth place to small ones, and large ones after them."""
-    with ExitStack() as stack:
-        held = [stack.enter_context(slots.slot(f"t{number}")) for number in range(SLOTS)]
-        photos = [slots.admitted(slot, count()) for slot in held]
-        read = [[next(each) for _ in range(LARGE_EVENT + 1)] for each in photos[:-1]]
-        assert read == [list(range(LARGE_EVENT + 1))] * (SLOTS - 1)
-        assert [next(photos[-1]) for _ in range(LARGE_EVENT)] == read[0][:-1]
-        with pytest.raises(CallError) as refused:
-            next(photos[-1])
-    assert refused.value.code is Code.RESOURCE_EXHAUSTED
-    with slots.slot("t1") as slot:
-        assert sum(1 for _ in slots.admitted(slot, range(LARGE_EVENT + 1))) == LARGE_EVENT + 1
-
-
-def test_a_preview_of_a_large_event_leaves_the_last_place_to_small_ones(slots: Slots) -> None:
-    """Spec 7.4: a preview is refused where its event turns out to be large and one slot is left."""
-    house = House(slots=slots)
-    for _ in range(LARGE_EVENT + 1):
-        house.photo("ann@example.com")
-    with ExitStack() as stack:
-        for number in range(SLOTS - 1):
-            large = slots.admitted(stack.enter_context(slots.slot(f"t{number}")), count())
-            next(islice(large, LARGE_EVENT, None))
-        with pytest.raises(CallError) as refused:
-            house.preview()
-    assert (refused.value.code, refused.value.details) == (
-        Code.RESOURCE_EXHAUSTED,
-        {"reason": "busy"},
-    )
-    assert house.preview().recipients == 1
-
-
 def test_calls_that_come_first_at_the_same_moment_share_the_places() -> None:
     """A cold instance makes one use case, whose places hold all calls."""
     both_made = threading.Barrier(2)
@@ -103,6 +70,7 @@ def test_calls_that_come_first_at_the_same_moment_share_the_places() -> None:
         with suppress(threading.BrokenBarrierError):
             both_made.wait(0.2)
 
-    fresh = service_on(threads=threads)
+    mailer = InMemoryMailer(lambda _: accepted("made-up"))
+    fresh = service_on(threads=threads, mailer=lambda: mailer)
     first, second = Threads(2, "calls")(lambda _: fresh.recap_sender, range(2))
     assert first.slots is second.slots

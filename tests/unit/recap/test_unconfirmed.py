@@ -1,28 +1,20 @@
 """Mails that the mail service did not confirm, and how an organizer sends them again (spec 4.1)."""
 
 import json
-from typing import Any
 
 import pytest
 
 from emulator.neighbours.sendgrid import Answer, refused
-from functions.call_rules import CallError, Code
+from functions.call_rules import Code
 from functions.mail.mail_status import DeliveryStatus
-from functions.recap.ledger.batch import LEASE, BatchState
+from functions.recap.ledger.batch import BatchState
+from functions.recap.ledger.recap_store import LEASE
 from functions.recap.report import RecapResult
-from tests.in_memory.through import Crash
 from tests.unit.recap.parts import EVENT, At, House, guest
 
 LOST: Answer = Answer(502, {}, b"<html>")
 """The answer of a gateway, which does not know what the mail service did."""
 NOTHING = "No mail of the last recap is unconfirmed."
-
-
-def refusal(house: House, through: At | None = None, **arguments: Any) -> CallError:
-    """What a call is refused with."""
-    with pytest.raises(CallError) as refused:
-        house.send(through, **arguments) if through else house.send(**arguments)
-    return refused.value
 
 
 @pytest.fixture
@@ -31,7 +23,7 @@ def house() -> House:
     made = House()
     made.guests(2)
     made.answers, made.takes = [LOST], True
-    refused = refusal(made, mode="all", subject="Thank you", message="All of you.")
+    refused = made.refusal(mode="all", subject="Thank you", message="All of you.")
     assert (refused.code, refused.details) == (Code.INTERNAL, {"unconfirmed": 2})
     assert "A call with resendUnconfirmed: true" in refused.message
     return made
@@ -39,7 +31,7 @@ def house() -> House:
 
 def test_the_unheard_get_the_recorded_mail_again_within_the_cooldown(house: House) -> None:
     """A guest with a mail event has the mail; each other guest gets the same mail once more."""
-    assert refusal(house).code is Code.RESOURCE_EXHAUSTED
+    assert house.refusal().code is Code.RESOURCE_EXHAUSTED
     house.mail_events().record([house.told(guest(0), DeliveryStatus.DELIVERED)])
     house.later(hours=1)
     assert house.send(resendUnconfirmed=True) == RecapResult(sent=1, skipped=0)
@@ -51,7 +43,7 @@ def test_the_unheard_get_the_recorded_mail_again_within_the_cooldown(house: Hous
     counts = {name: recap[name] for name in ("state", "sent", "unknown", "left", "mode")}
     assert counts == {"state": "sent", "sent": 2, "unknown": 0, "left": 0, "mode": "all"}
     assert house.send(resendUnconfirmed=True) == RecapResult(0, 0, NOTHING)
-    refused = refusal(house)
+    refused = house.refusal()
     assert refused.details == {
         "reason": "cooldown",
         "possibleFrom": "2026-05-02T13:00:00.000Z",  # a day from the last mail
@@ -82,7 +74,7 @@ def test_mails_that_were_never_sent_are_left_to_a_plain_call() -> None:
     house = House()
     house.guests(3)
     house.answers = [LOST]
-    refusal(house)
+    house.refusal()
     result = house.send(resendUnconfirmed=True)
     assert (result.sent, house.addresses) == (2, [guest(0), guest(1)])
     assert result.notes == [
@@ -99,10 +91,24 @@ def test_what_the_mail_service_refuses_again_can_be_sent_again(
     """The first mails may have arrived, so that the cooldown stays; and no mail gets lost."""
     house.takes = False
     house.answers = [refused(401)]
-    assert refusal(house, resendUnconfirmed=True).code is Code.INTERNAL
+    assert house.refusal(resendUnconfirmed=True).code is Code.INTERNAL
     assert house.send(resendUnconfirmed=again).sent == 2
-    assert refusal(house).code is Code.RESOURCE_EXHAUSTED
+    assert house.refusal().code is Code.RESOURCE_EXHAUSTED
     assert len(house.recaps()) == 1
+
+
+def test_a_plain_call_continues_a_recap_whose_mails_were_refused_the_second_time(
+    house: House,
+) -> None:
+    """The call sends no newcomer a mail of the older recap, and the first mails stay on record."""
+    complaint = house.told(guest(0), DeliveryStatus.COMPLAINED | DeliveryStatus.UNWELCOME)
+    house.answers, house.takes = [refused(401)], False
+    house.refusal(resendUnconfirmed=True)
+    house.photo("newcomer@example.com")
+    preview = house.preview()
+    assert house.send().sent == preview.recipients == 2
+    assert house.addresses == [guest(0), guest(1)] * 2
+    assert house.mail_events().record([complaint]) == 1
 
 
 def test_another_recap_that_has_begun_meanwhile_stays_as_it_is(house: House) -> None:
@@ -112,7 +118,7 @@ def test_another_recap_that_has_begun_meanwhile_stays_as_it_is(house: House) -> 
     def begin_another() -> None:
         house.send(subject="Another")
 
-    refused = refusal(house, At("recaps.last_recap", begin_another), resendUnconfirmed=True)
+    refused = house.refusal(At("get recaps", begin_another), resendUnconfirmed=True)
     assert refused.code is Code.ABORTED
     assert house.addresses == [guest(0), guest(1)] * 2
 
@@ -122,21 +128,16 @@ def test_an_unconfirmed_batch_alerts_the_operator(
     capfd: pytest.CaptureFixture[str], *, crashed: bool
 ) -> None:
     """An error is logged where no answer came, or where the process ended before its record."""
-
-    def crash() -> None:
-        raise Crash
-
     house = House()
     house.guests(2)
     if crashed:
-        with pytest.raises(Crash):
-            house.send(At("mailer.send", crash))
+        house.crash("mailer.send")
         house.now += LEASE
         result = house.send(resendUnconfirmed=True)
         assert result.sent == 2
     else:
         house.answers = [LOST]
-        refusal(house)
+        house.refusal()
     lines = map(json.loads, capfd.readouterr().out.splitlines())
     (line, *_) = [line for line in lines if line.get("state") == "unknown"]
     assert (line["severity"], line["message"]) == ("ERROR", "recap.batch")
