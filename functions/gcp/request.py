@@ -10,6 +10,7 @@ import io
 import re
 import socket
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, Final
@@ -26,7 +27,14 @@ _LATE: Final = f"Send the whole body within {BODY_SECONDS:.0f} seconds."
 _MALFORMED: Final = "Send a whole body, well framed."
 
 _REST_BYTES: Final = 1_048_576
-"""What is read of a body that is too long: a client that still sends may miss the answer."""
+"""What is read of a body that is too long, to keep its connection."""
+
+_REST_SECONDS: Final = 1.0
+"""How long a client that still sends is read from before its connection ends: it would miss the
+answer."""
+
+_PAUSE_SECONDS: Final = 0.1
+"""A client that sends nothing for so long can read the answer."""
 
 _PIECE: Final = 65_536
 
@@ -34,21 +42,24 @@ _PIECE: Final = 65_536
 def bounded_body(request: flask.Request, at_most: int) -> bytes | None:
     """The body of `request`; None where it is longer than `at_most` bytes.
 
-    At most `at_most` bytes are read, even if Content-Length is missing or smaller.
+    At most a byte more is read, even if Content-Length is missing or smaller.
 
     Raises:
         BadRequest: the body is malformed, or has not arrived in time; the description says which.
     """
-    request.max_content_length = at_most
+    request.max_content_length = at_most + 1  # a body in chunks is cut there, without an error
     with _deadline(request.environ.get("gunicorn.socket")) as passed:
+        body: bytes | None = None
         try:
             body = request.get_data()
         except RequestEntityTooLarge:
+            pass
+        except Exception as error:  # gunicorn's own, and those of the connection
+            raise BadRequest(_LATE if passed.is_set() else _MALFORMED) from error
+        if body is None or len(body) > at_most:
             with suppress(Exception):  # the rest is of no use
                 _ends(request.environ["wsgi.input"])
             return None
-        except Exception as error:  # gunicorn's own, and those of the connection
-            raise BadRequest(_LATE if passed.is_set() else _MALFORMED) from error
         if passed.is_set():
             raise BadRequest(_LATE)
         return body
@@ -73,7 +84,7 @@ def _deadline(connection: socket.socket | None) -> Iterator[threading.Event]:
 
 
 def read_no_more() -> None:
-    """Answer at once, whatever is left of a request's body."""
+    """Answer within `_REST_SECONDS`, whatever is left of a request's body."""
     # A deploy reads `main.py` in a request of its own, or without an app.
     if flask.has_app_context() and not flask.has_request_context():
         flask.current_app.before_request(_drop_rest)
@@ -89,9 +100,10 @@ def _drop_rest() -> None:
                 has_come = _ends(environ["wsgi.input"])
             except Exception:  # noqa: BLE001 - it has not come whole, or is malformed
                 has_come = False
-            connection.settimeout(None)
             if not has_come:
+                _wait_for_pause(connection)
                 _end(connection)
+            connection.settimeout(None)
         flask.request.stream = io.BytesIO()
         return response
 
@@ -99,6 +111,15 @@ def _drop_rest() -> None:
 def _ends(body: Any) -> bool:
     """Read the rest of `body`; whether it ends after `_REST_BYTES` at most."""
     return any(not body.read(_PIECE) for _ in range(_REST_BYTES // _PIECE))
+
+
+def _wait_for_pause(connection: socket.socket) -> None:
+    """Read until the client pauses, `_REST_SECONDS` at most."""
+    until = time.monotonic() + _REST_SECONDS
+    connection.settimeout(_PAUSE_SECONDS)
+    with suppress(OSError):  # a pause, or the client has gone
+        while time.monotonic() < until and connection.recv(_PIECE):
+            pass
 
 
 def _end(connection: socket.socket) -> None:

@@ -4,15 +4,19 @@ Cloud Run lets 32 MB through. The bodies here go to a real runtime over a real s
 """
 
 import http.client
+import json
 import select
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from typing import Final
+from http import HTTPStatus
+from typing import Any, Final
 
 import psutil
 import pytest
 
+from emulator.people import sign_in
+from tests.suite.call import fetch, url
 from tests.suite.process import FunctionProcess
 
 BODY_BYTES: Final = 31_000_000
@@ -88,3 +92,27 @@ def test_long_bodies_take_no_memory(served: FunctionProcess, chunked: bool) -> N
     assert peak - before < 40
     still = served.post(b"{}", {"Content-Type": "application/json"})
     assert still in (400, 401, 403), "it still answers"
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+@pytest.mark.parametrize(
+    ("function", "signed_in", "status"),
+    [
+        ("getEmailPreferences", False, 400),
+        ("sendEventRecap", False, 401),
+        ("sendEventRecap", True, 400),
+    ],
+)
+def test_a_client_that_still_sends_gets_the_answer(
+    function: str, signed_in: bool, status: int, chunked: bool
+) -> None:
+    """Design 3.6: the front end, which answers 500 where the answer is lost, gets it as well."""
+    headers = {"Content-Type": "application/json"}
+    if signed_in:
+        headers["Authorization"] = f"Bearer {sign_in('admin', 'tenant').id_token}"
+    pieces = [b'{"data":"', *[_PIECE] * 150, b'"}']
+    body: Any = iter(pieces) if chunked else b"".join(pieces)
+    answered, text, _ = fetch(url(function), body, headers)
+    error = json.loads(text)["error"]
+    assert answered == status
+    assert ("at most" in error["message"]) == (status == HTTPStatus.BAD_REQUEST)

@@ -128,6 +128,18 @@ def test_malformed_body(body: bytes, hint: str, capfd: pytest.CaptureFixture[str
     assert capfd.readouterr() == ("", "")
 
 
+def test_a_body_in_chunks_that_is_too_long() -> None:
+    """Design 3.6: it is not cut off and read all the same, though its length comes last."""
+    body = b'{"data": {}}' + b" " * MAX_ANONYMOUS_BYTES
+    answer = serve(echo).post(
+        "/",
+        input_stream=io.BytesIO(body),
+        environ_overrides={"wsgi.input_terminated": True, "CONTENT_LENGTH": ""},
+        headers=JSON,
+    )
+    assert "at most 6000" in error_of(answer)[2]
+
+
 @pytest.mark.parametrize(
     "body", [b"[" * 40_000 + b"]" * 40_000, b'{"a":' * 15_000 + b"1" + b"}" * 15_000]
 )
