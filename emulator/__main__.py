@@ -23,7 +23,8 @@ Runs the service on this machine: the functions in main.py as they are deployed,
 emulators of Firestore, Auth and Hosting.
 
 What it needs beforehand: Python 3.11 to 3.14, Node.js 20 or newer, and access to the package
-registries. The first run installs the rest inside this checkout, which takes a minute or two.
+registries. The first run installs the rest inside this checkout, which takes a minute or two; the
+first start downloads Firestore's emulator into ~/.cache/firebase.
 """
 
 EXAMPLES = """\

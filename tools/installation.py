@@ -32,7 +32,7 @@ def prepare() -> bool:
     changed = False
     missing = [f"{what} ({size})" for place, what, size in _DOWNLOADS if not place.exists()]
     if missing:
-        say(f"Everything stays in this folder. To be downloaded: {', '.join(missing)}.")
+        say(f"To be downloaded into this folder: {', '.join(missing)}.")
     for is_current, install in (
         (python.is_current, python.install),
         (npm.PACKAGES.is_current, npm.PACKAGES.install),

@@ -9,7 +9,7 @@ import contextlib
 import json
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, Self
 
@@ -97,10 +97,11 @@ class LocalCloud:
         certificates.ensure()
         STATE.mkdir(exist_ok=True)
         LOG.write_bytes(b"")
+        environment = server_environment()  # downloads Firestore's emulator once, and says so
         say("Starting the service …", end="")
         started = time.monotonic()
         try:
-            self._start()
+            self._start(environment)
         except BaseException:
             say(" failed")
             self._running.close()
@@ -111,7 +112,7 @@ class LocalCloud:
     def __exit__(self, *_: object) -> None:
         self._running.close()
 
-    def _start(self) -> None:
+    def _start(self, environment: Mapping[str, str]) -> None:
         thread = threading.Thread(target=self._turn, daemon=True)
         thread.start()
         self._running.callback(thread.join)
@@ -119,8 +120,8 @@ class LocalCloud:
         with ThreadPoolExecutor(1) as threads:
             reading = threads.submit(deployment.read)
             emulators = {
-                "Firestore": self._start_firestore(),
-                "Auth and Hosting": self._start_firebase(),
+                "Firestore": self._start_firestore(environment),
+                "Auth and Hosting": self._start_firebase(environment),
             }
             functions = reading.result()
         self._run(self._serve(functions))
@@ -139,8 +140,7 @@ class LocalCloud:
             self._run(self._try_queues(functions))
         self._is_ready = True
 
-    def _start_firestore(self) -> Program:
-        environment = server_environment()
+    def _start_firestore(self, environment: Mapping[str, str]) -> Program:
         jar = firestore_jar(environment) or cached_firestore_jar()
         host, _, port = self.addresses["firestore"].rpartition(":")
         websocket = self.addresses["firestore websocket"].rpartition(":")[2]
@@ -160,9 +160,8 @@ class LocalCloud:
         self._running.callback(emulator.end)
         return emulator
 
-    def _start_firebase(self) -> Program:
+    def _start_firebase(self, environment: Mapping[str, str]) -> Program:
         LOCAL_CONFIG.write_text(json.dumps(local_config(self.addresses), indent=2))
-        environment = server_environment()
         options = f"{environment.get('NODE_OPTIONS', '')} --require=./emulator/lazy_validators.cjs"
         emulators = Program(
             [
@@ -170,7 +169,7 @@ class LocalCloud:
                 "emulators:start",
                 *("--config", LOCAL_CONFIG.name, "--project", PROJECT, "--only", "auth,hosting"),
             ],
-            environment | {"NODE_OPTIONS": options.strip()},
+            {**environment, "NODE_OPTIONS": options.strip()},
             "All emulators ready",
             self._log,
             self.ended,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from emulator.cloud import local_cloud
 from functions.secret_readers import SECRET_READERS
 from tools import local_secrets, pages, python, steps
 from tools.installation import prepare
@@ -89,6 +90,23 @@ def test_a_failed_step_shows_the_end_of_its_log(
         steps.run_step(
             "Trying", ["sh", "-c", "echo what went wrong; exit 1"], log="try.log", folder=tmp_path
         )
+
+
+def test_firestores_emulator_is_downloaded_before_anything_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A failed download is told by its own lines: nothing has said that the service starts."""
+
+    def download() -> dict[str, str]:
+        raise SetupError
+
+    monkeypatch.setattr(local_cloud, "LOG", tmp_path / "suite.log")
+    monkeypatch.setattr(local_cloud, "check_ports", lambda _: None)
+    monkeypatch.setattr(local_cloud, "server_environment", download)
+
+    with pytest.raises(SetupError):
+        local_cloud.LocalCloud().__enter__()
+    assert capsys.readouterr().err == ""
 
 
 def test_pages_are_built_again_once_a_source_changes(
