@@ -217,7 +217,6 @@ class Service(Parts):
         from functions.webhooks.calls.actions import Actions
 
         return Actions(
-            wall=self._wall,
             settings=self._webhook_settings,
             deliveries=self.deliveries,
             secrets=self.webhook_secrets,
@@ -233,7 +232,6 @@ class Service(Parts):
         from functions.webhooks.calls.actions import UrlTest
 
         return UrlTest(
-            wall=self._wall,
             settings=self._webhook_settings,
             deliveries=self.deliveries,
             worker=self.worker,
@@ -250,7 +248,6 @@ class Service(Parts):
         from functions.webhooks.calls.shared_log import LogLinks, LogShareStore
 
         return LogLinks(
-            wall=self._wall,
             settings=self._webhook_settings,
             shares=LogShareStore(self.documents),
             secrets=self.adapters.secrets,
