@@ -1,18 +1,20 @@
 """Deliveries that are sent again, and what may come in between (spec 4.7 and 6.2, design 2)."""
 
 from contextlib import suppress
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
 import pytest
 
-from functions.call_rules import Code
+from functions.call_rules import Caller, Code, Role
+from functions.gcp.callables import StaffCall
 from functions.parts import Parameters
+from functions.webhooks.calls import webhook_calls
 from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcome
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.parts import EVENT, NOW, Parts, crashes, fails, refused
 
+ADMIN: Final = Caller("u1", Role.ADMIN, "t1")
 ENDED: Final = EndedWithin(since=NOW - timedelta(days=1))
 
 
@@ -126,12 +128,15 @@ def test_pages_send_each_delivery_once_though_it_ends_anew(parts: Parts) -> None
     parts.parameters = Parameters(deliveries_at_once=2)
     for number in range(5):
         parts.attempts(parts.delivery(cause=f"write-{number}"), 200)
-    page, after = replace(ENDED, outcomes=(Outcome.SUCCESS,)), None
+    asked: dict[str, Any] = {"eventId": EVENT, "outcome": "any"}
+    asked |= {"since": ENDED.since.isoformat(), "until": (NOW + timedelta(days=1)).isoformat()}
     sizes = list[int]()
-    while not sizes or (after and len(sizes) < 10):
-        done = parts.process().actions.resend_page(EVENT, page, after=after)
-        page, after = replace(page, until=done.until), done.next
-        sizes.append(done.resent)
+    while not sizes or (asked["next"] and len(sizes) < 10):
+        request: Any = None
+        call = StaffCall(function="f", data=asked, request=request, caller=ADMIN, claims={})
+        done = webhook_calls.resend(parts.process(), call)
+        asked["next"] = done["next"]
+        sizes.append(done["resent"])
         parts.now += timedelta(seconds=1)
         for record in [record for record in parts.records if record.outcome.is_open]:
             parts.attempts(record, 200)
