@@ -75,7 +75,7 @@ def _encodable(text: str) -> str:
 
 
 NOTICE_LABEL: Final = "wall_notice"
-"""Label of a notice that a webhook URL fails; its value is the hash of the address."""
+"""Label of a mail to staff of an event; its value is the hash of the address."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,32 +13,22 @@ it takes. The record's version tells the task of a replaced schedule from the pr
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote
 
 from functions import log
 from functions.call_rules import Caller, CallError, Code, staff
 from functions.firestore.model import Document, Documents, Put, Update, Write, text
-from functions.mail.message import (
-    EVENT_NAME_CHARACTERS,
-    NOTICE_LABEL,
-    Accepted,
-    Copy,
-    EmailMessage,
-    Mailer,
-    MailSender,
-    unlinked,
-)
+from functions.mail.message import Accepted, Mailer, MailSender
+from functions.mail.staff_mail import mail_time, staff_mail
 from functions.mail.texts import templates_in
 from functions.outside import Clock, Task, TaskQueue
 from functions.recap.ledger.batch import TIMEOUT
 from functions.recap.recap_arguments import RecapArguments, ScheduleArguments, verified_address
 from functions.recap.report import unconfirmed
 from functions.recap.send_recap import RecapSender
-from functions.wall.address import address_hash, normalised
 
 QUEUE: Final = "sendScheduledRecap"
 
@@ -167,47 +157,25 @@ class RecapSchedule:
         try:
             event = self.documents.get(f"events/{event_id}", ["name"])
             name = text(event.fields.get("name")) if event else None
-            message = self._failure(event_id, name or "", at, reason, address)
+            message = staff_mail(
+                _templates,
+                "not_sent",
+                "The planned recap did not go out",
+                event_id=event_id,
+                event_name=name or "",
+                place="recap",
+                base_url=self.base_url,
+                sender=self.mail_sender,
+                addresses=[address],
+                preheader=reason,
+                reason=reason,
+                due=mail_time(at),
+            )
             outcome = self.mailer.send(message)
             if not isinstance(outcome, Accepted):
                 log.error("recap.failure-not-mailed", eventId=event_id)
         except Exception as error:  # noqa: BLE001 - the record has the failure as well
             log.fault("recap.failure-not-mailed", error, eventId=event_id)
-
-    def _failure(
-        self, event_id: str, event_name: str, at: datetime, reason: str, address: str
-    ) -> EmailMessage:
-        name = unlinked(event_name, EVENT_NAME_CHARACTERS)
-        sender, due = self.mail_sender.checked(), at.astimezone(UTC)
-        headline = "The planned recap did not go out"
-        fields = {
-            "language": "en",
-            "direction": "ltr",
-            "subject": f"{headline}: {name}" if name else headline,
-            "preheader": reason,
-            "headline": headline,
-            "event_name": name,
-            "due": f"{due.day} {due:%B %Y, %H:%M} UTC",
-            "reason": reason,
-            "link": f"{self.base_url.rstrip('/')}/console#/events/{quote(event_id, safe='')}/recap",
-            "address_line": sender.address_line,
-        }
-        plain, html = (
-            _templates.get_template(f"not_sent.{form}").render(fields) for form in ("txt", "html")
-        )
-        copy = Copy(
-            address=address,
-            headers={"Auto-Submitted": "auto-generated"},  # RFC 3834: no "out of office" comes back
-            labels={NOTICE_LABEL: address_hash(normalised(address))},
-        )
-        return EmailMessage(
-            sender=sender.address,
-            reply_to=sender.reply_to,
-            subject=fields["subject"],
-            text=plain,
-            html=html,
-            copies=[copy],
-        )
 
 
 def scheduled_task(event_id: str, version: str, at: datetime) -> Task:

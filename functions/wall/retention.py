@@ -15,11 +15,11 @@ Each step can be repeated, and stopped anywhere: the sweep goes on. A function t
 during a deletion may write another orphan; the sweep deletes it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from functions import log
 from functions.firestore.model import (
@@ -31,6 +31,7 @@ from functions.firestore.model import (
     Put,
     Query,
     Update,
+    Write,
     time,
 )
 from functions.outside import Clock
@@ -127,9 +128,9 @@ _FORGETTING_SECONDS: Final = 30.0
 """Seconds of one sweep, which has other work as well."""
 
 
-def due_at(event: Mapping[str, Any] | None) -> datetime | None:
-    """When the guests of an event with these fields are forgotten; None: never."""
-    fields = event or {}
+def due_at(event: Document | None) -> datetime | None:
+    """When the guests of the event are forgotten; None: never."""
+    fields = event.fields if event else {}
     days, archived = fields.get(KEEP_DAYS), time(fields.get("archivedAt"))
     if fields.get("status") != EventStatus.ARCHIVED or archived is None:
         return None
@@ -147,8 +148,15 @@ class Forgetting:
     page_size: int = _PAGE
 
     def schedule(self, event_id: str) -> None:
-        """Write or delete the timer of an event that has changed."""
-        self._set_timer(event_id, self._due_at(event_id))
+        """Write or delete the timer of an event, as the event is now."""
+        timer = _timer(event_id)
+
+        def writes(event: Document | None) -> Sequence[Write]:
+            at = due_at(event)
+            return [Put(timer, {"dueAt": at}) if at else Delete(timer)]
+
+        # A late trigger, which saw the event published, deletes no timer of an event archived anew.
+        self.documents.transact(f"events/{event_id}", writes)
 
     def sweep(self) -> None:
         """Forget the guests of every event whose time has come, the event due first at first.
@@ -169,23 +177,14 @@ class Forgetting:
             event_id = timer.path.split("/")[1]
             if timer.path != _timer(event_id):
                 continue
-            at = self._due_at(event_id)
+            at = due_at(self.documents.get(f"events/{event_id}"))
             if at is None or at > self.clock.now():
-                self._set_timer(event_id, at)
+                self.schedule(event_id)
                 continue
             forgotten = self._forget(event_id, timer.fields.get("after"), until)
-            self._set_timer(event_id, None)
+            with suppress(ChangedMeanwhileError):  # the event was archived anew
+                self.documents.commit(Delete(timer.path, timer.version))
             log.info("event.guests-forgotten", eventId=event_id, photos=forgotten)
-
-    def _due_at(self, event_id: str) -> datetime | None:
-        event = self.documents.get(f"events/{event_id}", ["status", "archivedAt", KEEP_DAYS])
-        return due_at(event.fields if event else None)
-
-    def _set_timer(self, event_id: str, at: datetime | None, after: str | None = None) -> None:
-        """Write the event's timer, and the last photo that a sweep has seen; None deletes it."""
-        timer = _timer(event_id)
-        seen = {"after": after} if after else {}
-        self.documents.commit(Put(timer, {"dueAt": at} | seen) if at else Delete(timer))
 
     def _forget(self, event_id: str, after: str | None, until: float) -> int:
         """Take guests out of the photos behind `after`, by id; out of how many photos."""
@@ -209,7 +208,8 @@ class Forgetting:
                 after = read[-1].id
                 page = replace(photos, after=[read[-1].path])
             if self.clock.monotonic() > until:
-                self._set_timer(event_id, self.clock.now(), after)
+                progress = {"dueAt": self.clock.now()} | ({"after": after} if after else {})
+                self.documents.commit(Put(_timer(event_id), progress))
                 raise TimeUpError
         return forgotten
 

@@ -39,8 +39,7 @@ def event_written(service: "Service", event: DocumentWritten) -> None:
         with run_again("event.not-emptied"):
             service.orphan_cleanup.empty(event.ids["eventId"])
         return
-    before = event.before.fields if event.before else None
-    if due_at(before) != due_at(event.after.fields):
+    if due_at(event.before) != due_at(event.after):
         with run_again("event.not-timed"):
             service.forgetting.schedule(event.ids["eventId"])
 

@@ -1,30 +1,29 @@
 """What an organizer does with webhooks: try a URL, send deliveries again, rotate the secret.
 
-Every action first finds the event and checks that it is the caller's business (design 3.2).
+The caller was checked, and may act on the event (`webhook_calls.py`).
 """
 
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from functions import log
-from functions.call_rules import Caller, EventArguments, check_event
+from functions.call_rules import Caller
 from functions.firestore.model import AlreadyRecordedError
 from functions.outside import Clock, InParallel, wire_time
-from functions.webhooks.calls.webhook_arguments import (
-    Page,
-    ResendArguments,
-    RotateArguments,
-    TestArguments,
-    endpoint_at,
-    next_page,
+from functions.webhooks.calls.shared_log import endpoint_at
+from functions.webhooks.deliveries.delivery import (
+    AttemptRequest,
+    Cursor,
+    Delivery,
+    EndedWithin,
+    Outcome,
 )
-from functions.webhooks.deliveries.delivery import AttemptRequest, Delivery, EndedWithin, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.redelivery import Obstacle, Redelivery, obstacle_at
-from functions.webhooks.message import sample
+from functions.webhooks.message import EventType, sample
 from functions.webhooks.signing import RememberedSecrets
 from functions.webhooks.webhook_settings import SettingsStore, Subscription, WebhookSettings
 from functions.webhooks.worker import Worker
@@ -32,25 +31,15 @@ from functions.webhooks.worker import Worker
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resent:
-    """How many deliveries a call has sent again, and how many it has left alone.
+    """How many deliveries of a page were sent again, and how many were left alone.
 
-    `next` is for the call that goes on; None after the last page.
+    The next page goes on after `next`, and with the same `until`; None after the last page.
     """
 
     resent: int
-    left_alone: int = 0
-    next: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DryRun:
-    """What a dry run has counted: deliveries that would be sent again, and deliveries left alone.
-
-    `left_alone` counts deliveries to URLs with an `Obstacle`, and `tests` at all other URLs.
-    """
-
-    matching: int
-    left_alone: Mapping[str, int]
+    left_alone: int
+    until: datetime
+    next: Cursor | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +53,9 @@ class UrlTest:
     new_word: Callable[[], str]
     """Makes a word that no test has had before."""
 
-    def send_test(self, caller: Caller, arguments: TestArguments) -> Delivery:
+    def send_test(
+        self, event_id: str, url: str, event_type: EventType = EventType.PHOTO_UPLOADED
+    ) -> Delivery:
         """Deliver a made-up message to a URL of the event (spec 4.6); its first attempt.
 
         The URL need not take that type and may be disabled: the test shows whether its receiver
@@ -73,15 +64,13 @@ class UrlTest:
         Raises:
             CallError: `invalid-argument` where the event has no such URL.
         """
-        event_id, event_type = arguments.event_id, arguments.event_type
-        check_event(caller, self.settings.event(event_id), arguments.tenant_id)
-        endpoint = endpoint_at(arguments.url, self.settings.load(event_id))
+        endpoint = endpoint_at(url, self.settings.load(event_id))
         now = self.clock.now()
         delivery = Delivery.create(
             cause=f"test {self.new_word()}",
             event_id=event_id,
             event_type=event_type,
-            url=arguments.url,
+            url=url,
             endpoint=endpoint.id,
             data=sample(event_type, now),
             now=now,
@@ -108,32 +97,63 @@ class Actions:
     page: int
     """Deliveries that one call reads."""
 
-    def resend(self, caller: Caller, arguments: ResendArguments) -> Resent:
-        """Send a delivery again, or a page of deliveries, mostly failed and skipped ones.
+    def resend(self, event_id: str, delivery_id: str) -> None:
+        """Send a delivery again.
 
         Raises:
-            CallError: as `Redelivery.begin_one` says. A page leaves alone the deliveries that
-                cannot be sent again; `invalid-argument` for a URL that the event has not.
+            CallError: as `Redelivery.begin_one` says.
         """
-        check_event(caller, self.settings.event(arguments.event_id), arguments.tenant_id)
-        settings = self.settings.load(arguments.event_id)
-        if isinstance(arguments.what, Page):
-            return self._resend_page(arguments.event_id, arguments.what, settings)
-        self.redelivery.begin_one(arguments.event_id, arguments.what, settings)
-        return Resent(resent=1)
+        self.redelivery.begin_one(event_id, delivery_id, self.settings.load(event_id))
 
-    def make_dry_run(self, caller: Caller, arguments: EventArguments, page: Page) -> DryRun:
-        """Count the deliveries that `resend` would send, with at most two aggregations a URL.
+    def resend_page(
+        self,
+        event_id: str,
+        selected: EndedWithin,
+        url: str | None = None,
+        after: Cursor | None = None,
+    ) -> Resent:
+        """Send a page of deliveries again, but for those that cannot be sent, and tests.
+
+        `url` narrows the selection, which is read from `after` on.
 
         Raises:
-            CallError: `invalid-argument` where `page` is limited to a URL that the event has not.
+            CallError: `invalid-argument` where the event has no such URL.
         """
-        check_event(caller, self.settings.event(arguments.event_id), arguments.tenant_id)
-        settings = self.settings.load(arguments.event_id)
-        matching = self._matching(page, settings)
+        settings = self.settings.load(event_id)
+        matching = self._matching(selected, url, settings)
+        deliveries = self.deliveries.ended(event_id, matching, after, self.page)
 
-        def count(selected: EndedWithin) -> int:
-            return self.deliveries.count_ended(arguments.event_id, selected)
+        def begin(delivery: Delivery) -> bool:
+            endpoint = settings.of(delivery.endpoint, delivery.url)
+            if endpoint is None or obstacle_at(endpoint):
+                return False
+            return self.redelivery.begin(delivery, endpoint)
+
+        resent = sum(self.in_parallel(begin, [entry for entry in deliveries if not entry.test]))
+        is_full = len(deliveries) == self.page
+        return Resent(
+            resent=resent,
+            left_alone=len(deliveries) - resent,
+            until=matching.until,
+            next=deliveries[-1].end if is_full else None,
+        )
+
+    def make_dry_run(
+        self, event_id: str, selected: EndedWithin, url: str | None = None
+    ) -> tuple[int, Mapping[str, int]]:
+        """Count the deliveries that `resend_page` would send, and by the reason those left alone.
+
+        The reasons are each `Obstacle` at a URL, and `tests` at all other URLs. At most two
+        aggregations a URL.
+
+        Raises:
+            CallError: `invalid-argument` where the event has no such URL.
+        """
+        settings = self.settings.load(event_id)
+        matching = self._matching(selected, url, settings)
+
+        def count(deliveries: EndedWithin) -> int:
+            return self.deliveries.count_ended(event_id, deliveries)
 
         def counted(endpoint: Subscription) -> Mapping[str, int]:
             there = replace(matching, endpoints=endpoint.names)
@@ -153,58 +173,42 @@ class Actions:
             left_alone.update(at_url)
         if not matching.endpoints:
             left_alone[Obstacle.REMOVED] = max(0, count(matching) - left_alone.total())
-        return DryRun(matching=left_alone.pop("", 0), left_alone=left_alone)
+        return left_alone.pop("", 0), left_alone
 
-    def rotate_secret(self, caller: Caller, arguments: RotateArguments) -> datetime:
+    def rotate_secret(
+        self, event_id: str, caller: Caller, active_in: timedelta = timedelta(0)
+    ) -> datetime:
         """Give the event a new webhook secret, at once or announced; when it begins to sign.
 
         Each attempt is signed with one secret. A new secret replaces an announced one. A process
         may sign with the old secret for `SECRET_KEPT` longer.
         """
-        check_event(caller, self.settings.event(arguments.event_id), arguments.tenant_id)
-        if not arguments.active_in:
-            self.secrets.rotate(arguments.event_id, caller.record)
-            log.warning("webhook.secret_rotated", eventId=arguments.event_id, uid=caller.uid)
-            return self.clock.now()
-        active_from = self.clock.now() + arguments.active_in
-        self.secrets.announce(arguments.event_id, active_from, caller.record)
-        log.warning(
-            "webhook.secret_announced",
-            eventId=arguments.event_id,
-            uid=caller.uid,
-            activeFrom=wire_time(active_from),
-        )
+        active_from = self.clock.now() + active_in
+        if active_in:
+            self.secrets.announce(event_id, active_from, caller.record)
+            log.warning(
+                "webhook.secret_announced",
+                eventId=event_id,
+                uid=caller.uid,
+                activeFrom=wire_time(active_from),
+            )
+        else:
+            self.secrets.rotate(event_id, caller.record)
+            log.warning("webhook.secret_rotated", eventId=event_id, uid=caller.uid)
         return active_from
 
-    def withdraw_secret(self, caller: Caller, arguments: RotateArguments) -> bool:
+    def withdraw_secret(self, event_id: str, caller: Caller) -> bool:
         """End the announced secret before it signs; returns whether there was one."""
-        check_event(caller, self.settings.event(arguments.event_id), arguments.tenant_id)
-        withdrawn = self.secrets.withdraw(arguments.event_id)
+        withdrawn = self.secrets.withdraw(event_id)
         log.warning(
-            "webhook.secret_withdrawn",
-            eventId=arguments.event_id,
-            uid=caller.uid,
-            announced=withdrawn,
+            "webhook.secret_withdrawn", eventId=event_id, uid=caller.uid, announced=withdrawn
         )
         return withdrawn
 
-    def _resend_page(self, event_id: str, page: Page, settings: WebhookSettings) -> Resent:
-        matching = self._matching(page, settings)
-        deliveries = self.deliveries.ended(event_id, matching, page.after, self.page)
-
-        def begin(delivery: Delivery) -> bool:
-            endpoint = settings.of(delivery.endpoint, delivery.url)
-            if endpoint is None or obstacle_at(endpoint):
-                return False
-            return self.redelivery.begin(delivery, endpoint)
-
-        resent = sum(self.in_parallel(begin, [entry for entry in deliveries if not entry.test]))
-        is_full = len(deliveries) == self.page
-        next_ = next_page(matching.until, deliveries[-1].end) if is_full else None
-        return Resent(resent=resent, left_alone=len(deliveries) - resent, next=next_)
-
-    def _matching(self, page: Page, settings: WebhookSettings) -> EndedWithin:
+    def _matching(
+        self, selected: EndedWithin, url: str | None, settings: WebhookSettings
+    ) -> EndedWithin:
         # A delivery that fails again between two pages ends after `until`, and is in no page twice.
-        now = self.clock.now()
-        endpoints = () if page.url is None else endpoint_at(page.url, settings).names
-        return replace(page, until=min(page.until, now), endpoints=endpoints)
+        until = min(selected.until, self.clock.now())
+        endpoints = () if url is None else endpoint_at(url, settings).names
+        return replace(selected, until=until, endpoints=endpoints)

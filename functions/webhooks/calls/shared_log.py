@@ -7,11 +7,11 @@ the URL. The share is read with every call, so that a revoked link ends at once.
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from functions import log
-from functions.call_rules import Caller, CallError, Code, check_event
+from functions.call_rules import Caller, CallError, Code, refuse
 from functions.firestore.model import (
     AlreadyRecordedError,
     ChangedMeanwhileError,
@@ -21,22 +21,15 @@ from functions.firestore.model import (
     Version,
 )
 from functions.links.link import TO_A_LOG
-from functions.links.token import Scope, TokenKeys
+from functions.links.token import TokenKeys
 from functions.outside import Clock, SecretReader, wire_time
 from functions.rate_limit import RateLimit
-from functions.webhooks.calls.webhook_arguments import (
-    LogArguments,
-    ResendSharedArguments,
-    RevokeArguments,
-    ShareArguments,
-    cursor_text,
-    endpoint_at,
-)
-from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.deliveries.delivery import Cursor, Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import NEWEST_AT_MOST, DeliveryStore
 from functions.webhooks.deliveries.endpoint_url import host_of
 from functions.webhooks.deliveries.redelivery import Redelivery
-from functions.webhooks.webhook_settings import SettingsStore, Subscription
+from functions.webhooks.message import EventType
+from functions.webhooks.webhook_settings import SettingsStore, Subscription, WebhookSettings
 
 PAGE_BYTES: Final = 1_000_000
 """Most bytes of bodies and receivers' answers in a page of more than one delivery."""
@@ -128,7 +121,7 @@ def _path(event_id: str, share_id: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogLinks:
-    """Gives links out and ends them, for one caller each."""
+    """Gives links to logs out and ends them."""
 
     settings: SettingsStore
     shares: LogShareStore
@@ -141,50 +134,50 @@ class LogLinks:
     new_word: Callable[[], str]
     """An id that no share has."""
 
-    def give_out(self, caller: Caller, arguments: ShareArguments) -> tuple[str, LogShare]:
+    def give_out(
+        self, event_id: str, caller: Caller, url: str, lasts: timedelta, *, can_resend: bool = False
+    ) -> tuple[str, LogShare]:
         """A link whose bearer sees the deliveries to a URL for some days, and its share.
 
         Raises:
             CallError: `invalid-argument` where the event has no such URL.
         """
-        check_event(caller, self.settings.event(arguments.event_id), arguments.tenant_id)
-        endpoint = endpoint_at(arguments.url, self.settings.load(arguments.event_id))
+        endpoint = endpoint_at(url, self.settings.load(event_id))
         now = self.clock.now()
         share = LogShare(
             id=self.new_word(),
-            event_id=arguments.event_id,
-            url=arguments.url,
+            event_id=event_id,
+            url=url,
             endpoint=endpoint.id,
-            can_resend=arguments.can_resend,
+            can_resend=can_resend,
             created_by=caller.uid,
             created_at=now,
             # A token expires with a second: so both end at the same moment.
-            expire_at=now.replace(microsecond=0) + arguments.lasts,
+            expire_at=now.replace(microsecond=0) + lasts,
         )
-        token = TokenKeys(self.secrets.versions("LOG_LINKS_KEY")).sign(
-            (share.event_id, share.id), share.expire_at, Scope.WEBHOOK_LOG
+        token = TokenKeys(self.secrets.versions(TO_A_LOG.key)).sign(
+            (share.event_id, share.id), share.expire_at, TO_A_LOG.scope
         )
         self.shares.create(share)
         log.info(
             "webhook.log_shared",
-            eventId=share.event_id,
+            eventId=event_id,
             shareId=share.id,
-            host=host_of(share.url),
-            canResend=share.can_resend,
+            host=host_of(url),
+            canResend=can_resend,
             expiresAt=wire_time(share.expire_at),
             uid=caller.uid,
         )
         return f"{self.base_url.rstrip('/')}/deliveries#token={token}", share
 
-    def revoke(self, caller: Caller, arguments: RevokeArguments) -> datetime:
+    def revoke(self, event_id: str, caller: Caller, share_id: str) -> datetime:
         """End a share at once; the time at which it ended, also if it had ended before.
 
         Raises:
             CallError: `not-found` where the event has no such share (any more).
         """
-        check_event(caller, self.settings.event(arguments.event_id), arguments.tenant_id)
         while True:
-            share = self.shares.load(arguments.event_id, arguments.share_id)
+            share = self.shares.load(event_id, share_id)
             if share is None:
                 raise CallError(
                     Code.NOT_FOUND, "The event has no share with that shareId (any more)."
@@ -196,13 +189,16 @@ class LogLinks:
                 self.shares.revoke(share, now)
             except ChangedMeanwhileError:
                 continue  # by another call, or by this call, whose answer was lost
-            log.info(
-                "webhook.log_revoked",
-                eventId=arguments.event_id,
-                shareId=arguments.share_id,
-                uid=caller.uid,
-            )
+            log.info("webhook.log_revoked", eventId=event_id, shareId=share_id, uid=caller.uid)
             return now
+
+
+def endpoint_at(url: str, settings: WebhookSettings) -> Subscription:
+    """The event's endpoint at `url`, which is mistyped where there is none."""
+    endpoint = settings.by_url.get(url)
+    if endpoint is None:
+        refuse("url must be one of the event's webhook URLs; add it to them first.")
+    return endpoint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,7 +207,7 @@ class LogPage:
 
     share: LogShare
     deliveries: Sequence[Delivery]
-    next: str | None
+    next: Cursor | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,20 +221,22 @@ class SharedLog:
     rate_limit: RateLimit
     clock: Clock
 
-    def read_page(self, event_id: str, share_id: str, arguments: LogArguments) -> LogPage:
+    def read_page(
+        self,
+        event_id: str,
+        share_id: str,
+        outcome: Outcome | None = None,
+        event_type: EventType | None = None,
+        after: Cursor | None = None,
+    ) -> LogPage:
         """A page of the deliveries that the share is about.
 
         Raises:
             CallError: the refusal of the link, where the share has ended.
         """
         share = self._living(event_id, share_id)
-        deliveries = self.deliveries.newest(
-            event_id,
-            Subscription(share.url, given_id=share.endpoint).names,
-            arguments.outcome,
-            arguments.event_type,
-            arguments.after,
-        )
+        names = Subscription(share.url, given_id=share.endpoint).names
+        deliveries = self.deliveries.newest(event_id, names, outcome, event_type, after)
         page: list[Delivery] = []
         last, size, read = None, 0, 0
         for cursor, delivery in deliveries:
@@ -254,13 +252,9 @@ class SharedLog:
         else:
             has_next = read == NEWEST_AT_MOST
         log.info("webhook.log_read", eventId=event_id, shareId=share_id, deliveries=len(page))
-        return LogPage(
-            share=share,
-            deliveries=page,
-            next=cursor_text(last) if last and has_next else None,
-        )
+        return LogPage(share=share, deliveries=page, next=last if has_next else None)
 
-    def send_again(self, event_id: str, share_id: str, arguments: ResendSharedArguments) -> None:
+    def send_again(self, event_id: str, share_id: str, delivery_id: str) -> None:
         """Send a delivery to the URL again, where the share allows it.
 
         Raises:
@@ -284,16 +278,11 @@ class SharedLog:
             )
         self.redelivery.begin_one(
             event_id,
-            arguments.delivery_id,
+            delivery_id,
             self.settings.load(event_id),
             only_at=share.url,  # another URL of the endpoint may be another receiver's
         )
-        log.info(
-            "webhook.log_resent",
-            eventId=event_id,
-            shareId=share_id,
-            deliveryId=arguments.delivery_id,
-        )
+        log.info("webhook.log_resent", eventId=event_id, shareId=share_id, deliveryId=delivery_id)
 
     def _living(self, event_id: str, share_id: str) -> LogShare:
         share = self.shares.load(event_id, share_id)

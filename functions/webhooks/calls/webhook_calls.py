@@ -1,33 +1,73 @@
-"""What organizers and the bearers of links to a log call, from request to answer."""
+"""What organizers and the bearers of links to a log call, from request to answer.
 
-from typing import TYPE_CHECKING, Any
+A handler reads all arguments, then admits the call, which is counted, and only then asks the use
+case (design 3.3).
+"""
 
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from functions.call_rules import (
+    check_event,
+    choice_argument,
+    flag_argument,
+    id_argument,
+    is_id,
+    number_argument,
+    read_event,
+    refuse,
+    refuse_unknown,
+    time_argument,
+)
 from functions.gcp.callables import Call, StaffCall, count_call
 from functions.links.link import TO_A_LOG, admitted
 from functions.outside import wire_time
-from functions.webhooks.calls.webhook_arguments import (
-    LogArguments,
-    Page,
-    ResendArguments,
-    ResendSharedArguments,
-    RevokeArguments,
-    RotateArguments,
-    ShareArguments,
-    TestArguments,
+from functions.webhooks.deliveries.delivery import (
+    FOREVER,
+    UNDELIVERED,
+    Cursor,
+    Delivery,
+    EndedWithin,
+    Outcome,
 )
-from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.endpoint_url import name_of
+from functions.webhooks.message import EventType
 from functions.webhooks.signing import SECRET_KEPT
 
 if TYPE_CHECKING:
     from functions.service import Service
 
+URL_CHARACTERS: Final = 2048
+"""Characters of a URL in an argument, at most."""
+
+LONGEST_DAYS: Final = 7
+"""How long a share lasts at most, and by default."""
+
+ANNOUNCED_MINUTES: Final = 10_080
+"""How early a secret can be announced: a week."""
+
+_RESENDS: Final = 10
+"""A person has so many times the calls: each of `resendWebhook` is for a page of deliveries."""
+
+_OF_A_PAGE: Final = ("next", "url", "event", "until", "outcome")
+"""Arguments of `resendWebhook` that go with `since`."""
+
+_OUTCOMES: Final[Mapping[str, tuple[Outcome, ...]]] = {
+    "failed": UNDELIVERED,
+    "success": (Outcome.SUCCESS,),
+    "any": (*UNDELIVERED, Outcome.SUCCESS),
+}
+"""Meanings of the field `outcome`: skipped deliveries count as failed ones."""
+
 
 def send_test(service: "Service", call: StaffCall) -> dict[str, Any]:
     """A call of `sendTestWebhook`, for admins: the result of the first attempt."""
-    arguments = TestArguments.read(call.data)
-    count_call(service, call)
-    delivery = service.url_test.send_test(call.caller, arguments)
+    data, event = call.data, read_event(call.data, "url", "event")
+    url = _url(data)
+    event_type = choice_argument("event", data.get("event"), EventType, EventType.PHOTO_UPLOADED)
+    event_id = _admitted(service, call, event)
+    delivery = service.url_test.send_test(event_id, url, event_type)
     last = delivery.log[-1] if delivery.log else None
     return {
         "deliveryId": delivery.id,
@@ -44,17 +84,40 @@ def resend(service: "Service", call: StaffCall) -> dict[str, Any]:
 
     In a dry run: how many would be sent again, and how many would be left alone, by the reason.
     """
-    arguments = ResendArguments.read(call.data)
-    count_call(service, call, times=10)  # a page of deliveries each
-    if isinstance(arguments.what, Page) and arguments.what.dry_run:
-        counted = service.actions.make_dry_run(call.caller, arguments, arguments.what)
-        return {"matching": counted.matching, "leftAlone": counted.left_alone}
-    done = service.actions.resend(call.caller, arguments)
+    data, event = call.data, read_event(call.data, "deliveryId", "since", *_OF_A_PAGE, "dryRun")
+    delivery_id = data.get("deliveryId")
+    if (delivery_id is None) == (data.get("since") is None):
+        refuse("Give either deliveryId or since.")
+    dry_run = flag_argument("dryRun", data.get("dryRun"))
+    if delivery_id is None:
+        return _resend_page(service, call, event, dry_run=dry_run)
+    delivery_id = id_argument("deliveryId", delivery_id, "a delivery")
+    of_a_page = [name for name in _OF_A_PAGE if data.get(name) is not None]
+    if dry_run:
+        of_a_page.append("dryRun")
+    if of_a_page:
+        refuse(f"{of_a_page[0]} goes with since; leave it out where deliveryId is given.")
+    service.actions.resend(_admitted(service, call, event, _RESENDS), delivery_id)
+    return {"resent": 1, "leftAlone": 0, "more": False, "next": None}
+
+
+def _resend_page(
+    service: "Service", call: StaffCall, event: Mapping[str, Any], *, dry_run: bool
+) -> dict[str, Any]:
+    selected, after = _selected(call.data)
+    url = None if call.data.get("url") is None else _url(call.data)
+    if dry_run and after:
+        refuse("dryRun counts everything from since on; leave next out.")
+    event_id = _admitted(service, call, event, _RESENDS)
+    if dry_run:
+        matching, left_alone = service.actions.make_dry_run(event_id, selected, url)
+        return {"matching": matching, "leftAlone": left_alone}
+    done = service.actions.resend_page(event_id, selected, url, after)
     return {
         "resent": done.resent,
         "leftAlone": done.left_alone,
         "more": done.next is not None,
-        "next": done.next,
+        "next": done.next and f"{done.until.isoformat()}~{_cursor_text(done.next)}",
     }
 
 
@@ -64,20 +127,25 @@ def rotate_secret(service: "Service", call: StaffCall) -> dict[str, Any]:
     A withdrawal has no such times. The answer does not hold the secret: a superadmin reads it in
     Firestore.
     """
-    arguments = RotateArguments.read(call.data)
-    count_call(service, call)
-    if arguments.withdraw:
-        withdrawn = service.actions.withdraw_secret(call.caller, arguments)
+    data, event = call.data, read_event(call.data, "activeInMinutes", "withdraw")
+    given = data.get("activeInMinutes")
+    withdraw = flag_argument("withdraw", data.get("withdraw"))
+    if withdraw and given is not None:
+        refuse("withdraw makes no new secret; leave activeInMinutes out.")
+    minutes = number_argument("activeInMinutes", given, 0, ANNOUNCED_MINUTES, default=0)
+    event_id = _admitted(service, call, event)
+    if withdraw:
+        withdrawn = service.actions.withdraw_secret(event_id, call.caller)
         words = "never signs" if withdrawn else "was withdrawn before, or signs already"
         times = ("rotatedAt", "activeFrom", "oldSecretUsedUntil")
         return dict.fromkeys(times) | {"message": f"The announced secret {words}."}
-    signs_from = service.actions.rotate_secret(call.caller, arguments)
+    signs_from = service.actions.rotate_secret(event_id, call.caller, timedelta(minutes=minutes))
     active_from, until = wire_time(signs_from), wire_time(signs_from + SECRET_KEPT)
     message = f"Deliveries may be signed with the old secret until {until}: accept both."
-    if arguments.active_in:
+    if minutes:
         message = f"The new secret signs from {active_from} on. {message}"
     return {
-        "rotatedAt": None if arguments.active_in else active_from,
+        "rotatedAt": None if minutes else active_from,
         "activeFrom": active_from,
         "oldSecretUsedUntil": until,
         "message": message,
@@ -86,40 +154,113 @@ def rotate_secret(service: "Service", call: StaffCall) -> dict[str, Any]:
 
 def share_log(service: "Service", call: StaffCall) -> dict[str, Any]:
     """A call of `shareWebhookLog`, for admins: the link, and when it ends."""
-    arguments = ShareArguments.read(call.data)
-    count_call(service, call)
-    link, share = service.log_links.give_out(call.caller, arguments)
+    data, event = call.data, read_event(call.data, "url", "days", "canResend")
+    url = _url(data)
+    days = number_argument("days", data.get("days"), 1, LONGEST_DAYS, default=LONGEST_DAYS)
+    can_resend = flag_argument("canResend", data.get("canResend"))
+    event_id = _admitted(service, call, event)
+    link, share = service.log_links.give_out(
+        event_id, call.caller, url, timedelta(days=days), can_resend=can_resend
+    )
     return {"link": link, "shareId": share.id, "expiresAt": wire_time(share.expire_at)}
 
 
 def revoke_log(service: "Service", call: StaffCall) -> dict[str, Any]:
     """A call of `revokeWebhookLog`, for admins: when the link ended."""
-    arguments = RevokeArguments.read(call.data)
-    count_call(service, call)
-    revoked_at = service.log_links.revoke(call.caller, arguments)
-    return {"shareId": arguments.share_id, "revokedAt": wire_time(revoked_at)}
+    event = read_event(call.data, "shareId")
+    share_id = id_argument("shareId", call.data.get("shareId"), "a share of the event")
+    event_id = _admitted(service, call, event)
+    revoked_at = service.log_links.revoke(event_id, call.caller, share_id)
+    return {"shareId": share_id, "revokedAt": wire_time(revoked_at)}
 
 
 def get_log(service: "Service", call: Call) -> dict[str, Any]:
     """A call of `getWebhookLog`, for the bearer of a link: a page of deliveries."""
-    arguments = LogArguments.read(call.data)
-    event_id, share_id = admitted(service, call, arguments.token, TO_A_LOG)
-    page = service.shared_log.read_page(event_id, share_id, arguments)
+    data = call.data
+    refuse_unknown(data, "token", "outcome", "event", "after")
+    token = TO_A_LOG.token(data)
+    after = _cursor(data.get("after"))
+    if after is None and data.get("after") is not None:
+        refuse("after must be what the answer before had as next.")
+    outcome = choice_argument("outcome", data.get("outcome"), Outcome, None)
+    event_type = choice_argument("event", data.get("event"), EventType, None)
+    event_id, share_id = admitted(service, call, token, TO_A_LOG)
+    page = service.shared_log.read_page(event_id, share_id, outcome, event_type, after)
     return {
         "url": name_of(page.share.url),
         "canResend": page.share.can_resend,
         "expiresAt": wire_time(page.share.expire_at),
         "deliveries": [_on_wire(delivery) for delivery in page.deliveries],
-        "next": page.next,
+        "next": page.next and _cursor_text(page.next),
     }
 
 
 def resend_shared(service: "Service", call: Call) -> dict[str, Any]:
     """A call of `resendSharedWebhook`, for the bearer of a link that may resend."""
-    arguments = ResendSharedArguments.read(call.data)
-    event_id, share_id = admitted(service, call, arguments.token, TO_A_LOG)
-    service.shared_log.send_again(event_id, share_id, arguments)
+    refuse_unknown(call.data, "token", "deliveryId")
+    token = TO_A_LOG.token(call.data)
+    delivery_id = id_argument("deliveryId", call.data.get("deliveryId"), "a delivery")
+    event_id, share_id = admitted(service, call, token, TO_A_LOG)
+    service.shared_log.send_again(event_id, share_id, delivery_id)
     return {"resent": 1}
+
+
+def _admitted(service: "Service", call: StaffCall, event: Mapping[str, Any], times: int = 1) -> str:
+    """The id of the event that the call is about, if the caller may act on it; counts the call."""
+    count_call(service, call, times)
+    event_id: str = event["event_id"]
+    found = service.documents.get(f"events/{event_id}")
+    check_event(call.caller, found.fields if found else None, event["tenant_id"])
+    return event_id
+
+
+def _url(data: Mapping[str, Any]) -> str:
+    """The URL as it may stand in the settings, without blanks around it."""
+    given = data.get("url")
+    if not isinstance(given, str) or len(given) > URL_CHARACTERS:
+        refuse(f"url must be a string of at most {URL_CHARACTERS} characters.")
+    return given.strip()
+
+
+def _selected(data: Mapping[str, Any]) -> tuple[EndedWithin, Cursor | None]:
+    """The deliveries to send again, and behind which of them the page begins."""
+    since, until = _time(data, "since"), _time(data, "until") or FOREVER
+    if since is None:  # it was given: this is no call for one delivery
+        refuse("since must be a time.")
+    if until < since:
+        refuse("until must not be before since.")
+    outcome = choice_argument("outcome", data.get("outcome"), _OUTCOMES, "failed")
+    event_type = choice_argument("event", data.get("event"), EventType, None)
+    next_, after = data.get("next"), None
+    if next_ is not None:
+        first_until, _, cursor = next_.partition("~") if isinstance(next_, str) else ("", "", "")
+        ended_by, after = time_argument(first_until), _cursor(cursor)
+        if ended_by is None or after is None:
+            refuse("next must be what the answer before had as next.")
+        until = ended_by
+    outcomes = _OUTCOMES[outcome]
+    return EndedWithin(since=since, until=until, outcomes=outcomes, event_type=event_type), after
+
+
+def _time(data: Mapping[str, Any], name: str) -> datetime | None:
+    """The time in the field of that name, or None."""
+    given = data.get(name)
+    moment = time_argument(given)
+    if given is not None and moment is None:
+        refuse(f"{name} must be a time in ISO 8601 with its zone, as in 2026-05-01T18:30:00Z.")
+    return moment
+
+
+def _cursor_text(cursor: Cursor) -> str:
+    """Where a page stopped, for the call that goes on."""
+    return f"{cursor.at.isoformat()}~{cursor.delivery_id}"
+
+
+def _cursor(given: object) -> Cursor | None:
+    """The cursor in such a text; None where the text holds none."""
+    at, _, delivery_id = given.partition("~") if isinstance(given, str) else ("", "", "")
+    moment = time_argument(at)
+    return Cursor(moment, delivery_id) if moment and is_id(delivery_id) else None
 
 
 def _on_wire(delivery: Delivery) -> dict[str, Any]:

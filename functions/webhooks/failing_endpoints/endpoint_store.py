@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from functions.firestore.model import (
@@ -24,6 +24,7 @@ from functions.webhooks.deliveries.delivery_store import DeliveryStore, Tenants
 from functions.webhooks.failing_endpoints.failing_endpoint import (
     FAILING_FOR,
     FAILURES_TO_DISABLE,
+    NOTED_AGAIN,
     FailingEndpoint,
     Latest,
     Standing,
@@ -135,10 +136,6 @@ def _read(document: Document) -> FailingEndpoint:
     )
 
 
-_NOTED_AGAIN: Final = timedelta(minutes=1)
-"""How often a process notes the same endpoint: a dead receiver may fail many times a second."""
-
-
 @dataclass
 class Failures:
     """Notes failures; one instance serves all threads of the process."""
@@ -150,7 +147,7 @@ class Failures:
 
     def __post_init__(self) -> None:
         """Nothing is noted yet."""
-        seconds = _NOTED_AGAIN.total_seconds()
+        seconds = NOTED_AGAIN.total_seconds()
         self._noted = Recent(self.clock, seconds=seconds)
 
     def note(self, delivery: Delivery) -> None:
@@ -178,7 +175,7 @@ class Failures:
                     tenant_id=self.tenants.of(delivery.event_id),
                     url=delivery.url,
                     # Other instances may note earlier failures later.
-                    since=(delivery.ended_at or now) - _NOTED_AGAIN,
+                    since=(delivery.ended_at or now) - NOTED_AGAIN,
                     failed_at=now,
                     due_at=now,
                 )

@@ -44,9 +44,12 @@ RECOVERED_BACK: Final = timedelta(hours=24)
 MIN_BETWEEN_NOTICES: Final = timedelta(hours=1)
 """Least time between two notices about one endpoint."""
 
+NOTED_AGAIN: Final = timedelta(minutes=1)
+"""How often a process notes failures of one endpoint: a dead receiver may fail many times a second.
+So the last failure is at most a minute later than the record says."""
+
 SETTLED: Final = timedelta(minutes=10)
-"""A worker notes the failures of an endpoint once a minute, and a record may be late by minutes:
-what ended within that time may not be known yet."""
+"""A record may be late by minutes: what ended within that time may not be known yet."""
 
 MIN_RECHECK: Final = timedelta(minutes=4)
 """Shortest wait until the next check; less than SWEEP_PERIOD, so that the next sweep takes it."""
@@ -98,7 +101,7 @@ class FailingEndpoint:
         tenant_id: Tenant of the event.
         url: Where its deliveries go.
         since: Failures count from then on: a minute before the end of the first noted failure.
-        failed_at: When a failure was last noted, at most a minute before the last failure.
+        failed_at: When a failure was last noted, at most `NOTED_AGAIN` before the last failure.
         due_at: When the sweep checks next.
         reported: What people were last notified of and still believe: that it fails, or is
             disabled.
@@ -197,7 +200,8 @@ def next_step(  # noqa: PLR0911 - a table
     if acknowledged_at and acknowledged_at >= record.since and not latest.failures:
         if may_notify and record.reported:
             return Step.NOTIFY_OF_RECOVERY
-        is_settled = acknowledged_at > record.failed_at and now - record.failed_at >= SETTLED
+        is_last = acknowledged_at >= record.failed_at + NOTED_AGAIN
+        is_settled = is_last and now - record.failed_at >= SETTLED
         if is_settled and (may_notify or not has_people):
             return Step.FORGET
     return _wait_or_forget(record, now)

@@ -8,21 +8,13 @@ console.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote
 
-from functions.mail.message import (
-    EVENT_NAME_CHARACTERS,
-    NOTICE_LABEL,
-    Copy,
-    EmailMessage,
-    MailSender,
-    unlinked,
-)
+from functions.mail.message import EmailMessage, MailSender, unlinked
+from functions.mail.staff_mail import mail_time, staff_mail
 from functions.mail.texts import templates_in
-from functions.wall.address import address_hash, normalised
 from functions.webhooks.deliveries.delivery import Attempt
 from functions.webhooks.deliveries.endpoint_url import name_of
 from functions.webhooks.failing_endpoints.failing_endpoint import Standing
@@ -73,45 +65,21 @@ def compose(
     sender: MailSender,
     base_url: str,
 ) -> EmailMessage:
-    """One message about all `changes`, with a copy for each address that shows no other one."""
-    name = unlinked(event_name, EVENT_NAME_CHARACTERS)
-    headline = _headline(changes)
+    """One message about all `changes`; see `staff_mail`."""
     works = all(change.standing is Standing.RECOVERED for change in changes)
-    arrive = "arrive again" if works else "do not arrive"
-    fields: dict[str, Any] = {
-        "language": "en",
-        "direction": "ltr",
-        "subject": f"{headline}: {name}" if name else headline,
-        "preheader": f"{name}: deliveries {arrive}." if name else f"deliveries {arrive}.",
-        "headline": headline,
-        "event_name": name,
-        "changes": [_shown(change) for change in changes],
-        "what_to_do": _what_to_do(changes, works=works),
-        "link": f"{base_url.rstrip('/')}/console#/events/{quote(event_id, safe='')}/receivers",
-        "why": (
-            "You get this mail because you have added this address to the notices of"
-            f" {name or 'the event'}. Any admin of the event takes it out, in the console."
-        ),
-        "address_line": sender.address_line,
-    }
-    text, html = (
-        _templates.get_template(template).render(fields)
-        for template in ("notice.txt", "notice.html")
-    )
-    return EmailMessage(
-        sender=sender.address,
-        reply_to=sender.reply_to,
-        subject=fields["subject"],
-        text=text,
-        html=html,
-        copies=[
-            Copy(
-                address=address,
-                headers={"Auto-Submitted": "auto-generated"},  # RFC 3834: no "out of office"
-                labels={NOTICE_LABEL: address_hash(normalised(address))},
-            )
-            for address in addresses
-        ],
+    return staff_mail(
+        _templates,
+        "notice",
+        _headline(changes),
+        event_id=event_id,
+        event_name=event_name,
+        place="receivers",
+        base_url=base_url,
+        sender=sender,
+        addresses=addresses,
+        works=works,
+        changes=[_shown(change) for change in changes],
+        what_to_do=_what_to_do(changes, works=works),
     )
 
 
@@ -131,8 +99,8 @@ def _shown(change: Change) -> dict[str, Any]:
     """The fields of a URL in the templates: its name, and what has become of it, in lines."""
     text = _templates.get_template("change.txt").render(
         standing=change.standing,
-        since=change.since and _time(change.since),
-        acknowledged=change.acknowledged_at and _time(change.acknowledged_at),
+        since=change.since and mail_time(change.since),
+        acknowledged=change.acknowledged_at and mail_time(change.acknowledged_at),
         reason=_reason(change.failed),
         waiting=change.waiting,
         skipped=change.skipped,
@@ -162,8 +130,3 @@ def _what_to_do(changes: Sequence[Change], *, works: bool) -> str:
     if any(change.standing is Standing.DISABLED for change in changes):
         advice += " An admin switches a URL on again."
     return f"{advice} All of that is in the console."
-
-
-def _time(moment: datetime) -> str:
-    at = moment.astimezone(UTC)
-    return f"{at.day} {at:%B %Y, %H:%M} UTC"

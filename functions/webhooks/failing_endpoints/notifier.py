@@ -79,8 +79,8 @@ class People:
 
     def _may_be_sent(self, tenant_id: str, address: str) -> bool:
         for of, name, at_most in (
-            ("tenant", tenant_id, MAILS_OF_A_TENANT),
             ("address", normalised(address), MAILS_TO_AN_ADDRESS),
+            ("tenant", tenant_id, MAILS_OF_A_TENANT),
         ):
             if not self.rate_limit.allows("notices", f"{of} {name}", at_most, timedelta(days=1)):
                 log.warning("notice.limited", of=of)
@@ -123,6 +123,8 @@ class Notifier:
             log.warning("notice.nobody", eventId=event_id)
             self._record(news)
             return
+        self.mailer.check()
+        sender = self.sender.checked()  # before the mails are counted
         addresses = self.people.within_limits(text(event.get("tenantId")) or "", reachable)
         if not addresses:
             return
@@ -131,7 +133,7 @@ class Notifier:
             event_id=event_id,
             event_name=text(event.get("name")) or "",
             addresses=addresses,
-            sender=self.sender.checked(),
+            sender=sender,
             base_url=self.base_url,
         )
         if self._send(event_id, message, news):
@@ -184,7 +186,6 @@ class Notifier:
     def _send(self, event_id: str, message: EmailMessage, news: Sequence[_News]) -> bool:
         """Send the mail; whether the mail service has accepted it, or may have."""
         standings = ",".join(sorted({change.standing for _, change in news}))
-        self.mailer.check()
         outcome, addresses = _send_without_refused(self.mailer, message)
         match outcome:
             case Accepted():

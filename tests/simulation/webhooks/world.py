@@ -13,13 +13,12 @@ from functions.outside import Task
 from functions.parts import Parameters
 from functions.service import Service
 from functions.wall.wall_event import Photo, WallEvent
-from functions.webhooks.calls.webhook_arguments import (
-    Page,
-    ResendArguments,
-    RotateArguments,
-    TestArguments,
+from functions.webhooks.deliveries.delivery import (
+    AttemptRequest,
+    Delivery,
+    EndedWithin,
+    TooEarlyError,
 )
-from functions.webhooks.deliveries.delivery import AttemptRequest, Delivery, TooEarlyError
 from functions.webhooks.deliveries.delivery_store import read_delivery
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SLOW_QUEUE, SWEEP_PERIOD
 from tests.in_memory.adapters import service_on
@@ -137,23 +136,24 @@ class WebhookWorld:
                 self._firestore.commit(Update(event, {"status": "published"}))
             case "rotate" | "announce":
                 active_in = timedelta(minutes=1 if what == "announce" else 0)
-                wanted = RotateArguments(event_id=EVENT, active_in=active_in)
-                self._act(what, lambda process: process.actions.rotate_secret(_CALLER, wanted))
+                self._act(
+                    what,
+                    lambda process: process.actions.rotate_secret(EVENT, _CALLER, active_in),
+                )
             case "withdraw":
                 self._act(what, self._withdraw)
             case "test":
                 url = self._scenario.settings["urls"][0]["url"]
                 self._seen.tests += 1
-                test = TestArguments(event_id=EVENT, url=url)
-                self._act(what, lambda process: process.url_test.send_test(_CALLER, test))
+                self._act(what, lambda process: process.url_test.send_test(EVENT, url))
             case _:
-                page = ResendArguments(event_id=EVENT, what=Page(since=START - timedelta(days=6)))
-                self._act(what, lambda process: process.actions.resend(_CALLER, page))
+                ended = EndedWithin(since=START - timedelta(days=6))
+                self._act(what, lambda process: process.actions.resend_page(EVENT, ended))
 
     def _withdraw(self, process: Service) -> None:
         """The call that withdraws the secret says so."""
-        wanted = RotateArguments(event_id=EVENT, withdraw=True)
-        if not process.actions.withdraw_secret(_CALLER, wanted) and current().notes.get("withdrew"):
+        withdrew = process.actions.withdraw_secret(EVENT, _CALLER)
+        if not withdrew and current().notes.get("withdrew"):
             self._simulation.violation("the secret was withdrawn, and the call says it was not")
 
     def _act(self, what: str, act: Callable[[Service], object]) -> None:
@@ -170,13 +170,12 @@ class WebhookWorld:
         if delivery.outcome.is_open or delivery.round == _ROUNDS or self._scenario.sent_again == 0:
             return
         if choices.happens(name, self._scenario.sent_again, "sent again"):
-            wanted = ResendArguments(event_id=EVENT, what=delivery.id)
             at = choices.between(f"{name} when", 0, 5 * SECOND)
             for click in range(1 + choices.happens(f"{name} twice", 0.5, "two clicks")):
                 act = partial(
                     self._act,
                     f"{name} {click}",
-                    lambda process: process.actions.resend(_CALLER, wanted),
+                    lambda process: process.actions.resend(EVENT, delivery.id),
                 )
                 self._later(at + click * SECOND // 10, act)
 

@@ -1,21 +1,28 @@
 """What links cost, as exact numbers: a change that costs more shows itself here."""
 
+import uuid
 from collections import Counter
 from datetime import UTC, datetime, timedelta
-from typing import Final
 
+from flask import Request
 from google.cloud import firestore
 
 from bench.costs import COSTS
 from functions.call_rules import Caller, Role
+from functions.gcp.callables import StaffCall
 from functions.webhooks.calls import webhook_calls
-from functions.webhooks.calls.webhook_arguments import LogArguments, ShareArguments
 from functions.webhooks.deliveries.delivery_store import NEWEST_AT_MOST
 from tests.suite.contract.conftest import OTHER, TENANT, URL, Configure, Record
-from tests.suite.operations import Operations, admit_staff, counting_service
+from tests.suite.operations import Operations, counting_service
 from tests.suite.preferences.here import call
 
-ADMIN: Final = Caller("u1", Role.ADMIN, TENANT)
+
+def staff_call(**data: object) -> StaffCall:
+    """A call of `shareWebhookLog` by an admin."""
+    caller = Caller(uuid.uuid4().hex, Role.ADMIN, TENANT)
+    return StaffCall(
+        function="shareWebhookLog", data=data, request=Request({}), caller=caller, claims={}
+    )
 
 
 def test_a_link_and_its_first_page(
@@ -32,12 +39,11 @@ def test_a_link_and_its_first_page(
     record(OTHER, "other")
     counted = Operations()
     service = counting_service(counted)
-    admit_staff("shareWebhookLog", service)
-    link, _ = service.log_links.give_out(ADMIN, ShareArguments(event_id=event.id, url=URL))
+    given = webhook_calls.share_log(service, staff_call(eventId=event.id, url=URL))
     assert counted.cost() == COSTS["a link to a log"]
 
     counted.clear()
-    token = link.partition("#token=")[2]
+    token = given["link"].partition("#token=")[2]
     page = webhook_calls.get_log(
         counting_service(counted), call("getWebhookLog", client, token=token)
     )
@@ -57,8 +63,8 @@ def test_a_page_that_is_cut_reads_no_further(
         record(URL, f"d{number}", body="x" * 600_000)
     counted = Operations()
     service = counting_service(counted)
-    _, share = service.log_links.give_out(ADMIN, ShareArguments(event_id=event.id, url=URL))
+    given = webhook_calls.share_log(service, staff_call(eventId=event.id, url=URL))
     counted.clear()
-    page = service.shared_log.read_page(event.id, share.id, LogArguments(token="t"))
+    page = service.shared_log.read_page(event.id, given["shareId"])
     assert (len(page.deliveries), page.next is None) == (1, False)
     assert counted.reads == 2 + 2

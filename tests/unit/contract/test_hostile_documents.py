@@ -120,7 +120,7 @@ def test_no_event_stops_a_trigger(field: str) -> None:
         events = [WallEvent.read(WALL_EVENT | state, updated=NOW) for state in states]
         for before, after in itertools.pairwise([None, *events]):
             parts.process().publisher.event_written(f"{before} {after}", EVENT, before, after)
-        due_at(WALL_EVENT | {field: value})
+        due_at(Document("events/e1", WALL_EVENT | {field: value}, 1, created=NOW))
     check_bodies(parts)
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from functions.firestore.model import Delete, Put, Query, Write, Written
+from functions.firestore.model import Delete, Document, Put, Query, Write, Written
 from functions.outside import Clock
 from functions.wall.retention import Forgetting, TimeUpError, due_at
 from tests.in_memory.documents import Firestore, InMemoryDocuments
@@ -27,6 +27,7 @@ class World:
         self.now = NOON
         self.seconds = 0.0
         self.overtake = ""
+        self.at: dict[str, Callable[[], object]] = {}
         self.firestore = Firestore(lambda: self.now)
         self.event(ARCHIVED)
         self.photos(5)
@@ -49,6 +50,7 @@ class World:
     def _at(self, what: str, effect: Callable[[], T], *, retried: bool = True) -> T:
         del retried
         self.seconds += what in ("write each photos", "find photos")
+        self.at.pop(what, lambda: None)()
         if what == "write each photos" and self.overtake:
             self.firestore.commit(Delete(f"events/e/photos/{self.overtake}"))
             self.overtake = ""
@@ -99,7 +101,7 @@ def forgetting(world: World) -> Forgetting:
 def test_days_count_from_archiving(change: Mapping[str, Any], days: int | None) -> None:
     """Without the field, or before archiving, nobody is forgotten."""
     expected = None if days is None else NOON + timedelta(days=days)
-    assert due_at({**ARCHIVED, **change}) == expected
+    assert due_at(Document("events/e", {**ARCHIVED, **change}, 1, created=NOON)) == expected
 
 
 def test_guests_are_forgotten_when_it_is_time(world: World, forgetting: Forgetting) -> None:
@@ -124,6 +126,37 @@ def test_an_event_that_lives_again_keeps_its_guests(
     world.now = NOON + timedelta(days=30)
     forgetting.sweep()
     assert (len(world.told_of), world.timers) == (5, {})
+
+
+def test_an_event_that_is_archived_meanwhile_has_its_timer(
+    world: World, forgetting: Forgetting
+) -> None:
+    """Triggers run at once: one that has seen the event published deletes no later timer."""
+
+    def archived_again() -> None:
+        world.event(ARCHIVED)
+        forgetting.schedule("e")
+
+    world.event({**ARCHIVED, "status": "published"})
+    world.at = {"end events": archived_again}
+    forgetting.schedule("e")
+    assert world.timers == {"e": NOON + timedelta(days=30)}
+
+
+def test_an_event_that_is_archived_anew_during_the_sweep_keeps_its_timer(
+    world: World, forgetting: Forgetting
+) -> None:
+    """It was published in between, and guests may have uploaded photos."""
+    forgetting.schedule("e")
+    world.now = NOON + timedelta(days=30)
+
+    def archived_again() -> None:
+        world.event({**ARCHIVED, "archivedAt": world.now})
+        forgetting.schedule("e")
+
+    world.at["write each photos"] = archived_again
+    forgetting.sweep()
+    assert world.timers == {"e": NOON + timedelta(days=60)}
 
 
 def test_more_days_are_waited_for(world: World, forgetting: Forgetting) -> None:

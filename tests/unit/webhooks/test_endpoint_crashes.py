@@ -76,6 +76,21 @@ def test_a_failure_that_is_recorded_late_is_found(evening: Evening) -> None:
     assert evening.sent_again == ["missed", "late"]
 
 
+def test_a_failure_that_no_record_tells_of_is_sent_again(evening: Evening) -> None:
+    """Spec 6.5: it ended within a minute of a noted one, behind an acknowledgement."""
+    evening.subscribe(URL, recover=[URL])
+    evening.ends("missed")
+    evening.now -= timedelta(seconds=50)
+    evening.ends("arrived", Outcome.SUCCESS)
+    evening.now -= timedelta(seconds=50)
+    evening.ends("unnoted", is_noted=False)
+    evening.swept_until(evening.now + 30 * MINUTE)
+    evening.answer_at_last()
+    evening.swept_until(evening.now + 5 * MINUTE)
+
+    assert evening.sent_again == ["missed", "unnoted"]
+
+
 def test_an_admin_who_has_just_saved_is_not_overruled(
     evening: Evening, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,8 +9,10 @@ from typing import Final
 import pytest
 
 from emulator.neighbours.sendgrid import NO_ANSWER, Answer, Problem, accepted, refused
+from functions.mail.message import MisconfiguredError
 from functions.wall.address import address_hash, guest_uid
 from functions.webhooks.failing_endpoints.failing_endpoint import NOTICE_QUEUE
+from tests.in_memory.adapters import KEYS
 from tests.unit.webhooks.evening import ANN, Evening
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL
 
@@ -132,6 +134,33 @@ def test_a_mail_beyond_a_limit_of_the_day_is_sent_the_next_day(
     assert evening.mailed(60) == []
     evening.now += timedelta(hours=6)
     assert evening.mailed(5) == [FAILING]
+
+
+def test_mails_that_cannot_be_sent_are_not_counted(
+    evening: Evening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spec 8: the limits are of mails, and the operator takes hours to correct a setting."""
+    evening.fail(5)
+    with monkeypatch.context() as broken:
+        broken.setitem(KEYS, "SENDGRID_API_KEY", ("",))
+        for _ in range(24):
+            evening.now += timedelta(minutes=5)
+            with pytest.raises(MisconfiguredError):
+                evening.process().notifier.notify(EVENT)
+    assert evening.mailed(5) == [FAILING]
+
+
+def test_an_address_beyond_its_limit_takes_nothing_from_its_tenant(evening: Evening) -> None:
+    """Colleagues are notified of their events."""
+    limit = evening.process().rate_limit("EMAIL_PREFS_KEY")
+    for _ in range(24):
+        assert limit.allows("notices", f"address {ANN}", 24, timedelta(days=1))
+    evening.fail(5)
+    for _ in range(200):
+        evening.process().notifier.notify(EVENT)
+    evening.subscribe(URL, notify=[BOB])
+    evening.process().notifier.notify(EVENT)
+    assert addresses(evening) == [BOB]
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,8 @@ from datetime import timedelta
 import pytest
 
 from functions.wall.wall_event import EventStatus, Photo, WallEvent
-from functions.webhooks.calls.webhook_arguments import ResendArguments, TestArguments
 from functions.webhooks.deliveries.delivery import Delivery
-from tests.unit.webhooks.parts import ADMIN, EVENT, NOW, URL, Parts
+from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts
 
 
 @pytest.fixture
@@ -64,7 +63,7 @@ def test_what_is_sent_again_lags_behind_that(
     """Not behind a write of last week."""
     delivery = parts.attempts(uploaded(parts), 204)
     parts.now += timedelta(days=7)
-    parts.process().actions.resend(ADMIN, ResendArguments(event_id=EVENT, what=delivery.id))
+    parts.process().actions.resend(EVENT, delivery.id)
     lags(capfd)
     parts.now += timedelta(seconds=1)
     parts.attempt(delivery, in_round=1)
@@ -76,7 +75,7 @@ def test_a_test_and_a_record_that_knows_no_write_lag_behind_their_making(
     parts: Parts, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """A test tells of no write, and a record of an earlier version has not kept it."""
-    parts.process().url_test.send_test(ADMIN, TestArguments(event_id=EVENT, url=URL))
+    parts.process().url_test.send_test(EVENT, URL)
     delivery = parts.delivery()
     parts.now += timedelta(seconds=1)
     parts.attempt(delivery)

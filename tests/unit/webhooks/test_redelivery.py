@@ -2,17 +2,19 @@
 
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
-from functions.call_rules import Code, EventArguments
+from functions.call_rules import Code
+from functions.gcp.callables import StaffCall
 from functions.parts import Parameters
-from functions.webhooks.calls.actions import Resent
-from functions.webhooks.calls.webhook_arguments import Page, ResendArguments
-from functions.webhooks.deliveries.delivery import Delivery, Outcome
+from functions.webhooks.calls import webhook_calls
+from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcome
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.parts import ADMIN, EVENT, NOW, Parts, crashes, fails, refused
+
+ENDED: Final = EndedWithin(since=NOW - timedelta(days=1))
 
 
 @pytest.fixture
@@ -21,17 +23,9 @@ def ended(parts: Parts) -> Delivery:
     return parts.attempts(parts.delivery(), 200)
 
 
-def resend(parts: Parts, delivery: Delivery) -> Resent:
+def resend(parts: Parts, delivery: Delivery) -> None:
     """Send one delivery again."""
-    wanted = ResendArguments(event_id=EVENT, what=delivery.id)
-    return parts.process().actions.resend(ADMIN, wanted)
-
-
-def page(parts: Parts, **asked: Any) -> tuple[Resent, str | None]:
-    """Send a page of deliveries again, of everything that has ended since yesterday."""
-    data = {"eventId": EVENT, "since": (NOW - timedelta(days=1)).isoformat()} | asked
-    done = parts.process().actions.resend(ADMIN, ResendArguments.read(data))
-    return done, done.next
+    parts.process().actions.resend(EVENT, delivery.id)
 
 
 def test_a_redelivery_is_another_round(parts: Parts, ended: Delivery) -> None:
@@ -56,7 +50,7 @@ def test_a_skipped_delivery_loses_its_reason(parts: Parts) -> None:
 def test_a_restart_whose_answer_was_lost_is_queued(parts: Parts, ended: Delivery) -> None:
     """Design 2: the adapter was told that the record has changed, by its own first write."""
     parts.repeats("update deliveries")
-    assert resend(parts, ended) == Resent(resent=1)
+    resend(parts, ended)
     assert parts.record(ended).round == 1
     assert parts.queued[-1].data["round"] == 1
 
@@ -68,11 +62,11 @@ def test_of_two_calls_at_once_both_send_the_delivery_again(
     """They begin one round; where the round of the first has ended, the second begins the next."""
 
     def sent_again_meanwhile() -> None:
-        assert resend(parts, ended) == Resent(resent=1)
+        resend(parts, ended)
         parts.attempts(ended, *answers)
 
     parts.at("update deliveries", sent_again_meanwhile)
-    assert resend(parts, ended) == Resent(resent=1)
+    resend(parts, ended)
     assert parts.record(ended).round == round_
     assert len(parts.queued) == round_
 
@@ -117,7 +111,8 @@ def test_a_page_leaves_alone_what_others_have_taken_up(parts: Parts) -> None:
         parts.attempts(made[0], 204)
 
     parts.after("find deliveries", acknowledged_after_all)
-    assert page(parts) == (Resent(resent=1, left_alone=1), None)
+    done = parts.process().actions.resend_page(EVENT, ENDED)
+    assert (done.resent, done.left_alone, done.next) == (1, 1, None)
     assert [parts.record(delivery).round for delivery in made] == [1, 1]
 
 
@@ -126,11 +121,15 @@ def test_pages_send_each_delivery_once_though_it_ends_anew(parts: Parts) -> None
     parts.parameters = Parameters(deliveries_at_once=2)
     for number in range(5):
         parts.attempts(parts.delivery(cause=f"write-{number}"), 200)
-    asked: dict[str, Any] = {"outcome": "any", "until": (NOW + timedelta(days=1)).isoformat()}
+    asked: dict[str, Any] = {"eventId": EVENT, "outcome": "any"}
+    asked |= {"since": ENDED.since.isoformat(), "until": (NOW + timedelta(days=1)).isoformat()}
     sizes = list[int]()
     while not sizes or (asked["next"] and len(sizes) < 10):
-        done, asked["next"] = page(parts, **asked)
-        sizes.append(done.resent)
+        request: Any = None
+        call = StaffCall(function="f", data=asked, request=request, caller=ADMIN, claims={})
+        done = webhook_calls.resend(parts.process(), call)
+        asked["next"] = done["next"]
+        sizes.append(done["resent"])
         parts.now += timedelta(seconds=1)
         for record in [record for record in parts.records if record.outcome.is_open]:
             parts.attempts(record, 200)
@@ -143,8 +142,7 @@ def test_a_dry_run_reads_no_delivery(parts: Parts) -> None:
     """Spec 4.7: it counts by aggregations alone."""
     parts.failed()
     parts.calls.clear()
-    arguments = EventArguments(event_id=EVENT)
-    counted = parts.process().actions.make_dry_run(ADMIN, arguments, Page(since=NOW))
+    matching, _ = parts.process().actions.make_dry_run(EVENT, ENDED)
 
-    assert counted.matching == 1
-    assert set(parts.calls) == {"get events", "get settings", "count deliveries"}
+    assert matching == 1
+    assert set(parts.calls) == {"get settings", "count deliveries"}

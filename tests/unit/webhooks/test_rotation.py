@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from functions.call_rules import Caller, Role
-from functions.webhooks.calls.webhook_arguments import RotateArguments
 from functions.webhooks.deliveries.delivery import AttemptRequest
 from functions.webhooks.signing import RememberedSecrets, WebhookSecret
 from tests.unit.webhooks.parts import EVENT, Parts
@@ -17,8 +16,7 @@ SUPERADMIN = Caller("u1", Role.SUPERADMIN, "t1")
 
 def rotate(parts: Parts, active_in: timedelta = timedelta(0)) -> None:
     """A superadmin replaces the event's secret, in an instance that has just begun."""
-    wanted = RotateArguments(event_id=EVENT, active_in=active_in)
-    parts.process().actions.rotate_secret(SUPERADMIN, wanted)
+    parts.process().actions.rotate_secret(EVENT, SUPERADMIN, active_in)
 
 
 def recorded(parts: Parts) -> Any:
@@ -99,8 +97,7 @@ def test_an_announced_secret_that_is_given_up_in_time_never_signs(parts: Parts, 
     parts.wait(599)
     assert signing(another) == [present]
     if act == "withdraw":
-        wanted = RotateArguments(event_id=EVENT, withdraw=True)
-        answers = [parts.process().actions.withdraw_secret(SUPERADMIN, wanted) for _ in range(2)]
+        answers = [parts.process().actions.withdraw_secret(EVENT, SUPERADMIN) for _ in range(2)]
         assert answers == [True, False]
     else:
         rotate(parts, TEN_MINUTES if act == "announce" else timedelta(0))
@@ -123,9 +120,8 @@ def test_the_call_that_withdraws_a_secret_says_so(parts: Parts, meanwhile: str) 
         active_in = TEN_MINUTES if meanwhile == "announce" else timedelta(0)
         parts.after("update secrets", lambda: rotate(parts, active_in))
     parts.repeats("update secrets")
-    wanted = RotateArguments(event_id=EVENT, withdraw=True)
 
-    assert parts.process().actions.withdraw_secret(SUPERADMIN, wanted)
+    assert parts.process().actions.withdraw_secret(EVENT, SUPERADMIN)
     assert announced != recorded(parts).secret
 
 
@@ -134,9 +130,8 @@ def test_an_announced_secret_that_is_due_cannot_be_withdrawn(parts: Parts) -> No
     rotate(parts, TEN_MINUTES)
     announced = recorded(parts).next.secret
     parts.wait(600)
-    wanted = RotateArguments(event_id=EVENT, withdraw=True)
 
-    assert not parts.process().actions.withdraw_secret(SUPERADMIN, wanted)
+    assert not parts.process().actions.withdraw_secret(EVENT, SUPERADMIN)
     assert signing(parts.process().webhook_secrets) == [announced]
 
 

@@ -8,9 +8,8 @@ from typing import Any, Final
 
 import pytest
 
-from functions.webhooks.calls.webhook_arguments import ResendArguments, TestArguments
 from functions.webhooks.message import EventType
-from tests.unit.webhooks.parts import ADMIN, EVENT, NOW, URL, Parts
+from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts
 
 SPECIFICATION: Final = (Path(__file__).parents[3] / "docs/specification.md").read_text()
 
@@ -41,8 +40,7 @@ def paths(data: dict[str, Any]) -> set[str]:
 def test_every_type_is_sent_as_a_real_one_is(event: EventType) -> None:
     """The envelope, the headers and the fields of its type, none of them null."""
     parts = Parts()
-    asked = {"eventId": EVENT, "url": URL, "event": event.value}
-    delivery = parts.process().url_test.send_test(ADMIN, TestArguments.read(asked))
+    delivery = parts.process().url_test.send_test(EVENT, URL, event)
     [(headers, posted)] = parts.posts
     body = json.loads(posted)
 
@@ -65,7 +63,7 @@ def test_a_test_is_a_delivery_like_any_other(status: int | None, outcome: str, q
     parts = Parts()
     parts.answers = [status]
     parts.repeats("create deliveries")
-    test = parts.process().url_test.send_test(ADMIN, TestArguments(event_id=EVENT, url=URL))
+    test = parts.process().url_test.send_test(EVENT, URL)
 
     assert (test.outcome, len(parts.queued), len(parts.posts)) == (outcome, queued, 1)
     assert parts.records == [test]
@@ -74,8 +72,8 @@ def test_a_test_is_a_delivery_like_any_other(status: int | None, outcome: str, q
 def test_every_attempt_of_a_test_says_so_and_no_other_does() -> None:
     """Spec 6.2: also when the test is sent again."""
     parts = Parts()
-    test = parts.process().url_test.send_test(ADMIN, TestArguments(event_id=EVENT, url=URL))
-    parts.process().actions.resend(ADMIN, ResendArguments(event_id=EVENT, what=test.id))
+    test = parts.process().url_test.send_test(EVENT, URL)
+    parts.process().actions.resend(EVENT, test.id)
     parts.attempt(parts.record(test), in_round=1)
     parts.attempt(parts.delivery())
 
@@ -87,7 +85,7 @@ def test_what_it_tells_of_has_just_happened() -> None:
     parts = Parts()
     test = parts.process().url_test
     for event in EventType:
-        test.send_test(ADMIN, TestArguments(event_id=EVENT, url=URL, event_type=event))
+        test.send_test(EVENT, URL, event)
     bodies = [json.loads(body) for _, body in parts.posts]
     data = {body["event"]: body["data"] for body in bodies}
     times = {

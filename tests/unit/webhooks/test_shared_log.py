@@ -13,12 +13,6 @@ from functions.webhooks.calls.shared_log import (
     LogShare,
     LogShareStore,
 )
-from functions.webhooks.calls.webhook_arguments import (
-    LogArguments,
-    ResendSharedArguments,
-    RevokeArguments,
-    ShareArguments,
-)
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.delivery_store import NEWEST_AT_MOST
 from functions.webhooks.deliveries.endpoint_url import name_of
@@ -30,20 +24,18 @@ from tests.unit.webhooks.parts import ADMIN, EVENT, NOW, URL, Parts, refused
 
 def share(parts: Parts, **fields: Any) -> tuple[str, LogShare]:
     """Give a link out; the link and its share."""
-    wanted = ShareArguments(event_id=EVENT, url=URL, **fields)
-    return parts.process().log_links.give_out(ADMIN, wanted)
+    asked = {"lasts": timedelta(days=7)} | fields
+    return parts.process().log_links.give_out(EVENT, ADMIN, URL, **asked)
 
 
 def revoke(parts: Parts, made: LogShare) -> object:
     """End a link."""
-    wanted = RevokeArguments(event_id=EVENT, share_id=made.id)
-    return parts.process().log_links.revoke(ADMIN, wanted)
+    return parts.process().log_links.revoke(EVENT, ADMIN, made.id)
 
 
 def send_again(parts: Parts, made: LogShare, delivery: Delivery) -> None:
     """Have a delivery sent again by the bearer of the link."""
-    wanted = ResendSharedArguments(token="t", delivery_id=delivery.id)
-    parts.process().shared_log.send_again(EVENT, made.id, wanted)
+    parts.process().shared_log.send_again(EVENT, made.id, delivery.id)
 
 
 def record(parts: Parts, made: LogShare) -> LogShare:
@@ -58,8 +50,7 @@ def pages(parts: Parts) -> list[list[str]]:
     _, made = share(parts)
     found, after = list[list[str]](), None
     while not found or after:
-        wanted = LogArguments.read({"token": "t", "after": after})
-        page = parts.process().shared_log.read_page(EVENT, made.id, wanted)
+        page = parts.process().shared_log.read_page(EVENT, made.id, after=after)
         found.append([delivery.id for delivery in page.deliveries])
         after = page.next
     return found

@@ -7,8 +7,7 @@ from datetime import timedelta
 import pytest
 
 from functions.parts import Parameters
-from functions.webhooks.calls.webhook_arguments import LogArguments, ResendArguments, ShareArguments
-from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.deliveries.delivery import Delivery, EndedWithin
 from functions.webhooks.webhook_settings import key
 from tests.unit.webhooks.parts import ADMIN, EVENT, NOW, OTHER, URL, Parts
 
@@ -65,13 +64,12 @@ def test_an_unreadable_delivery_stops_no_sweep(
 def resent(parts: Parts) -> int:
     """Page after page, of two deliveries each."""
     parts.parameters = Parameters(deliveries_at_once=2)
-    next_, count = None, 0
-    since = (NOW - timedelta(hours=1)).isoformat()
+    after, count = None, 0
+    selected = EndedWithin(since=NOW - timedelta(hours=1))
     while True:
-        asked = {"eventId": EVENT, "since": since, "next": next_}
-        done = parts.process().actions.resend(ADMIN, ResendArguments.read(asked))
-        count, next_ = count + done.resent, done.next
-        if next_ is None:
+        done = parts.process().actions.resend_page(EVENT, selected, after=after)
+        count, after = count + done.resent, done.next
+        if after is None:
             return count
 
 
@@ -85,10 +83,8 @@ def recovered(parts: Parts) -> int:
 
 def listed(parts: Parts) -> int:
     """What the bearer of a link sees."""
-    wanted = ShareArguments(event_id=EVENT, url=URL)
-    share_id = parts.process().log_links.give_out(ADMIN, wanted)[1].id
-    page = parts.process().shared_log.read_page(EVENT, share_id, LogArguments.read({"token": "t"}))
-    return len(page.deliveries)
+    _, share = parts.process().log_links.give_out(EVENT, ADMIN, URL, timedelta(days=1))
+    return len(parts.process().shared_log.read_page(EVENT, share.id).deliveries)
 
 
 @pytest.mark.parametrize(("do", "found"), [(resent, 4), (recovered, 4), (listed, 2)])

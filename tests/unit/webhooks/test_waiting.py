@@ -8,14 +8,18 @@ import pytest
 
 from functions.outside import Task
 from functions.parts import Parameters
-from functions.webhooks.calls.webhook_arguments import Page, ResendArguments
-from functions.webhooks.deliveries.delivery import AttemptRequest, Outcome, attempt_task
+from functions.webhooks.deliveries.delivery import (
+    AttemptRequest,
+    EndedWithin,
+    Outcome,
+    attempt_task,
+)
 from functions.webhooks.deliveries.queues import SLOW_QUEUE
 from functions.webhooks.deliveries.redelivery import OVERDUE_AFTER
 from functions.webhooks.publisher import Publisher
 from functions.webhooks.worker import HOST_LIMIT_WAIT, HostLimitError, Worker
 from tests.in_memory.through import Crash, ServiceError
-from tests.unit.webhooks.parts import ADMIN, EVENT, NOW, URL, Parts, crashes, fails
+from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts, crashes, fails
 
 
 @pytest.fixture
@@ -92,8 +96,7 @@ def test_a_resend_is_paced_like_an_upload(parts: Parts) -> None:
     deliveries = [parts.delivery(cause=f"w{number}") for number in range(4)]
     for delivery in deliveries:
         parts.failed(delivery)
-    page = ResendArguments(event_id=EVENT, what=Page(since=NOW - timedelta(days=1)))
-    parts.process().actions.resend(ADMIN, page)
+    parts.process().actions.resend_page(EVENT, EndedWithin(since=NOW - timedelta(days=1)))
     began = parts.now
     due = sorted(record.next_attempt_at or began for record in parts.records)
     assert due == [began + timedelta(seconds=seconds) for seconds in (0, 0.25, 0.5, 0.75)]

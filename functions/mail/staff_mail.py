@@ -1,0 +1,85 @@
+"""A mail of the service to an event's staff, in English, with a link into the console."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from functions.mail.message import (
+    EVENT_NAME_CHARACTERS,
+    NOTICE_LABEL,
+    Copy,
+    EmailMessage,
+    MailSender,
+    unlinked,
+)
+from functions.wall.address import address_hash, normalised
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+def mail_time(moment: datetime) -> str:
+    """Such as `1 May 2026, 18:30 UTC`."""
+    at = moment.astimezone(UTC)
+    return f"{at.day} {at:%B %Y, %H:%M} UTC"
+
+
+def staff_mail(
+    templates: "Environment",
+    template: str,
+    headline: str,
+    *,
+    event_id: str,
+    event_name: str,
+    place: str,
+    base_url: str,
+    sender: MailSender,
+    addresses: Iterable[str],
+    **fields: Any,
+) -> EmailMessage:
+    """The mail of `{template}.txt` and `.html`, with a copy for each address that shows no other.
+
+    Args:
+        templates: The templates of `templates_in`; they have these `fields` and some more.
+        template: Name of the two templates.
+        headline: The subject, which the event's name follows.
+        event_id: The event.
+        event_name: As people wrote it; may be empty.
+        place: Last part of the address in the console, such as `recap`.
+        base_url: Address of the site with the console.
+        sender: As the deploy names it.
+        addresses: The recipients.
+        fields: What the templates show beside that; `preheader` is needed.
+
+    Raises:
+        MisconfiguredError: see `MailSender.checked`.
+    """
+    sender, name = sender.checked(), unlinked(event_name, EVENT_NAME_CHARACTERS)
+    fields |= {
+        "language": "en",
+        "direction": "ltr",
+        "subject": f"{headline}: {name}" if name else headline,
+        "headline": headline,
+        "event_name": name,
+        "link": f"{base_url.rstrip('/')}/console#/events/{quote(event_id, safe='')}/{place}",
+        "address_line": sender.address_line,
+    }
+    text, html = (
+        templates.get_template(f"{template}.{form}").render(fields) for form in ("txt", "html")
+    )
+    return EmailMessage(
+        sender=sender.address,
+        reply_to=sender.reply_to,
+        subject=fields["subject"],
+        text=text,
+        html=html,
+        copies=[
+            Copy(
+                address=address,
+                headers={"Auto-Submitted": "auto-generated"},  # RFC 3834: no "out of office"
+                labels={NOTICE_LABEL: address_hash(normalised(address))},
+            )
+            for address in addresses
+        ],
+    )
