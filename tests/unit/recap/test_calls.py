@@ -267,7 +267,7 @@ NOBODY: Final = LOCKED | {"recapMails"}
 TWO: Final = {"sent": 2, "skipped": 0}
 NO_ADDRESS: Final = "No guest has left an e-mail address with an approved photo."
 ALL_OUT: Final = "Every guest has opted out, or has left an address that is invalid or has bounced."
-CONTINUED: Final = "This continued an interrupted recap, which has now 5 mails in all."
+CONTINUED: Final = "This continues an interrupted recap: 5 mails in all."
 REFUSED: Final = "The mail service took none of the mails; nothing was sent, try again."
 COOLDOWN: Final = {"reason": "cooldown", "possibleFrom": "2026-05-02T12:00:00.000Z"}
 

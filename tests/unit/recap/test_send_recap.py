@@ -151,9 +151,9 @@ def test_only_new_sends_nobody_a_second_recap_when_it_continues(
     assert house.addresses[before:] == [guest(9)]
     assert (preview.recipients, preview.had_recap, result.sent) == (1, 0, 1)
     continued, newcomers = result.notes
-    assert continued == "This continued an interrupted recap, which has now 3 mails in all."
+    assert continued == "This continues an interrupted recap: 3 mails in all."
     assert newcomers == (
-        "4 guests have had a recap of this event before: this one went to guests without one alone."
+        "4 guests have had a recap of this event before: this one goes to guests without one alone."
     )
 
 
@@ -214,7 +214,7 @@ def test_where_it_takes_some_a_retry_sends_the_rest_only(house: House) -> None:
     house.later(hours=1)
     again = house.send()
     assert (again.sent, again.skipped) == (2, 1)
-    assert again.notes == ["This continued an interrupted recap, which has now 4 mails in all."]
+    assert again.notes == ["This continues an interrupted recap: 4 mails in all."]
     assert sorted(house.addresses) == [guest(number) for number in range(4)]
     assert (house.recap()["state"], house.recap()["sent"], house.recap()["left"]) == ("sent", 4, 0)
     assert house.refusal().code is Code.RESOURCE_EXHAUSTED
