@@ -170,14 +170,6 @@ def test_only_new_never_sends_a_second_recap(house: House) -> None:
     assert house.send(onlyNew=False).sent == 2
 
 
-def test_idle_a_call_takes_the_lock(house: House) -> None:
-    """Spec 3.3: the recap is in progress while the mails go out, and sent after that."""
-    house.guests(1)
-    states = []
-    house.send(At("mailer.send", lambda: states.append(house.recap()["state"])))
-    assert (states, house.recap()["state"]) == (["sending"], "sent")
-
-
 def test_a_day_after_a_crash_a_call_begins_a_new_recap(house: House) -> None:
     """Spec 3.3: no call can continue the older recap, which stays interrupted."""
     house.guests(1)
