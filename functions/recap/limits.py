@@ -24,7 +24,6 @@ from typing import Final
 
 from functions.call_rules import CallError, Code
 from functions.firestore.model import Documents, Version, write_as_read
-from functions.recap.ledger.batch import RECIPIENTS_PER_CALL
 
 SLOTS: Final = 5
 SLOTS_PER_TENANT: Final = 2
@@ -151,7 +150,7 @@ class RecapLimits:
         per_tenant: Mails of a tenant in 24 hours.
     """
 
-    per_call: int = RECIPIENTS_PER_CALL
+    per_call: int = 5000
     per_address: int = 3
     per_tenant: int = 20_000
 
