@@ -13,7 +13,7 @@ import re
 import struct
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Final, NamedTuple, Self
 
 from functions import log
@@ -30,7 +30,7 @@ from functions.mail.message import NOTICE_LABEL
 from functions.outside import Clock, InParallel
 from functions.preferences.preferences import UNREACHABLE_FOR, Flag
 from functions.preferences.user_store import UserStore
-from functions.recap.ledger.batch import RecapKey
+from functions.recap.ledger.batch import Batch, RecapKey
 from functions.wall.address import address_hash, guest_uid, mailbox, normalised
 
 # The prefix keeps the labels apart from the mail service's own fields.
@@ -92,7 +92,7 @@ class StoredStatuses:
     """The recorded statuses of a recap's mails.
 
     Attributes:
-        sent_to: Recipients of the requested batches, by batch number, from the ledger.
+        sent_to: Who may have a mail of the requested batches, by batch number.
         statuses: The statuses by guest id.
         complaints: The mailboxes that complained, as hashes.
         version: None before the first status.
@@ -112,15 +112,11 @@ class StatusStore:
 
     def load(self, key: RecapKey, batches: Collection[int]) -> StoredStatuses:
         """The recorded statuses of a recap; empty where the recap does not exist."""
-        numbers = sorted(batches)
-        paths = [f"{key.path}/batches/{number}" for number in numbers]
+        paths = map(key.batch_path, sorted(batches))
         found, *ledger = self.documents.get_all([_statuses(key), *paths])
+        sent = map(Batch.read, filter(None, ledger))
         return StoredStatuses(
-            {
-                number: {*batch.fields["recipients"], *batch.fields.get("resent", ())}
-                for number, batch in zip(numbers, ledger, strict=True)
-                if batch
-            },
+            {batch.number: frozenset(batch.mailed) for batch in sent},
             read_entries(found.fields["entries"]) if found else {},
             frozenset(found.fields.get("complaints", {}) if found else ()),
             found.version if found else None,
@@ -131,27 +127,18 @@ class StatusStore:
         fields = recap.fields if (recap := self.documents.get(key.path)) else {}
         return fields.get("tenantId", ""), fields.get("sent", 0)
 
-    def save(
-        self,
-        key: RecapKey,
-        statuses: Mapping[str, DeliveryStatus],
-        change: Tally,
-        complaints: frozenset[str],
-        version: Version | None,
-    ) -> None:
-        """Replace the statuses and add `change` to the recap's counts, in one commit.
-
-        `complaints` are all that are known.
+    def save(self, key: RecapKey, stored: StoredStatuses, change: Tally) -> None:
+        """Replace the statuses and complaints, and add `change` to the recap's counts.
 
         Raises:
             ChangedMeanwhileError: the document has another version, or the recap is gone.
         """
         fields = {
-            "entries": entries_of(statuses),
-            "complaints": dict.fromkeys(complaints, True),
+            "entries": entries_of(stored.statuses),
+            "complaints": dict.fromkeys(stored.complaints, True),
         }
         self.documents.commit(
-            write_as_read(_statuses(key), fields, version),
+            write_as_read(_statuses(key), fields, stored.version),
             # An update fails where the recap is gone: nothing is written under a deleted event.
             Update(key.path, add=asdict(change)),
         )
@@ -247,7 +234,6 @@ class MailEvents:
             [guest for guest, facts in new.items() if facts & _WITH_EFFECT],
         )
         change = Tally.of(changed.values()) - Tally.of(known.values())
-        statuses = {**found.statuses, **changed}
         complaints = found.complaints | {
             reports[guest].mailbox
             for guest, facts in new.items()
@@ -255,7 +241,8 @@ class MailEvents:
         }
         if complaints > found.complaints:
             self._alert(key, len(complaints))
-        self.statuses.save(key, statuses, change, complaints, found.version)
+        stored = replace(found, statuses={**found.statuses, **changed}, complaints=complaints)
+        self.statuses.save(key, stored, change)
 
     def _alert(self, key: RecapKey, complained: int) -> None:
         """Log a recap of which many mailboxes have complained (spec 8)."""

@@ -16,18 +16,14 @@ import struct
 import threading
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from functions.call_rules import CallError, Code
 from functions.firestore.model import Documents, Version, write_as_read
-from functions.recap.ledger.batch import RECIPIENTS_PER_CALL
-
-if TYPE_CHECKING:  # `main.py` reads SLOTS for every function, and needs no guests
-    from functions.recap.audience.guests import Guest
 
 SLOTS: Final = 5
 SLOTS_PER_TENANT: Final = 2
@@ -154,7 +150,7 @@ class RecapLimits:
         per_tenant: Mails of a tenant in 24 hours.
     """
 
-    per_call: int = RECIPIENTS_PER_CALL
+    per_call: int = 5000
     per_address: int = 3
     per_tenant: int = 20_000
 
@@ -162,10 +158,6 @@ class RecapLimits:
         """The number of mails for a call; `others` are the mails of the tenant's other recaps."""
         of_tenant = min(self.per_tenant, MAX_MAILS_PER_DAY) - others.mails
         return min(self.per_call, max(of_tenant, 0))
-
-    def eligible(self, guests: "Sequence[Guest]", others: Counted) -> "Sequence[Guest]":
-        """The guests, in order, whose mailbox has not had its maximum of other recaps."""
-        return [guest for guest in guests if others.recaps_of(guest.mailbox) < self.per_address]
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,10 @@ class Gathered:
         guests = least_recently_mailed_first(
             candidates, self.sent_at, only_new=self.arguments.only_new
         )
-        eligible, mails = limits.eligible(guests, others), limits.mails(others)
+        eligible = [
+            guest for guest in guests if others.recaps_of(guest.mailbox) < limits.per_address
+        ]
+        mails = limits.mails(others)
         reasons = Counter(skipped.values())
         unwilling = audience.invalid + reasons[SkipReason.OPTED_OUT]
         bounced, not_new = reasons[SkipReason.UNREACHABLE], len(candidates) - len(guests)

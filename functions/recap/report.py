@@ -138,19 +138,14 @@ def unconfirmed(mails: int) -> str:
 def outlook(report: Report) -> Sequence[str]:
     """The notes of a call that sends to all its recipients now."""
     sent = report.before.sent + len(report.recipients)
-    return _notes(replace(report, batches=Counts(sent=sent)), ahead=True)
+    return _notes(replace(report, batches=Counts(sent=sent)))
 
 
-def _notes(report: Report, *, ahead: bool = False) -> list[str]:
-    continues, has, goes = (
-        ("would continue", "would then have", "would go")
-        if ahead
-        else ("continued", "has now", "went")
-    )
+def _notes(report: Report) -> list[str]:
     when = "in" if report.batches.sent else "within"
     notes = {
         report.why_nobody or "": True,
-        f"This {continues} an interrupted recap, which {has} {report.batches.sent} mails in all.": (
+        f"This continues an interrupted recap: {report.batches.sent} mails in all.": (
             report.before.sent and not report.again
         ),
         unconfirmed(report.before.unknown): report.before.unknown,
@@ -165,7 +160,7 @@ def _notes(report: Report, *, ahead: bool = False) -> list[str]:
         "in 24 hours as one address gets (RECAPS_PER_ADDRESS_A_DAY).": report.over_limit,
         "Your events have sent as many recap mails as they may in 24 hours "
         "(RECAP_MAILS_PER_DAY).": report.tenant_limited,
-        f"{report.not_new} guests have had a recap of this event before: this one {goes} to guests "
+        f"{report.not_new} guests have had a recap of this event before: this one goes to guests "
         "without one alone.": report.not_new and not report.why_nobody,
         f"{report.left} guests are left; the next recap, possible {when} 24 hours, goes to them "
         "first (with onlyNew, only to guests without one).": report.left,

@@ -4,6 +4,7 @@ Guests are the unique addresses on the event's approved photos. Their user recor
 out, and which accounts have the addresses.
 """
 
+import itertools
 import re
 import unicodedata
 from collections import Counter, defaultdict
@@ -12,7 +13,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from functions.firestore.model import Documents, Query
+from functions.firestore.model import Document, Documents, Query
 from functions.mail.message import plain, shortened
 from functions.outside import InParallel
 from functions.preferences.preferences import (
@@ -279,39 +280,35 @@ class GuestStore:
         for photo in self.documents.find_all(approved):
             yield Photo.read(photo.id, photo.fields, created=photo.created, updated=photo.written)
 
-    def records(self, uids: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """The existing records `users/{uid}`, with their ids."""
+    def records(self, uids: Iterable[str]) -> dict[str, Mapping[str, Any]]:
+        """The existing records `users/{uid}`, by id."""
         fields = ["emailPreferences", "unreachableUntil", ACCOUNTS, "email"]
 
-        def read(page: Sequence[str]) -> list[tuple[str, Mapping[str, Any]]]:
-            found = self.documents.get_all([f"users/{uid}" for uid in page], fields=fields)
-            return [(user.id, user.fields) for user in found if user]
+        def read(page: Sequence[str]) -> Sequence[Document | None]:
+            return self.documents.get_all([f"users/{uid}" for uid in page], fields=fields)
 
-        return self._pages(read, uids, _RECORDS_PER_READ)
+        return self._by_id(read, uids, _RECORDS_PER_READ)
 
-    def records_with(self, emails: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """All user records whose `email` equals an entry of `emails` exactly, with their ids."""
+    def records_with(self, emails: Iterable[str]) -> dict[str, Mapping[str, Any]]:
+        """All user records whose `email` equals an entry of `emails` exactly, by id."""
+        fields = ["email", "emailPreferences"]
 
-        def read(page: Sequence[str]) -> list[tuple[str, Mapping[str, Any]]]:
-            users = Query(
-                collection="users",
-                where=[("email", "in", page)],
-                select=["email", "emailPreferences"],
-            )
-            return [(user.id, user.fields) for user in self.documents.find(users)]
+        def read(page: Sequence[str]) -> Sequence[Document | None]:
+            where = [("email", "in", page)]
+            return self.documents.find(Query(collection="users", where=where, select=fields))
 
-        return self._pages(read, emails, _ADDRESSES_PER_QUERY)
+        return self._by_id(read, emails, _ADDRESSES_PER_QUERY)
 
-    def _pages(
+    def _by_id(
         self,
-        read: Callable[[Sequence[str]], list[tuple[str, Mapping[str, Any]]]],
+        read: Callable[[Sequence[str]], Sequence[Document | None]],
         keys: Iterable[str],
         at_a_time: int,
-    ) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    ) -> dict[str, Mapping[str, Any]]:
         everything = list(keys)
         pages = [everything[n : n + at_a_time] for n in range(0, len(everything), at_a_time)]
-        for page in self.in_parallel(read, pages):
-            yield from page
+        found = itertools.chain.from_iterable(self.in_parallel(read, pages))
+        return {user.id: user.fields for user in found if user}
 
 
 def standing(
@@ -323,8 +320,8 @@ def standing(
         Why guests get no recap; and the account that has a guest's address, the first by id of
         several. Both are by guest id.
     """
-    own = dict(store.records({uid for guest in guests for uid in guest.uids}))
-    accounts = dict(store.records_with({email for guest in guests for email in guest.emails}))
+    own = store.records({uid for guest in guests for uid in guest.uids})
+    accounts = store.records_with({email for guest in guests for email in guest.emails})
     boxes = {guest.uid for guest in guests}
     listed = {uid for box in boxes for uid in account_ids(own.get(box))}
     accounts |= store.records(listed - accounts.keys())

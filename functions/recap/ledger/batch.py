@@ -42,9 +42,6 @@ class RecapKey(NamedTuple):
         return f"{self.path}/batches/{number}"
 
 
-RECIPIENTS_PER_CALL: Final = 5000
-
-
 class BatchState(StrEnum):
     """States of a batch."""
 

@@ -28,14 +28,12 @@ from functions.firestore.model import (
 from functions.mail.mail_status import Tally
 from functions.outside import Clock
 from functions.recap.ledger.batch import (
-    RECIPIENTS_PER_CALL,
     Batch,
     BatchState,
     Counts,
     RecapKey,
     RecapState,
     last_mail,
-    plan,
     recap_state,
     total,
 )
@@ -202,16 +200,16 @@ class Claim:
             for batch in self.ledger.values()
             if batch.state is BatchState.UNKNOWN
         ]
-        batches = plan(
-            (batch.resent for batch in older),
-            per_batch=RECIPIENTS_PER_CALL,
-            first=self.next_number,
-        )
+        moved = [batch.resent for batch in older if batch.resent]
+        batches = [
+            Batch(number=number, state=BatchState.PLANNED, recipients=guests)
+            for number, guests in enumerate(moved, start=self.next_number)
+        ]
         if older:
             # A recipient counts as sent, and as unknown, in neither until the new batch is settled.
-            moved = total(batches).left
+            left = total(batches).left
             confirmed = sum(len(batch.recipients) for batch in older)
-            change = {"sent": -moved, "unknown": -moved - confirmed, "left": moved}
+            change = {"sent": -left, "unknown": -left - confirmed, "left": left}
             changes = Merge(self.key.path, add=change)
             written = self.commit([*older, *batches], changes, lock=self.lock)
             self.ledger |= {batch.number: batch for batch in written}

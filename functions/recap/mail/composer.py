@@ -127,7 +127,6 @@ class Composer:
         self._event_name = shortened(event.name or "", EVENT_NAME_CHARACTERS)
         self._gallery_url = web_address(event.gallery_url)
         self._colours = Colours.of(event.accent_color)
-        self._message = arguments.message
         self._personal = arguments.mode is Mode.PERSONAL
         self._subject = arguments.subject or self._templated_subject()
         thanks = (
@@ -145,6 +144,8 @@ class Composer:
             "thanks": "" if self._personal and arguments.message else thanks,
             "address_line": sender.address_line,
             "subject": self._subject,
+            "message": arguments.message,
+            "linked": linked,
             "preheader": shortened(arguments.message or thanks, PREHEADER_CHARACTERS),
         }
         self._frame_bytes = sum(map(_bytes, self._parts(_Tags(""), Photos("", "", ""))))
@@ -179,8 +180,14 @@ class Composer:
         recipients = list(recipients)
         tags = _Tags(self._new_word())
         shared = self._shared(recipients, tags)
-        photos = self._rendered(shared.photos, recipients[0].guest.photo_count) if shared else None
-        text, html = self._content(tags, photos)
+        if shared:
+            photos = self._rendered(shared.photos, recipients[0].guest.photo_count)
+        elif self._personal:
+            photos = Photos(tags.text["photos"], tags.html["first"], tags.html["photos"])
+        else:
+            left = MAIL_BYTES - self._bytes_per_recipient - self._frame_bytes
+            photos = self._photos(self._reel, self._photo_count, size=_bytes, at_most=left)
+        text, html = self._parts(tags, photos)
         size, room = _json_bytes, self._bytes_per_recipient
         if len(recipients) == 1:
             size, room = _bytes, MAIL_BYTES - _bytes(text) - _bytes(html)
@@ -242,32 +249,19 @@ class Composer:
         shown = self._texts.text("%(event)s via %(sender)s", event=event, sender=name)
         return f'"{quote(shown)}" <{address}>'
 
-    def _content(self, tags: "_Tags", shared: Photos | None) -> tuple[str, str]:
-        """Text and HTML, with tags for the values of each recipient; `shared` photos, if any."""
-        if self._personal:
-            own = Photos(tags.text["photos"], tags.html["first"], tags.html["photos"])
-            return self._parts(tags, shared or own)
-        left = MAIL_BYTES - self._bytes_per_recipient - self._frame_bytes
-        photos = self._photos(self._reel, self._photo_count, size=_bytes, at_most=left)
-        return self._parts(tags, photos)
-
     def _parts(self, tags: "_Tags", photos: Photos) -> tuple[str, str]:
         """Text and HTML around the photos."""
-        message = self._message
         html = _templates.get_template("recap.html").render(
-            **self._common,
+            self._common,
             tags=tags.html,
             text=self._texts.html.text,
-            message=message,
-            linked=linked,
             first=Markup(photos.first),  # noqa: S704 - rendered by a template, or a tag
             photos=Markup(photos.html),  # noqa: S704 - rendered by a template, or a tag
         )
         text = _templates.get_template("recap.txt").render(
-            **self._common,
+            self._common,
             tags=tags.text,
             text=self._texts.text,
-            message=message,
             photos=photos.text,
         )
         return text, html

@@ -64,10 +64,8 @@ def _resend_to_everybody(self: Claim, heard: object) -> None:
     _resend(self, ())
 
 
-def _save_in_two_commits(
-    self: StatusStore, key: RecapKey, statuses: Any, change: Tally, complaints: Any, version: Any
-) -> None:
-    _save(self, key, statuses, Tally(), complaints, version)
+def _save_in_two_commits(self: StatusStore, key: RecapKey, stored: Any, change: Tally) -> None:
+    _save(self, key, stored, Tally())
     self.documents.commit(Update(key.path, add=asdict(change)))
 
 

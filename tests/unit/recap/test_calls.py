@@ -217,6 +217,8 @@ AT_RULE: Final = (
     "at must be a time in ISO 8601 with its zone, as in 2026-05-02T10:00:00+02:00, or null to take "
     "the recap back."
 )
+RECAP_RULE: Final = "recapId must be the id of a recap of the event, or left out."
+TWO_CALLS: Final = "onlyNew and resendUnconfirmed are two calls: leave one of them out."
 AHEAD: Final = "at must be from a minute to 30 days ahead."
 BAD_IDS: Final = (None, 7, "", ".", "..", "a/b", "__a__", "x" * 1501, "ä" * 751, "\ud800")
 
@@ -234,18 +236,10 @@ BAD_IDS: Final = (None, 7, "", ".", "..", "a/b", "__a__", "x" * 1501, "ä" * 751
         (VALID, {"tenantId": ""}, "tenantId must be the id of a tenant, or left out."),
         (VALID, {"onlyNew": 1}, "onlyNew must be true or false."),
         (VALID, {"onlynew": True}, "Unknown argument onlynew: write onlyNew."),
-        (
-            [send],
-            {"onlyNew": True, "resendUnconfirmed": True},
-            "onlyNew and resendUnconfirmed are two calls: leave one of them out.",
-        ),
+        ([send], {"onlyNew": True, "resendUnconfirmed": True}, TWO_CALLS),
         ([preview], {"guest": ""}, GUEST_RULE),
         ([preview], {"guest": "x" * 321}, GUEST_RULE),
-        (
-            [preview],
-            {"recapId": "a/b"},
-            "recapId must be the id of a recap of the event, or left out.",
-        ),
+        ([preview], {"recapId": "a/b"}, RECAP_RULE),
         ([preview], {"sendToMe": "yes"}, "sendToMe must be true or false."),
         ([schedule], {"at": "2026-05-02T10:00:00"}, AT_RULE),
         ([schedule], {"at": 7}, AT_RULE),
@@ -266,13 +260,14 @@ def test_arguments_that_cannot_be(
 NO_SLOT: Final = "2 calls for your events are at work right now; call again in a minute."
 LAST: Final = {"lastRecap": {"sent": 2, "skipped": 0, "unconfirmed": 0}}
 AGAIN: Final = {"resendUnconfirmed": True}
+NO_RECAP: Final = "No recap of this event was sent."
 CONFIRMED: Final = "No mail of the last recap is unconfirmed."
 RESENT: Final = LOCKED | {"batches"}
 NOBODY: Final = LOCKED | {"recapMails"}
 TWO: Final = {"sent": 2, "skipped": 0}
 NO_ADDRESS: Final = "No guest has left an e-mail address with an approved photo."
 ALL_OUT: Final = "Every guest has opted out, or has left an address that is invalid or has bounced."
-CONTINUED: Final = "This continued an interrupted recap, which has now 5 mails in all."
+CONTINUED: Final = "This continues an interrupted recap: 5 mails in all."
 REFUSED: Final = "The mail service took none of the mails; nothing was sent, try again."
 COOLDOWN: Final = {"reason": "cooldown", "possibleFrom": "2026-05-02T12:00:00.000Z"}
 
@@ -306,12 +301,7 @@ COOLDOWN: Final = {"reason": "cooldown", "possibleFrom": "2026-05-02T12:00:00.00
         (_unconfirmed, AGAIN | {"subject": "Another"}, Code.INVALID_ARGUMENT, COUNTED),
         (_unconfirmed, AGAIN | {"message": "Another"}, Code.INVALID_ARGUMENT, COUNTED),
         (_sent, AGAIN, {"sent": 0, "skipped": 0, "message": CONFIRMED}, LOCKED),
-        (
-            _guests,
-            AGAIN,
-            {"sent": 0, "skipped": 0, "message": "No recap of this event was sent."},
-            COUNTED,
-        ),
+        (_guests, AGAIN, {"sent": 0, "skipped": 0, "message": NO_RECAP}, COUNTED),
     ],
 )
 def test_send_event_recap(
@@ -345,6 +335,7 @@ TEN: Final = (
     "You have had 10 previews mailed within this hour; wait for the next one, or leave sendToMe "
     "out."
 )
+IS_SENT: Final = {"code": "aborted", "message": BUSY}
 IN_COOLDOWN: Final = {"code": "resource-exhausted", "message": COOLING, **COOLDOWN}
 
 
@@ -358,11 +349,7 @@ IN_COOLDOWN: Final = {"code": "resource-exhausted", "message": COOLING, **COOLDO
         (_nothing, {}, EMPTY),
         (_sent_a_day_ago, {}, SHOWN | {"hadRecap": 2}),
         (_sent, {}, SHOWN | {"hadRecap": 2, "blocked": IN_COOLDOWN}),
-        (
-            _being_sent,
-            {},
-            SHOWN | {"hadRecap": 2, "blocked": {"code": "aborted", "message": BUSY}},
-        ),
+        (_being_sent, {}, SHOWN | {"hadRecap": 2, "blocked": IS_SENT}),
         # Spec 4.9, 7.4, 8: by mail.
         (_guests, ME, SHOWN | {"mailed": True}),
         (_nothing, ME, EMPTY | {"mailed": False}),
@@ -379,37 +366,21 @@ def test_preview_event_recap(state: State, data: dict[str, Any], answer: object)
 PLANNED: Final = COUNTED | {"schedules"}
 
 
+def _due(at: str | None) -> dict[str, str | None]:
+    return {"scheduledFor": at}
+
+
 @pytest.mark.parametrize(
     ("state", "at", "answer", "writes"),
     [
-        (_guests, MORNING, {"scheduledFor": MORNING}, PLANNED),
-        (
-            _guests,
-            "2026-05-01T14:01:00+02:00",
-            {"scheduledFor": "2026-05-01T12:01:00.000Z"},
-            PLANNED,
-        ),
-        (
-            _guests,
-            "2026-05-31T12:00:00Z",
-            {"scheduledFor": "2026-05-31T12:00:00.000Z"},
-            PLANNED,
-        ),
-        (_guests, None, {"scheduledFor": None}, COUNTED),
-        (_planned, None, {"scheduledFor": None}, PLANNED),
-        (
-            _sent,
-            MORNING,
-            _error(Code.RESOURCE_EXHAUSTED, COOLING, **COOLDOWN, **LAST),
-            COUNTED,
-        ),
-        (_sent, None, {"scheduledFor": None}, COUNTED),
-        (
-            _sent,
-            "2026-05-02T12:00:00Z",
-            {"scheduledFor": "2026-05-02T12:00:00.000Z"},
-            PLANNED,
-        ),
+        (_guests, MORNING, _due(MORNING), PLANNED),
+        (_guests, "2026-05-01T14:01:00+02:00", _due("2026-05-01T12:01:00.000Z"), PLANNED),
+        (_guests, "2026-05-31T12:00:00Z", _due("2026-05-31T12:00:00.000Z"), PLANNED),
+        (_guests, None, _due(None), COUNTED),
+        (_planned, None, _due(None), PLANNED),
+        (_sent, MORNING, _error(Code.RESOURCE_EXHAUSTED, COOLING, **COOLDOWN, **LAST), COUNTED),
+        (_sent, None, _due(None), COUNTED),
+        (_sent, "2026-05-02T12:00:00Z", _due("2026-05-02T12:00:00.000Z"), PLANNED),
     ],
 )
 def test_schedule_event_recap(
@@ -427,5 +398,5 @@ def _answered(
     claims = ADMIN | (state(house) or {})
     answered, written = _call(house, handler, claims, {"eventId": EVENT, **data})
     if isinstance(answer, Code) and isinstance(answered, tuple):
-        return answered[0], written
+        answered = answered[0]
     return answered, written

@@ -7,6 +7,7 @@ import pytest
 
 from emulator.neighbours.sendgrid import accepted, refused
 from functions.call_rules import CallError
+from functions.firestore.model import ChangedMeanwhileError
 from functions.recap.ledger.batch import BatchState
 from functions.recap.ledger.recap_store import LEASE
 from functions.recap.report import RecapResult
@@ -20,7 +21,7 @@ Step = tuple[str, int]
 TAKE, PHOTOS, REQUEST, SETTLE = (
     (what, 1) for what in ("end locks", "find photos", "mailer.send", "update batches")
 )
-PLAN, START, RELEASE = (("update locks", number) for number in (1, 2, 5))
+PLAN, START, LAST_START, RELEASE = (("update locks", number) for number in (1, 2, 4, 5))
 
 
 @pytest.fixture
@@ -112,6 +113,18 @@ def test_an_error_after_the_effect_of_a_write_is_not_counted_twice(
         answered = int(refused.message.split()[0])
     sent = sum(len(batch.recipients) for batch in house.batches() if batch.state.counts_as_sent)
     assert (answered, house.recap()["sent"]) == (sent, sent)
+
+
+@pytest.mark.parametrize("step", [START, LAST_START, SETTLE, RELEASE])
+def test_a_write_whose_answer_was_lost_is_recognised(house: House, step: Step) -> None:
+    """The repeated commit fails, as the record is what the first one has written."""
+
+    def lose() -> None:
+        raise ChangedMeanwhileError
+
+    what, number = step
+    assert house.send(At(what, lose, number=number)) == RecapResult(sent=GUESTS, skipped=0)
+    assert (house.recap()["state"], house.recap()["sent"]) == ("sent", GUESTS)
 
 
 def test_a_late_start_of_a_recap_that_another_call_gave_up_sends_nothing(house: House) -> None:

@@ -9,12 +9,9 @@ from functions.call_rules import CallError, Code
 from functions.recap.ledger.batch import (
     Batch,
     BatchState,
-    Counts,
     RecapState,
     last_mail,
-    plan,
     recap_state,
-    total,
 )
 from functions.recap.ledger.recap_store import COOLDOWN, LEASE, Lock, resumable, taken
 
@@ -70,18 +67,6 @@ def test_what_a_call_may_do(
         assert resumable(lock, NOW) == expected
 
 
-@pytest.mark.parametrize(
-    ("count", "sizes"),
-    [(0, []), (1, [1]), (1000, [1000]), (1001, [1000, 1]), (5000, [1000] * 5)],
-)
-def test_a_batch_is_one_request_to_the_mail_provider(count: int, sizes: list[int]) -> None:
-    """Design 5: no batch has more recipients than a request may have."""
-    guests = [str(number) for number in range(count)]
-    batches = plan([guests], per_batch=1000)
-    assert [len(batch.recipients) for batch in batches] == sizes
-    assert [guest for batch in batches for guest in batch.recipients] == guests
-
-
 PLANNED, STARTED = _batch(BatchState.PLANNED), _batch(BatchState.STARTED)
 ACCEPTED, UNKNOWN = _batch(BatchState.ACCEPTED), _batch(BatchState.UNKNOWN)
 NOBODY = _batch(BatchState.ACCEPTED, recipients=0)
@@ -108,14 +93,6 @@ def test_where_a_recap_stands_follows_from_its_batches(
 ) -> None:
     """Design 3.42: a sent recap cools down, and an open one can be continued."""
     assert recap_state(batches) is expected
-
-
-def test_what_a_recap_counts_follows_from_its_batches() -> None:
-    """Design 4: `sent`, `skipped` and `left` are sums over the batches."""
-    left_out = _batch(BatchState.PLANNED, refused=("a", "b"), opted_out=3)
-    assert total([ACCEPTED, UNKNOWN, PLANNED, STARTED, left_out]) == Counts(
-        sent=10, unknown=5, skipped=5, left=15
-    )
 
 
 def test_the_cooldown_counts_from_the_last_mail() -> None:

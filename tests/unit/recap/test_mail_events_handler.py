@@ -18,13 +18,10 @@ from functions.mail.sendgrid_events import (
     TIMESTAMP_HEADER,
     SendGridWebhook,
 )
-from functions.outside import Clock
-from functions.parts import Parameters
 from functions.recap import recap_calls
-from functions.service import Service
-from tests.in_memory.adapters import service_on
+from tests.in_memory.through import Through, at_once
 from tests.unit.mail.test_sendgrid_events import public
-from tests.unit.recap.parts import House, guest
+from tests.unit.recap.parts import At, House, guest
 
 KEY: Final = ec.generate_private_key(ec.SECP256R1())
 APP: Final = flask.Flask(__name__)
@@ -40,13 +37,6 @@ def house() -> House:
     made.guests(2)
     made.send()
     return made
-
-
-def service(house: House, key: str, **adapters: Any) -> Service:
-    """A process with this public key of the mail service, on the documents of the recap."""
-    clock = Clock(lambda: house.now, lambda: 0.0, lambda _: None)
-    parameters = Parameters(sendgrid_webhook_key=key)
-    return service_on(house.documents, clock=clock, parameters=parameters, **adapters)
 
 
 @pytest.fixture
@@ -78,11 +68,13 @@ def post(
     house: House,
     body: bytes,
     headers: dict[str, str] | None = None,
-    by: Service | None = None,
+    through: Through = at_once,
+    key: str = public(KEY),
     **request: Any,
 ) -> tuple[int, str]:
     """Status and text of the answer; signed as SendGrid signs unless `headers` say otherwise."""
-    by = by or service(house, public(KEY))
+    house.parameters["sendgrid_webhook_key"] = key
+    by = house.process(through)
     own = signed(KEY, body, at(house)) if headers is None else headers
     with APP.test_request_context(**{"method": "POST", "data": body, "headers": own} | request):
         answer = recap_calls.mail_events(by, flask.request)
@@ -140,7 +132,7 @@ def test_without_a_key_everything_is_refused(house: House, logged: Logged) -> No
     body = delivered(house)
     logged()
     for key in ("", "no key"):
-        assert post(house, body, by=service(house, key)) == REFUSED
+        assert post(house, body, key=key) == REFUSED
     assert [line["message"] for line in logged()] == [
         "mail.not-verified",
         "mail.unusable-key",
@@ -183,13 +175,12 @@ def test_what_verifies_and_is_no_list_is_not_asked_for_again(house: House, logge
 def test_what_cannot_be_recorded_is_asked_for_again(house: House, logged: Logged) -> None:
     """After a failure the answer is 503, and the log line holds nothing of the report."""
 
-    def away(*_: Any, **__: Any) -> Any:
+    def away() -> None:
         raise ConnectionError(guest(0))
 
     body = delivered(house)
     logged()
-    failing = service(house, public(KEY), threads=lambda *_, **__: away)
-    assert post(house, body, by=failing) == (503, "Send it again.\n")
+    assert post(house, body, through=At("get batches", away)) == (503, "Send it again.\n")
     assert house.recap()["delivered"] == 0
     [line] = logged()
     assert line["message"] == "mail.not-recorded"

@@ -13,14 +13,9 @@ from tests.in_memory.adapters import service_on
 from tests.in_memory.mailer import InMemoryMailer
 
 
-@pytest.fixture
-def slots() -> Slots:
-    """Slots for which no call waits."""
-    return Slots(seconds=0)
-
-
-def test_as_many_are_at_work_as_fit_into_memory(slots: Slots) -> None:
+def test_as_many_are_at_work_as_fit_into_memory() -> None:
     """Two calls of a tenant, and five in all, have slots; a returned slot serves the next."""
+    slots = Slots(seconds=0)
     with ExitStack() as stack:
         for tenants, refused in ((["t0", "t0"], "t0"), (["t1", "t1", "t2"], "other")):
             for tenant_id in tenants:
