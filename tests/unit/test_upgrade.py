@@ -19,7 +19,7 @@ from functions.links.token import Scope, TokenKeys
 from functions.webhooks.deliveries.delivery import AttemptRequest, Outcome
 from tests.in_memory.documents import Firestore
 from tests.in_memory.through import Crash
-from tests.unit.recap.parts import At, House, guest
+from tests.unit.recap.parts import At, House, crash, guest
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
 
 KEY: Final = TokenKeys(["the key that signs links, of the last release"])
@@ -56,9 +56,6 @@ def webhooks_written() -> Parts:
 def recap_written() -> House:
     """A recap of four guests that was sent, and one of two newcomers that was interrupted."""
 
-    def crash() -> None:
-        raise Crash
-
     house = House()
     house.guests(4)
     house.opt_out(guest(3))
@@ -67,7 +64,7 @@ def recap_written() -> House:
     for number in (7, 8, 9):
         house.photo(guest(number))
     with pytest.raises(Crash):
-        house.send(At("recaps.settle", crash), onlyNew=True)
+        house.send(At("update batches", crash), onlyNew=True)
     return house
 
 
