@@ -28,7 +28,7 @@ from functions.webhooks.message import (
     messages_of_photo,
 )
 from functions.webhooks.signing import RememberedSecrets
-from functions.webhooks.webhook_settings import SettingsStore, Subscription, WebhookSettings
+from functions.webhooks.webhook_settings import SettingsStore, Subscription
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +166,10 @@ class Publisher:
         if not messages:
             return
         settings = self.settings.load(event_id)
-        if after is None and not self._takes_deletions(event_id, settings):
-            return
+        if after is None and (
+            not settings.wants(EventType.PHOTO_DELETED) or self.settings.event(event_id) is None
+        ):
+            return  # with the event itself its photos are deleted too
         passed: Sequence[Milestone] = ()
         if before is None and after is not None:
             if settings.wants(EventType.MILESTONE_REACHED):
@@ -195,11 +197,6 @@ class Publisher:
         messages = messages_of_event(write_id, before, after)
         if messages:
             self._publish(event_id, messages, self.settings.load(event_id).subscriptions)
-
-    def _takes_deletions(self, event_id: str, settings: WebhookSettings) -> bool:
-        """Whether a URL takes `photo.deleted`; with the event itself its photos are deleted too."""
-        is_wanted = settings.wants(EventType.PHOTO_DELETED)
-        return is_wanted and self.settings.event(event_id) is not None
 
     def _joined(self, event_id: str, photo: Photo) -> Iterable[Message]:
         """The message that a guest has joined, if `photo` is the guest's first one."""

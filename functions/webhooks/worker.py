@@ -118,10 +118,9 @@ class Worker:
             return None
         if request.round != delivery.round:
             return delivery  # a later round has begun, and has tasks of its own
-        if delivery.attempts < request.attempt and delivery.outcome.is_open:
-            if delivery.slow and not request.slow:
-                pass  # its task is on the slow queue
-            elif self._belongs_on_slow_queue(request, delivery):
+        is_here = request.slow or not delivery.slow  # else its task is on the slow queue
+        if is_here and delivery.attempts < request.attempt and delivery.outcome.is_open:
+            if self._belongs_on_slow_queue(request, delivery):
                 delivery = self._moved_to_slow_queue(delivery)
             else:
                 self._wait_until_due(delivery)
