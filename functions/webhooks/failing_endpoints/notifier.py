@@ -7,13 +7,12 @@ in between the mail may come twice. A mail that was not accepted comes with the 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
 from functions import log
-from functions.firestore.model import ChangedMeanwhileError, Documents, text, time
+from functions.firestore.model import Documents, text, time
 from functions.mail.message import (
     Accepted,
     BadAddresses,
@@ -39,7 +38,6 @@ from functions.webhooks.failing_endpoints.failing_endpoint import (
     next_step,
 )
 from functions.webhooks.failing_endpoints.notice_composer import Change, compose
-from functions.webhooks.wall_store import WallStore
 from functions.webhooks.webhook_settings import SettingsStore, Subscription, WebhookSettings
 
 MAILS_TO_AN_ADDRESS: Final = 24
@@ -50,43 +48,6 @@ MAILS_OF_A_TENANT: Final = 200
 
 _UNREACHABLE_UNTIL: Final = "unreachableUntil"
 """Field of the record of an address: it has sent a mail back for good, or complained."""
-
-
-@dataclass(frozen=True, slots=True)
-class People:
-    """Chooses the addresses of `notify` that a mail goes to."""
-
-    documents: Documents
-    rate_limit: RateLimit
-    clock: Clock
-
-    def reachable(self, notify: Iterable[str]) -> Sequence[str]:
-        """The addresses that mail can go to, each once."""
-        addresses: dict[str, str] = {}
-        for address in filter(None, map(deliverable, notify)):
-            addresses.setdefault(normalised(address), address)
-        paths = [f"users/{guest_uid(address_hash(address))}" for address in addresses]
-        records = self.documents.get_all(paths, fields=[_UNREACHABLE_UNTIL]) if paths else []
-        now = self.clock.now()
-        return [
-            address
-            for address, record in zip(addresses.values(), records, strict=True)
-            if not record or (time(record.fields.get(_UNREACHABLE_UNTIL)) or now) <= now
-        ]
-
-    def within_limits(self, tenant_id: str, addresses: Iterable[str]) -> Sequence[str]:
-        """The `addresses` that one more mail may go to; each mail is counted."""
-        return [address for address in addresses if self._may_be_sent(tenant_id, address)]
-
-    def _may_be_sent(self, tenant_id: str, address: str) -> bool:
-        for of, name, at_most in (
-            ("address", normalised(address), MAILS_TO_AN_ADDRESS),
-            ("tenant", tenant_id, MAILS_OF_A_TENANT),
-        ):
-            if not self.rate_limit.allows("notices", f"{of} {name}", at_most, timedelta(days=1)):
-                log.warning("notice.limited", of=of)
-                return False
-        return True
 
 
 _News: TypeAlias = tuple[FailingEndpoint, Change]
@@ -100,8 +61,8 @@ class Notifier:
     endpoints: EndpointStore
     settings: SettingsStore
     deliveries: DeliveryStore
-    wall: WallStore
-    people: People
+    documents: Documents
+    rate_limit: RateLimit
     mailer: Mailer
     sender: MailSender
     base_url: str
@@ -116,30 +77,56 @@ class Notifier:
             Exception: a fault of our own, or of the mail service's settings.
         """
         settings = self.settings.load(event_id)
-        event = self.wall.event(event_id) if settings.notify else None
-        news = list(self._news(event_id, settings)) if event is not None else []
+        event = self.documents.get(f"events/{event_id}") if settings.notify else None
+        news = list(self._news(event_id, settings)) if event else []
         if event is None or not news:
             return
-        reachable = self.people.reachable(settings.notify)
+        reachable = self._reachable(settings.notify)
         if not reachable:
             log.warning("notice.nobody", eventId=event_id)
             self._record(news)
             return
         self.mailer.check()
         sender = self.sender.checked()  # before the mails are counted
-        addresses = self.people.within_limits(text(event.get("tenantId")) or "", reachable)
+        tenant_id = text(event.fields.get("tenantId")) or ""
+        addresses = [address for address in reachable if self._may_get(tenant_id, address)]
         if not addresses:
             return
         message = compose(
             [change for _, change in news],
             event_id=event_id,
-            event_name=text(event.get("name")) or "",
+            event_name=text(event.fields.get("name")) or "",
             addresses=addresses,
             sender=sender,
             base_url=self.base_url,
         )
         if self._send(event_id, message, news):
             self._record(news)
+
+    def _reachable(self, notify: Iterable[str]) -> Sequence[str]:
+        """The addresses that mail can go to, each once."""
+        addresses: dict[str, str] = {}
+        for address in filter(None, map(deliverable, notify)):
+            addresses.setdefault(normalised(address), address)
+        paths = [f"users/{guest_uid(address_hash(address))}" for address in addresses]
+        records = self.documents.get_all(paths, fields=[_UNREACHABLE_UNTIL]) if paths else []
+        now = self.clock.now()
+        return [
+            address
+            for address, record in zip(addresses.values(), records, strict=True)
+            if not record or (time(record.fields.get(_UNREACHABLE_UNTIL)) or now) <= now
+        ]
+
+    def _may_get(self, tenant_id: str, address: str) -> bool:
+        """Whether one more mail may go to the address; the mail is counted."""
+        for of, name, at_most in (
+            ("address", normalised(address), MAILS_TO_AN_ADDRESS),
+            ("tenant", tenant_id, MAILS_OF_A_TENANT),
+        ):
+            if not self.rate_limit.allows("notices", f"{of} {name}", at_most, timedelta(days=1)):
+                log.warning("notice.limited", of=of)
+                return False
+        return True
 
     def _news(self, event_id: str, settings: WebhookSettings) -> Iterator[_News]:
         for recorded in self.endpoints.of_event(event_id):
@@ -149,7 +136,8 @@ class Notifier:
             record = recorded.of(endpoint, now)
             latest = latest_deliveries(self.deliveries, record, endpoint, has_people=True, now=now)
             # The sweep sends again, and not this function.
-            step = next_step(record.resent(now), endpoint, latest, has_people=True, now=now)
+            resent = replace(record, resent_until=now)
+            step = next_step(resent, endpoint, latest, has_people=True, now=now)
             standing = Standing.DISABLED if endpoint.disabled else Standing.FAILING
             if step is Step.NOTIFY_OF_RECOVERY:
                 yield record, self._change(record, endpoint, Standing.RECOVERED, latest)
@@ -213,8 +201,7 @@ class Notifier:
 
     def _record(self, news: Iterable[_News]) -> None:
         for record, change in news:
-            with suppress(ChangedMeanwhileError):  # the record is gone
-                self.endpoints.note_notice(record.notified(change.standing, self.clock.now()))
+            self.endpoints.note_notice(record, change.standing, self.clock.now())
 
 
 def _send_without_refused(mailer: Mailer, message: EmailMessage) -> tuple[SendOutcome, int]:

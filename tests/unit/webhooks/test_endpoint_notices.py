@@ -106,6 +106,7 @@ def test_whoever_is_gone_is_not_told(evening: Evening, gone: str) -> None:
         url = OTHER if gone == "endpoint" else URL
         evening.subscribe(url, notify=[] if gone == "people" else [ANN])
     assert evening.mailed(30) == []
+    assert (evening.known() is None) == (gone == "endpoint")
 
 
 @pytest.mark.parametrize(("notify", "told"), [([ANN, BOB], [FAILING]), ([ANN], [])])
