@@ -302,7 +302,7 @@ def _headline(changes: Sequence[Change]) -> str:
 
 def _shown(change: Change) -> dict[str, Any]:
     """The fields of a URL in the templates: its name, and what has become of it, in lines."""
-    text = _templates.get_template("change.txt").render(
+    lines = _templates.get_template("change.txt").render(
         standing=change.standing,
         since=change.since and mail_time(change.since),
         acknowledged=change.acknowledged_at and mail_time(change.acknowledged_at),
@@ -315,7 +315,7 @@ def _shown(change: Change) -> dict[str, Any]:
     return {
         "name": f"{label} ({name})" if label else name,
         "standing": change.standing,
-        "lines": text.splitlines(),
+        "lines": lines.splitlines(),
     }
 
 
