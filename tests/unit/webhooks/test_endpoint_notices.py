@@ -29,12 +29,6 @@ def addresses(evening: Evening) -> list[str]:
 
 
 @pytest.fixture
-def evening() -> Evening:
-    """Nothing has failed."""
-    return Evening()
-
-
-@pytest.fixture
 def failing(evening: Evening) -> Evening:
     """Ann knows that it fails."""
     evening.fail(5)

@@ -23,12 +23,6 @@ from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, fails
 T = TypeVar("T")
 
 
-@pytest.fixture
-def evening() -> Evening:
-    """Nothing has failed."""
-    return Evening()
-
-
 def test_each_failure_is_sent_again_once_in_order(evening: Evening) -> None:
     """Spec 6.5: tests and what has failed again are left alone; the oldest comes first."""
     evening.parameters = Parameters(deliveries_at_once=2)

@@ -19,12 +19,6 @@ ENDED: Final = EndedWithin(since=NOW - timedelta(days=1))
 
 
 @pytest.fixture
-def parts() -> Parts:
-    """An event with one URL."""
-    return Parts()
-
-
-@pytest.fixture
 def ended(parts: Parts) -> Delivery:
     """A delivery that was acknowledged."""
     return parts.attempts(parts.delivery(), 200)

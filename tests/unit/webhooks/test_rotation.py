@@ -14,12 +14,6 @@ TEN_MINUTES = timedelta(minutes=10)
 SUPERADMIN = Caller("u1", Role.SUPERADMIN, "t1")
 
 
-@pytest.fixture
-def parts() -> Parts:
-    """An event with one URL."""
-    return Parts()
-
-
 def wait(parts: Parts, **time: float) -> None:
     """Let the time pass, for all instances."""
     passed = timedelta(**time)
@@ -37,6 +31,12 @@ def recorded(parts: Parts) -> Any:
     return WebhookSecret.read(parts.fields(f"events/{EVENT}/secrets/webhooks"))
 
 
+def announce(parts: Parts) -> str:
+    """A superadmin announces a secret; the secret."""
+    rotate(parts, TEN_MINUTES)
+    return str(recorded(parts).next.secret)
+
+
 def signing(*instances: RememberedSecrets) -> list[str]:
     """What each of the instances signs with now."""
     return [instance.of(EVENT) for instance in instances]
@@ -49,8 +49,7 @@ def test_the_present_secret_signs_until_the_next_one_takes_over(parts: Parts) ->
     wait(parts, seconds=25)
     [same] = signing(another)
     wait(parts, seconds=15)
-    rotate(parts, TEN_MINUTES)
-    announced = recorded(parts).next.secret
+    announced = announce(parts)
     seen = []
     for _ in range(61):
         seen.append((parts.now, signing(one, another)))
@@ -67,8 +66,7 @@ def test_then_only_the_new_secret_is_recorded(parts: Parts) -> None:
     """The first reader puts it there before it signs; the old one is nowhere any more."""
     one, another = parts.process().webhook_secrets, parts.process().webhook_secrets
     signing(one, another)
-    rotate(parts, TEN_MINUTES)
-    announced = recorded(parts).next.secret
+    announced = announce(parts)
     wait(parts, minutes=10)
     assert recorded(parts).secret != announced
     parts.calls.clear()
@@ -85,8 +83,7 @@ def test_then_only_the_new_secret_is_recorded(parts: Parts) -> None:
 def test_instances_that_notice_at_once_write_once(parts: Parts) -> None:
     """The second finds the record changed, and looks again."""
     one, another = parts.process().webhook_secrets, parts.process().webhook_secrets
-    rotate(parts, TEN_MINUTES)
-    announced = recorded(parts).next.secret
+    announced = announce(parts)
     wait(parts, minutes=10)
 
     def another_notices() -> None:
@@ -105,8 +102,7 @@ def test_an_announced_secret_that_is_given_up_in_time_never_signs(parts: Parts, 
     """Spec 4.8: on every instance, even one that remembers it; the recorded one signs then."""
     one, another = parts.process().webhook_secrets, parts.process().webhook_secrets
     [present] = signing(one)
-    rotate(parts, TEN_MINUTES)
-    given_up = recorded(parts).next.secret
+    given_up = announce(parts)
     wait(parts, minutes=9, seconds=59)
     assert signing(another) == [present]
     if act == "withdraw":
@@ -127,8 +123,7 @@ def test_an_announced_secret_that_is_given_up_in_time_never_signs(parts: Parts, 
 @pytest.mark.parametrize("meanwhile", ["", "rotate", "announce"])
 def test_the_call_that_withdraws_a_secret_says_so(parts: Parts, meanwhile: str) -> None:
     """Also where the answer to its write was lost, and another call came in between."""
-    rotate(parts, TEN_MINUTES)
-    announced = recorded(parts).next.secret
+    announced = announce(parts)
     if meanwhile:
         active_in = TEN_MINUTES if meanwhile == "announce" else timedelta(0)
         parts.after("update secrets", lambda: rotate(parts, active_in))
@@ -140,8 +135,7 @@ def test_the_call_that_withdraws_a_secret_says_so(parts: Parts, meanwhile: str) 
 
 def test_an_announced_secret_that_is_due_cannot_be_withdrawn(parts: Parts) -> None:
     """It signs already, also where no instance has signed with it yet."""
-    rotate(parts, TEN_MINUTES)
-    announced = recorded(parts).next.secret
+    announced = announce(parts)
     wait(parts, minutes=10)
 
     assert not parts.process().actions.withdraw_secret(EVENT, SUPERADMIN)
@@ -151,8 +145,7 @@ def test_an_announced_secret_that_is_due_cannot_be_withdrawn(parts: Parts) -> No
 def test_what_was_announced_and_is_due_is_the_present_one_of_the_next(parts: Parts) -> None:
     """Also where nobody has signed with it yet."""
     one = parts.process().webhook_secrets
-    rotate(parts, TEN_MINUTES)
-    first = recorded(parts).next.secret
+    first = announce(parts)
     at = parts.now + TEN_MINUTES
     wait(parts, hours=1)
     rotate(parts, TEN_MINUTES)

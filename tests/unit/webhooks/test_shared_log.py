@@ -24,12 +24,6 @@ from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts, refused
 ADMIN: Final = Caller("u1", Role.ADMIN, "t1")
 
 
-@pytest.fixture
-def parts() -> Parts:
-    """An event with one URL."""
-    return Parts()
-
-
 def share(parts: Parts, **fields: Any) -> tuple[str, LogShare]:
     """Give a link out; the link and its share."""
     asked = {"lasts": timedelta(days=7)} | fields
