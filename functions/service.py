@@ -192,17 +192,14 @@ class Service(Parts):
         receivers have another account.
         """
         from functions.webhooks.deliveries.delivery_store import DeliveryStore
-        from functions.webhooks.failing_endpoints.notifier import Notifier, People
+        from functions.webhooks.failing_endpoints.notifier import Notifier
 
         return Notifier(
             endpoints=self._endpoints,
             settings=self._webhook_settings,
             deliveries=DeliveryStore(self.documents),
-            people=People(
-                self.documents,
-                rate_limit=self.rate_limit("EMAIL_PREFS_KEY"),
-                clock=self.clock,
-            ),
+            documents=self.documents,
+            rate_limit=self.rate_limit("EMAIL_PREFS_KEY"),
             mailer=self.mailer,
             sender=self.mail_sender,
             base_url=self.parameters.public_base_url,

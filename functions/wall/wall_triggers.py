@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from functions import log
 from functions.gcp.triggers import DocumentWritten, run_again
 from functions.wall import public_wall
-from functions.wall.public_wall import public_fields
 from functions.wall.retention import TimeUpError, due_at
 
 if TYPE_CHECKING:
@@ -21,8 +20,8 @@ def photo_written(service: "Service", event: DocumentWritten, *, is_public: bool
     Raises:
         InternalServerError: Eventarc is to run this again.
     """
-    before = public_fields(event.before)
-    if before == public_fields(event.after) or not (before or is_public):
+    before = public_wall.public_fields(event.before)
+    if before == public_wall.public_fields(event.after) or not (before or is_public):
         return
     change = public_wall.copy if is_public else public_wall.remove
     with run_again("photo.not-shown"):

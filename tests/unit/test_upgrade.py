@@ -55,7 +55,6 @@ def webhooks_written() -> Parts:
 
 def recap_written() -> House:
     """A recap of four guests that was sent, and one of two newcomers that was interrupted."""
-
     house = House()
     house.guests(4)
     house.opt_out(guest(3))

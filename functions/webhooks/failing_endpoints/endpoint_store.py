@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any, Final
 
 from functions.firestore.model import (
-    AlreadyRecordedError,
     ChangedMeanwhileError,
     Create,
     Delete,
@@ -43,8 +42,6 @@ class EndpointStore:
     """Reads and writes the records; every method but `note_failure` is one call.
 
     A record that cannot be read is passed over (`readable`).
-    `AlreadyRecordedError` where a new record exists; `ChangedMeanwhileError` where a record was
-    written since it was read (`save`, `forget`), or is gone.
     """
 
     documents: Documents
@@ -65,75 +62,70 @@ class EndpointStore:
         )
         return list(readable(self.documents.find(due), _read))
 
-    def create(self, record: FailingEndpoint) -> None:
-        """Record the first failure."""
-        fields = {"tenantId": record.tenant_id, **_fields(record), "failedAt": record.failed_at}
-        self.documents.commit(Create(_path_of(record), fields))
+    def note_failure(self, record: FailingEndpoint) -> None:
+        """Write that a delivery has failed, so that the next sweep checks the endpoint.
 
-    def note_failure(self, event_id: str, endpoint_id: str, now: datetime) -> bool:
-        """Write that a further delivery has failed, so that the next sweep checks the endpoint.
+        `record` is the first record of the endpoint; what the sweep has written stays.
 
-        What the sweep writes meanwhile stays. False where there is no record.
+        Raises:
+            ChangedMeanwhileError: the record has come or gone meanwhile.
         """
-        path = _path(event_id, endpoint_id)
-        found = self.documents.get(path)
+        found = self.documents.get(_path(record))
         if found is None:
-            return False
-        due_at = min(now, time(found.fields.get("dueAt")) or now)
-        self.documents.commit(Update(path, {"failedAt": now, "dueAt": due_at}))
-        return True
+            self.documents.commit(Create(_path(record), _fields(record)))
+            return
+        due_at = min(record.due_at, time(found.fields.get("dueAt")) or record.due_at)
+        noted = {"failedAt": record.failed_at, "dueAt": due_at}
+        self.documents.commit(Update(found.path, noted))
 
     def save(self, record: FailingEndpoint) -> FailingEndpoint:
-        """Write what a check has changed; the record in its new version."""
-        update = Update(_path_of(record), _fields(record), version=record.version)
+        """Write what a check has changed; the record in its new version.
+
+        Raises:
+            ChangedMeanwhileError: the record was written since it was read, or is gone.
+        """
+        update = Update(_path(record), _fields(record), version=record.version)
         [written] = self.documents.commit(update)
         return replace(record, version=written.version)
 
-    def note_notice(self, record: FailingEndpoint) -> None:
-        """Write what people were notified of."""
-        fields = {"told": record.reported, "toldAt": record.reported_at}
-        self.documents.commit(Update(_path_of(record), fields))
+    def note_notice(self, record: FailingEndpoint, standing: Standing, now: datetime) -> None:
+        """Write that people were notified of `standing`, unless the record is gone."""
+        told = {"told": None if standing is Standing.RECOVERED else standing, "toldAt": now}
+        with suppress(ChangedMeanwhileError):
+            self.documents.commit(Update(_path(record), told))
 
     def forget(self, record: FailingEndpoint) -> None:
-        """Delete the record."""
-        self.documents.commit(Delete(_path_of(record), record.version))
+        """Delete the record, unless it was written since it was read."""
+        with suppress(ChangedMeanwhileError):
+            self.documents.commit(Delete(_path(record), record.version))
 
 
-def _path(event_id: str, endpoint_id: str) -> str:
-    return f"events/{event_id}/endpoints/{endpoint_id}"
+def _path(record: FailingEndpoint) -> str:
+    return f"events/{record.event_id}/endpoints/{record.id}"
 
 
-def _path_of(record: FailingEndpoint) -> str:
-    return _path(record.event_id, record.id)
+_NAMES: Final = {
+    "tenant_id": "tenantId",
+    "url": "url",
+    "since": "since",
+    "failed_at": "failedAt",
+    "due_at": "dueAt",
+    "reported": "told",
+    "reported_at": "toldAt",
+    "resent_until": "resentUntil",
+}
+"""The fields of the document, by the attributes of `FailingEndpoint`."""
 
 
 def _fields(record: FailingEndpoint) -> dict[str, Any]:
-    return {
-        "url": record.url,
-        "since": record.since,
-        "dueAt": record.due_at,
-        "told": record.reported,
-        "toldAt": record.reported_at,
-        "resentUntil": record.resent_until,
-    }
+    return {name: getattr(record, attribute) for attribute, name in _NAMES.items()}
 
 
 def _read(document: Document) -> FailingEndpoint:
     *_, event_id, _, endpoint_id = document.path.split("/")
-    fields = document.fields
-    return FailingEndpoint(
-        event_id=event_id,
-        id=endpoint_id,
-        tenant_id=fields["tenantId"],
-        url=fields["url"],
-        since=fields["since"],
-        failed_at=fields["failedAt"],
-        due_at=fields["dueAt"],
-        reported=fields["told"] and Standing(fields["told"]),
-        reported_at=fields["toldAt"],
-        resent_until=fields["resentUntil"],
-        version=document.version,
-    )
+    known = {attribute: document.fields[name] for attribute, name in _NAMES.items()}
+    known["reported"] = known["reported"] and Standing(known["reported"])
+    return FailingEndpoint(event_id=event_id, id=endpoint_id, version=document.version, **known)
 
 
 @dataclass
@@ -158,30 +150,22 @@ class Failures:
         key, began = (delivery.event_id, delivery.endpoint), self.clock.monotonic()
         if delivery.test or self._noted.get(key):
             return
-        while not self._is_noted(delivery):
-            pass
-        self._noted.put(key, value=True, since=began)
-
-    def _is_noted(self, delivery: Delivery) -> bool:
-        """Write the failure; False where the record has come or gone meanwhile."""
         now = self.clock.now()
-        with suppress(AlreadyRecordedError, ChangedMeanwhileError):
-            if self.endpoints.note_failure(delivery.event_id, delivery.endpoint, now):
-                return True
-            self.endpoints.create(
-                FailingEndpoint(
-                    event_id=delivery.event_id,
-                    id=delivery.endpoint,
-                    tenant_id=self.tenants.of(delivery.event_id),
-                    url=delivery.url,
-                    # Other instances may note earlier failures later.
-                    since=(delivery.ended_at or now) - NOTED_AGAIN,
-                    failed_at=now,
-                    due_at=now,
-                )
-            )
-            return True
-        return False
+        record = FailingEndpoint(
+            event_id=delivery.event_id,
+            id=delivery.endpoint,
+            tenant_id=self.tenants.of(delivery.event_id),
+            url=delivery.url,
+            # Other instances may note earlier failures later.
+            since=(delivery.ended_at or now) - NOTED_AGAIN,
+            failed_at=now,
+            due_at=now,
+        )
+        while True:
+            with suppress(ChangedMeanwhileError):
+                self.endpoints.note_failure(record)
+                break
+        self._noted.put(key, value=True, since=began)
 
 
 def latest_deliveries(

@@ -98,20 +98,21 @@ class EndpointSweep:
     def _apply(self, record: FailingEndpoint, settings: WebhookSettings) -> FailingEndpoint | None:
         """Carry out what follows; the record where more is to be sent again, else None."""
         endpoint, now = settings.by_id.get(record.id), self.clock.now()
-        latest, has_people = Latest(), bool(settings.notify)
-        if endpoint:
-            record = record.of(endpoint, now)
-            latest = latest_deliveries(
-                self.deliveries, record, endpoint, has_people=has_people, now=now
-            )
+        if endpoint is None:
+            self.endpoints.forget(record)
+            return None
+        record, has_people = record.of(endpoint, now), bool(settings.notify)
+        latest = latest_deliveries(
+            self.deliveries, record, endpoint, has_people=has_people, now=now
+        )
         step = next_step(record, endpoint, latest, has_people=has_people, now=now)
-        if endpoint and step is Step.SEND_AGAIN:
+        if step is Step.SEND_AGAIN:
             record = self._resent(record, endpoint, latest, now)
             step = next_step(record, endpoint, latest, has_people=has_people, now=now)
+        if step is Step.FORGET:
+            self.endpoints.forget(record)
+            return None
         with suppress(ChangedMeanwhileError):  # the next sweep checks again
-            if endpoint is None or step is Step.FORGET:
-                self.endpoints.forget(record)
-                return None
             if step is Step.DISABLE:
                 self.settings.disable(record.event_id, endpoint, REASON, now, settings)
                 host = host_of(endpoint.url)
@@ -154,7 +155,7 @@ class EndpointSweep:
         if resent:
             host = host_of(endpoint.url)
             log.info("webhook.recovered", eventId=record.event_id, host=host, resent=resent)
-        return record.resent(after.at if after else until)
+        return replace(record, resent_until=after.at if after else until)
 
 
 def tenants_in_turn(records: Iterable[FailingEndpoint]) -> Iterator[FailingEndpoint]:

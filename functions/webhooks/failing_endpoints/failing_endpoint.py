@@ -3,7 +3,6 @@
 A failed delivery makes the record; while the record is there, the sweep asks `next_step`, until
 the answer is to wait, or to forget the endpoint. The first row that holds decides:
 
-    the settings have no such endpoint                              forget
     an admin has switched it off                                    wait
     the service has disabled it, and people do not know             notify
     it recovers automatically, and has acknowledged a delivery,
@@ -137,15 +136,6 @@ class FailingEndpoint:
             reported=Standing.FAILING if enabled else self.reported,
         )
 
-    def notified(self, standing: Standing, now: datetime) -> Self:
-        """The record once people were notified of `standing`."""
-        reported = None if standing is Standing.RECOVERED else standing
-        return replace(self, reported=reported, reported_at=now)
-
-    def resent(self, until: datetime) -> Self:
-        """The record once everything that failed by then was sent again."""
-        return replace(self, resent_until=until)
-
     def waiting(self, endpoint: Subscription, now: datetime) -> Self:
         """The record with the time of its next check.
 
@@ -165,7 +155,7 @@ class FailingEndpoint:
 
 def next_step(  # noqa: PLR0911 - a table
     record: FailingEndpoint,
-    endpoint: Subscription | None,
+    endpoint: Subscription,
     latest: Latest,
     *,
     has_people: bool,
@@ -175,13 +165,11 @@ def next_step(  # noqa: PLR0911 - a table
 
     Args:
         record: What is known, of the endpoint as it is configured.
-        endpoint: As it is configured; None if the settings have none of that id.
+        endpoint: As it is configured.
         latest: Its latest deliveries.
         has_people: Whether the settings name anybody to notify.
         now: The time.
     """
-    if endpoint is None:
-        return Step.FORGET
     may_notify = has_people and (
         record.reported_at is None or now - record.reported_at >= MIN_BETWEEN_NOTICES
     )

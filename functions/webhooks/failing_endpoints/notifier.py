@@ -4,16 +4,21 @@
 
 News are recorded as known once the mail service has accepted the mail, or may have. After a crash
 in between the mail may come twice. A mail that was not accepted comes with the next sweep.
+
+Everything in the mail that people wrote is one bounded line, escaped, and no link: the event's
+name, and the label and the host of a URL, whose path and query may hold keys. The only link leads
+to the console.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final, TypeAlias
+from pathlib import Path
+from typing import Any, Final, TypeAlias
 
 from functions import log
-from functions.firestore.model import ChangedMeanwhileError, Documents, text, time
+from functions.firestore.model import Documents, text, time
 from functions.mail.message import (
     Accepted,
     BadAddresses,
@@ -24,12 +29,16 @@ from functions.mail.message import (
     Refused,
     SendOutcome,
     Unknown,
+    unlinked,
 )
+from functions.mail.staff_mail import mail_time, staff_mail
+from functions.mail.texts import templates_in
 from functions.outside import Clock
 from functions.rate_limit import RateLimit
 from functions.wall.address import address_hash, deliverable, guest_uid, normalised
-from functions.webhooks.deliveries.delivery import KEPT_FOR, EndedWithin, Outcome
+from functions.webhooks.deliveries.delivery import KEPT_FOR, Attempt, EndedWithin, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
+from functions.webhooks.deliveries.endpoint_url import name_of
 from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore, latest_deliveries
 from functions.webhooks.failing_endpoints.failing_endpoint import (
     FailingEndpoint,
@@ -38,7 +47,6 @@ from functions.webhooks.failing_endpoints.failing_endpoint import (
     Step,
     next_step,
 )
-from functions.webhooks.failing_endpoints.notice_composer import Change, compose
 from functions.webhooks.webhook_settings import SettingsStore, Subscription, WebhookSettings
 
 MAILS_TO_AN_ADDRESS: Final = 24
@@ -50,42 +58,41 @@ MAILS_OF_A_TENANT: Final = 200
 _UNREACHABLE_UNTIL: Final = "unreachableUntil"
 """Field of the record of an address: it has sent a mail back for good, or complained."""
 
+_REASON_CHARACTERS: Final = 200
+_LABEL_CHARACTERS: Final = 40
 
-@dataclass(frozen=True, slots=True)
-class People:
-    """Chooses the addresses of `notify` that a mail goes to."""
+_PREDICATES: Final = {
+    Standing.FAILING: ("is failing", "are failing"),
+    Standing.DISABLED: ("is switched off", "are switched off"),
+    Standing.RECOVERED: ("works again", "work again"),
+}
 
-    documents: Documents
-    rate_limit: RateLimit
-    clock: Clock
+_templates: Final = templates_in(Path(__file__).parent / "templates")
 
-    def reachable(self, notify: Iterable[str]) -> Sequence[str]:
-        """The addresses that mail can go to, each once."""
-        addresses: dict[str, str] = {}
-        for address in filter(None, map(deliverable, notify)):
-            addresses.setdefault(normalised(address), address)
-        paths = [f"users/{guest_uid(address_hash(address))}" for address in addresses]
-        records = self.documents.get_all(paths, fields=[_UNREACHABLE_UNTIL]) if paths else []
-        now = self.clock.now()
-        return [
-            address
-            for address, record in zip(addresses.values(), records, strict=True)
-            if not record or (time(record.fields.get(_UNREACHABLE_UNTIL)) or now) <= now
-        ]
 
-    def within_limits(self, tenant_id: str, addresses: Iterable[str]) -> Sequence[str]:
-        """The `addresses` that one more mail may go to; each mail is counted."""
-        return [address for address in addresses if self._may_be_sent(tenant_id, address)]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """The news of one URL.
 
-    def _may_be_sent(self, tenant_id: str, address: str) -> bool:
-        for of, name, at_most in (
-            ("address", normalised(address), MAILS_TO_AN_ADDRESS),
-            ("tenant", tenant_id, MAILS_OF_A_TENANT),
-        ):
-            if not self.rate_limit.allows("notices", f"{of} {name}", at_most, timedelta(days=1)):
-                log.warning("notice.limited", of=of)
-                return False
-        return True
+    Attributes:
+        url: The URL as it is configured.
+        label: What organizers call it; may be empty.
+        standing: The new standing.
+        since: When the first of the deliveries ended that have failed in a row.
+        waiting: Deliveries since then that did not get through.
+        skipped: Deliveries among them that were not tried, while the URL was switched off.
+        failed: The last attempt of the delivery that failed last, or None.
+        acknowledged_at: When the receiver acknowledged a delivery again, or None.
+    """
+
+    url: str
+    standing: Standing
+    since: datetime | None
+    waiting: int
+    skipped: int = 0
+    failed: Attempt | None = None
+    acknowledged_at: datetime | None = None
+    label: str = ""
 
 
 _News: TypeAlias = tuple[FailingEndpoint, Change]
@@ -99,7 +106,8 @@ class Notifier:
     endpoints: EndpointStore
     settings: SettingsStore
     deliveries: DeliveryStore
-    people: People
+    documents: Documents
+    rate_limit: RateLimit
     mailer: Mailer
     sender: MailSender
     base_url: str
@@ -118,14 +126,15 @@ class Notifier:
         news = list(self._news(event_id, settings)) if event is not None else []
         if event is None or not news:
             return
-        reachable = self.people.reachable(settings.notify)
+        reachable = self._reachable(settings.notify)
         if not reachable:
             log.warning("notice.nobody", eventId=event_id)
             self._record(news)
             return
         self.mailer.check()
         sender = self.sender.checked()  # before the mails are counted
-        addresses = self.people.within_limits(text(event.get("tenantId")) or "", reachable)
+        tenant_id = text(event.get("tenantId")) or ""
+        addresses = [address for address in reachable if self._may_get(tenant_id, address)]
         if not addresses:
             return
         message = compose(
@@ -139,6 +148,31 @@ class Notifier:
         if self._send(event_id, message, news):
             self._record(news)
 
+    def _reachable(self, notify: Iterable[str]) -> Sequence[str]:
+        """The addresses that mail can go to, each once."""
+        addresses: dict[str, str] = {}
+        for address in filter(None, map(deliverable, notify)):
+            addresses.setdefault(normalised(address), address)
+        paths = [f"users/{guest_uid(address_hash(address))}" for address in addresses]
+        records = self.documents.get_all(paths, fields=[_UNREACHABLE_UNTIL]) if paths else []
+        now = self.clock.now()
+        return [
+            address
+            for address, record in zip(addresses.values(), records, strict=True)
+            if not record or (time(record.fields.get(_UNREACHABLE_UNTIL)) or now) <= now
+        ]
+
+    def _may_get(self, tenant_id: str, address: str) -> bool:
+        """Whether one more mail may go to the address; the mail is counted."""
+        for of, name, at_most in (
+            ("address", normalised(address), MAILS_TO_AN_ADDRESS),
+            ("tenant", tenant_id, MAILS_OF_A_TENANT),
+        ):
+            if not self.rate_limit.allows("notices", f"{of} {name}", at_most, timedelta(days=1)):
+                log.warning("notice.limited", of=of)
+                return False
+        return True
+
     def _news(self, event_id: str, settings: WebhookSettings) -> Iterator[_News]:
         for recorded in self.endpoints.of_event(event_id):
             endpoint, now = settings.by_id.get(recorded.id), self.clock.now()
@@ -147,7 +181,8 @@ class Notifier:
             record = recorded.of(endpoint, now)
             latest = latest_deliveries(self.deliveries, record, endpoint, has_people=True, now=now)
             # The sweep sends again, and not this function.
-            step = next_step(record.resent(now), endpoint, latest, has_people=True, now=now)
+            resent = replace(record, resent_until=now)
+            step = next_step(resent, endpoint, latest, has_people=True, now=now)
             standing = Standing.DISABLED if endpoint.disabled else Standing.FAILING
             if step is Step.NOTIFY_OF_RECOVERY:
                 yield record, self._change(record, endpoint, Standing.RECOVERED, latest)
@@ -211,8 +246,7 @@ class Notifier:
 
     def _record(self, news: Iterable[_News]) -> None:
         for record, change in news:
-            with suppress(ChangedMeanwhileError):  # the record is gone
-                self.endpoints.note_notice(record.notified(change.standing, self.clock.now()))
+            self.endpoints.note_notice(record, change.standing, self.clock.now())
 
 
 def _send_without_refused(mailer: Mailer, message: EmailMessage) -> tuple[SendOutcome, int]:
@@ -225,3 +259,79 @@ def _send_without_refused(mailer: Mailer, message: EmailMessage) -> tuple[SendOu
         if not copies or len(copies) == len(message.copies):
             return outcome, 0
         message = replace(message, copies=copies)
+
+
+def compose(
+    changes: Sequence[Change],
+    *,
+    event_id: str,
+    event_name: str,
+    addresses: Iterable[str],
+    sender: MailSender,
+    base_url: str,
+) -> EmailMessage:
+    """One message about all `changes`; see `staff_mail`."""
+    works = all(change.standing is Standing.RECOVERED for change in changes)
+    return staff_mail(
+        _templates,
+        "notice",
+        _headline(changes),
+        event_id=event_id,
+        event_name=event_name,
+        place="receivers",
+        base_url=base_url,
+        sender=sender,
+        addresses=addresses,
+        works=works,
+        changes=[_shown(change) for change in changes],
+        what_to_do=_what_to_do(changes, works=works),
+    )
+
+
+def _headline(changes: Sequence[Change]) -> str:
+    if len(changes) == 1:
+        return f"A webhook URL {_PREDICATES[changes[0].standing][0]}"
+    counts = Counter(change.standing for change in changes)
+    phrases = [
+        f"{count} {_PREDICATES[standing][count > 1]}"
+        for standing in Standing
+        if (count := counts[standing])
+    ]
+    return f"Webhook URLs: {', '.join(phrases)}"
+
+
+def _shown(change: Change) -> dict[str, Any]:
+    """The fields of a URL in the templates: its name, and what has become of it, in lines."""
+    lines = _templates.get_template("change.txt").render(
+        standing=change.standing,
+        since=change.since and mail_time(change.since),
+        acknowledged=change.acknowledged_at and mail_time(change.acknowledged_at),
+        reason=_reason(change.failed),
+        waiting=change.waiting,
+        skipped=change.skipped,
+    )
+    name = name_of(change.url).replace(".", "[.]")  # mail programs make links of hosts
+    label = unlinked(change.label, _LABEL_CHARACTERS)
+    return {
+        "name": f"{label} ({name})" if label else name,
+        "standing": change.standing,
+        "lines": lines.splitlines(),
+    }
+
+
+def _reason(failed: Attempt | None) -> str:
+    """Why the last delivery failed; empty if that is not known."""
+    if failed and failed.status is not None:
+        return f"HTTP {failed.status}"
+    return unlinked(failed.error, _REASON_CHARACTERS) if failed and failed.error else ""
+
+
+def _what_to_do(changes: Sequence[Change], *, works: bool) -> str:
+    if works and not any(change.waiting for change in changes):
+        return "There is nothing to do."
+    if works:
+        return "Send again what has not arrived, in the console."
+    advice = "Mend the receiver, try it with a test, then send again what has not arrived."
+    if any(change.standing is Standing.DISABLED for change in changes):
+        advice += " An admin switches a URL on again."
+    return f"{advice} All of that is in the console."

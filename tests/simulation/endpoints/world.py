@@ -86,7 +86,7 @@ class EndpointWorld:
         )
         if dead := self._scenario.dead:
             self._deliveries.create(EVENT, dead)
-            EndpointStore(InMemoryDocuments(self._firestore)).create(_noted(dead[0]))
+            EndpointStore(InMemoryDocuments(self._firestore)).note_failure(_noted(dead[0]))
         self._firestore.now = lambda: simulation.now
         self._attempts = CloudTasks(simulation)
         self._notices = CloudTasks(simulation)

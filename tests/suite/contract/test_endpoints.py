@@ -28,7 +28,7 @@ def noted(event_id: str, since: datetime) -> None:
         failed_at=datetime.now(UTC) - timedelta(minutes=1),
         due_at=since,
     )
-    EndpointStore(documents()).create(record)
+    EndpointStore(documents()).note_failure(record)
 
 
 def test_people_are_told_of_a_dead_receiver(

@@ -1,96 +1,54 @@
 """What was under a deleted event goes; its id is never given out again."""
 
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
-from typing import TypeVar
+from datetime import timedelta
 
 import pytest
 
-from functions.firestore.model import Put, Query
-from functions.outside import Clock
+from functions.firestore.model import Query
 from functions.wall.retention import SETTLED, OrphanCleanup, TimeUpError
-from tests.in_memory.documents import Firestore, InMemoryDocuments
-
-T = TypeVar("T")
+from tests.in_memory.through import Crash
+from tests.unit.wall.world import World
+from tests.unit.webhooks.parts import crashes
 
 PAGE = 2
-NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+TOMBSTONE = "deletedEvents/party"
 
 
-class Crash(Exception):  # noqa: N818 - it is no error, it is a power cut
-    """The process ends here."""
+def under_events(world: World) -> set[str]:
+    """Paths of all documents under events."""
+    found = world.firestore.query(Query(collection="events/", group=True))
+    return {document.path for document in found}
 
 
-class World:
-    """Firestore with a clock of its own; `on` hooks run before a call of that name."""
-
-    def __init__(self) -> None:
-        """An event that was deleted with seven documents under it, and one that was not."""
-        self.now = NOON
-        self.seconds = 0.0
-        self.on: dict[str, Callable[[], None]] = {}
-        self.firestore = Firestore(lambda: self.now)
-        self.add(*(f"events/party/photos/{n}" for n in range(7)), "events/other/photos/1")
-        self.through = InMemoryDocuments(self.firestore, self._at)
-
-    def put_tombstone(self) -> None:
-        """The event is deleted now."""
-        self.firestore.commit(Put("deletedEvents/party", {"deletedAt": self.now}))
-
-    def add(self, *paths: str) -> None:
-        """Write such documents."""
-        self.firestore.commit(*(Put(path, {"n": 1}) for path in paths))
-
-    def _at(self, what: str, effect: Callable[[], T], *, retried: bool = True) -> T:
-        del retried
-        self.seconds += 1
-        hook = self.on.pop(what, None)
-        if hook:
-            hook()
-        return effect()
-
-    @property
-    def documents(self) -> set[str]:
-        """Paths of all documents under events."""
-        found = self.firestore.query(Query(collection="photos", group=True))
-        found = [*found, *self.firestore.query(Query(collection="deliveries", group=True))]
-        return {document.path for document in found}
-
-    @property
-    def is_marked(self) -> bool:
-        """Whether the tombstone of the party stands, and no sweep looks at it any more."""
-        found = self.firestore.get("deletedEvents/party")
-        assert found is not None
-        return "deletedAt" not in found.fields
+def is_marked(world: World) -> bool:
+    """Whether the tombstone of the party stands, and no sweep looks at it any more."""
+    return "deletedAt" not in world.fields(TOMBSTONE)
 
 
 @pytest.fixture
 def world() -> World:
-    """The deleted event."""
-    return World()
+    """An event that was deleted with seven documents under it, and one that was not."""
+    world = World()
+    world.put(*(f"events/party/photos/{n}" for n in range(7)), "events/other/photos/1", n=1)
+    return world
 
 
 @pytest.fixture
 def emptying(world: World) -> OrphanCleanup:
     """The use case, in that world."""
-    clock = Clock(lambda: world.now, lambda: world.seconds, lambda _: None)
-    return OrphanCleanup(world.through, clock, page_size=PAGE)
+    return OrphanCleanup(world.documents, world.clock, page_size=PAGE)
 
 
 @pytest.mark.parametrize("call", ["find party", "write each photos"])
 def test_a_crash_anywhere_loses_nothing(call: str, world: World, emptying: OrphanCleanup) -> None:
     """The tombstone stays, and the next run goes on: everything under the event goes."""
-
-    def crash() -> None:
-        raise Crash
-
-    world.on[call] = crash
+    world.at[call] = crashes
     with pytest.raises(Crash):
         emptying.empty("party")
     emptying.empty("party")
 
-    assert world.documents == {"events/other/photos/1"}
-    assert not world.is_marked
+    assert under_events(world) == {"events/other/photos/1"}
+    assert not is_marked(world)
 
 
 def test_a_run_that_takes_too_long_is_gone_on_with(world: World, emptying: OrphanCleanup) -> None:
@@ -99,13 +57,13 @@ def test_a_run_that_takes_too_long_is_gone_on_with(world: World, emptying: Orpha
     def stall() -> None:
         world.seconds += 3600
 
-    world.on["write each photos"] = stall
+    world.at["write each photos"] = stall
     with pytest.raises(TimeUpError):
         emptying.empty("party")
-    assert len(world.documents) == 8 - PAGE
+    assert len(under_events(world)) == 8 - PAGE
 
     emptying.empty("party")
-    assert world.documents == {"events/other/photos/1"}
+    assert under_events(world) == {"events/other/photos/1"}
 
 
 def test_the_sweep_deletes_what_a_function_wrote_that_was_still_at_work(
@@ -113,27 +71,27 @@ def test_the_sweep_deletes_what_a_function_wrote_that_was_still_at_work(
 ) -> None:
     """The sweep marks the tombstone once every function that was at work has ended."""
     emptying.empty("party")
-    world.add("events/party/deliveries/late")
+    world.put("events/party/deliveries/late", n=1)
     world.now += SETTLED
 
     emptying.sweep()
-    assert not world.is_marked
+    assert not is_marked(world)
     world.now += timedelta(seconds=1)
     emptying.sweep()
 
-    assert world.documents == {"events/other/photos/1"}
-    assert world.is_marked
+    assert under_events(world) == {"events/other/photos/1"}
+    assert is_marked(world)
 
 
 def test_the_sweep_goes_on_where_nobody_else_does(world: World, emptying: OrphanCleanup) -> None:
     """The sweep empties an event whose trigger Eventarc has given up after a day."""
-    world.put_tombstone()
+    world.put(TOMBSTONE, deletedAt=world.now)
     world.now += SETTLED + timedelta(days=1)
 
     emptying.sweep()
 
-    assert world.documents == {"events/other/photos/1"}
-    assert world.is_marked
+    assert under_events(world) == {"events/other/photos/1"}
+    assert is_marked(world)
 
 
 def test_a_trigger_that_runs_again_during_the_sweep_is_swept_after(
@@ -142,7 +100,7 @@ def test_a_trigger_that_runs_again_during_the_sweep_is_swept_after(
     """After a second deletion, documents written later are deleted as well."""
     emptying.empty("party")
     world.now += SETTLED + timedelta(seconds=1)
-    world.on["update deletedEvents"] = world.put_tombstone
+    world.at["update deletedEvents"] = lambda: world.put(TOMBSTONE, deletedAt=world.now)
     emptying.sweep()
 
-    assert not world.is_marked
+    assert not is_marked(world)

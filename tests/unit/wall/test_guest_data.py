@@ -1,88 +1,56 @@
 """`keepGuestDataDays`: names and addresses leave an archived event's photos, and not before."""
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
-from functions.firestore.model import Delete, Document, Put, Query, Write, Written
-from functions.outside import Clock
+from functions.firestore.model import Document, Query, Write, Written
 from functions.wall.retention import Forgetting, TimeUpError, due_at
-from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.through import ServiceError
+from tests.unit.wall.world import NOON, World
 
-NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 ARCHIVED = {"status": "archived", "archivedAt": NOON, "keepGuestDataDays": 30}
 PAGE = 2
-T = TypeVar("T")
 
 
-class World:
-    """Firestore; `overtake` names a photo that somebody deletes, before a write."""
+def put_photos(world: World, count: int) -> None:
+    """Write so many photos of the event."""
+    paths = [f"events/e/photos/p{n:03}" for n in range(count)]
+    world.put(*paths, uploaderName="Ann", uploaderEmail="ann@example.com")
 
-    def __init__(self) -> None:
-        """One event, archived at noon, with five photos."""
-        self.now = NOON
-        self.seconds = 0.0
-        self.overtake = ""
-        self.at: dict[str, Callable[[], object]] = {}
-        self.firestore = Firestore(lambda: self.now)
-        self.event(ARCHIVED)
-        self.photos(5)
-        documents = InMemoryDocuments(self.firestore, self._at)
-        self.forgetting = Forgetting(
-            documents,
-            Clock(lambda: self.now, lambda: self.seconds, lambda _: None),
-            page_size=PAGE,
-        )
 
-    def event(self, fields: Mapping[str, Any] | None) -> None:
-        """Write the event, or delete it."""
-        self.firestore.commit(Put("events/e", fields) if fields else Delete("events/e"))
+def told_of(world: World) -> set[str]:
+    """Photos that tell of their guest."""
+    found = world.firestore.query(Query(collection="events/e/photos"))
+    return {
+        photo.id
+        for photo in found
+        if photo.fields.get("uploaderName") or "uploaderEmail" in photo.fields
+    }
 
-    def photos(self, count: int) -> None:
-        """Write so many."""
-        fields = {"uploaderName": "Ann", "uploaderEmail": "ann@example.com"}
-        self.firestore.commit(*(Put(f"events/e/photos/p{n:03}", fields) for n in range(count)))
 
-    def _at(self, what: str, effect: Callable[[], T], *, retried: bool = True) -> T:
-        del retried
-        self.seconds += what in ("write each photos", "find photos")
-        self.at.pop(what, lambda: None)()
-        if what == "write each photos" and self.overtake:
-            self.firestore.commit(Delete(f"events/e/photos/{self.overtake}"))
-            self.overtake = ""
-        return effect()
-
-    @property
-    def told_of(self) -> set[str]:
-        """Photos that tell of their guest."""
-        found = self.firestore.query(Query(collection="events/e/photos"))
-        return {
-            photo.id
-            for photo in found
-            if photo.fields.get("uploaderName") or "uploaderEmail" in photo.fields
-        }
-
-    @property
-    def timers(self) -> dict[str, datetime]:
-        """When guests of which events are forgotten."""
-        found = self.firestore.query(Query(collection="guestData", group=True))
-        return {timer.path.split("/")[1]: timer.fields["dueAt"] for timer in found}
+def timers_of(world: World) -> dict[str, datetime]:
+    """When guests of which events are forgotten."""
+    found = world.firestore.query(Query(collection="guestData", group=True))
+    return {timer.path.split("/")[1]: timer.fields["dueAt"] for timer in found}
 
 
 @pytest.fixture
 def world() -> World:
-    """The archived event."""
-    return World()
+    """An event, archived at noon, with five photos."""
+    world = World()
+    world.put("events/e", **ARCHIVED)
+    put_photos(world, 5)
+    return world
 
 
 @pytest.fixture
 def forgetting(world: World) -> Forgetting:
     """The use case in that world."""
-    return world.forgetting
+    return Forgetting(world.documents, world.clock, page_size=PAGE)
 
 
 @pytest.mark.parametrize(
@@ -109,11 +77,11 @@ def test_guests_are_forgotten_when_it_is_time(world: World, forgetting: Forgetti
     forgetting.schedule("e")
     world.now = NOON + timedelta(days=30) - timedelta(seconds=1)
     forgetting.sweep()
-    assert len(world.told_of) == 5
+    assert len(told_of(world)) == 5
     world.now += timedelta(seconds=1)
-    world.overtake = "p001"
+    world.at["write each photos"] = lambda: world.delete("events/e/photos/p001")
     forgetting.sweep()
-    assert (world.told_of, world.timers) == (set(), {})
+    assert (told_of(world), timers_of(world)) == (set(), {})
 
 
 @pytest.mark.parametrize("status", ["published", None])
@@ -122,10 +90,13 @@ def test_an_event_that_lives_again_keeps_its_guests(
 ) -> None:
     """The timer has no effect where the event is published again or deleted."""
     forgetting.schedule("e")
-    world.event({**ARCHIVED, "status": status} if status else None)
+    if status:
+        world.put("events/e", **(ARCHIVED | {"status": status}))
+    else:
+        world.delete("events/e")
     world.now = NOON + timedelta(days=30)
     forgetting.sweep()
-    assert (len(world.told_of), world.timers) == (5, {})
+    assert (len(told_of(world)), timers_of(world)) == (5, {})
 
 
 def test_an_event_that_is_archived_meanwhile_has_its_timer(
@@ -134,13 +105,13 @@ def test_an_event_that_is_archived_meanwhile_has_its_timer(
     """Triggers run at once: one that has seen the event published deletes no later timer."""
 
     def archived_again() -> None:
-        world.event(ARCHIVED)
+        world.put("events/e", **ARCHIVED)
         forgetting.schedule("e")
 
-    world.event({**ARCHIVED, "status": "published"})
+    world.put("events/e", **(ARCHIVED | {"status": "published"}))
     world.at = {"end events": archived_again}
     forgetting.schedule("e")
-    assert world.timers == {"e": NOON + timedelta(days=30)}
+    assert timers_of(world) == {"e": NOON + timedelta(days=30)}
 
 
 def test_an_event_that_is_archived_anew_during_the_sweep_keeps_its_timer(
@@ -151,40 +122,39 @@ def test_an_event_that_is_archived_anew_during_the_sweep_keeps_its_timer(
     world.now = NOON + timedelta(days=30)
 
     def archived_again() -> None:
-        world.event({**ARCHIVED, "archivedAt": world.now})
+        world.put("events/e", **(ARCHIVED | {"archivedAt": world.now}))
         forgetting.schedule("e")
 
     world.at["write each photos"] = archived_again
     forgetting.sweep()
-    assert world.timers == {"e": NOON + timedelta(days=60)}
+    assert timers_of(world) == {"e": NOON + timedelta(days=60)}
 
 
 def test_more_days_are_waited_for(world: World, forgetting: Forgetting) -> None:
     """The event as it is when the timer is due decides, and the timer follows."""
     forgetting.schedule("e")
-    world.event({**ARCHIVED, "keepGuestDataDays": 60})
+    world.put("events/e", **(ARCHIVED | {"keepGuestDataDays": 60}))
     world.now = NOON + timedelta(days=30)
     forgetting.sweep()
-    assert (len(world.told_of), world.timers) == (5, {"e": NOON + timedelta(days=60)})
+    assert (len(told_of(world)), timers_of(world)) == (5, {"e": NOON + timedelta(days=60)})
 
 
 def test_a_large_event_keeps_no_other_event_waiting(world: World, forgetting: Forgetting) -> None:
     """What a sweep has no time for waits behind other events, and goes on where it stopped."""
-    world.photos(200)  # to read them all takes longer than a sweep has
-    world.firestore.commit(
-        Put("events/small", ARCHIVED), Put("events/small/photos/p", {"uploaderName": "Ben"})
-    )
+    put_photos(world, 200)  # to read them all takes longer than a sweep has
+    world.put("events/small", **ARCHIVED)
+    world.put("events/small/photos/p", uploaderName="Ben")
     forgetting.schedule("e")
     forgetting.schedule("small")
     world.now = NOON + timedelta(days=30)
     timers = []
-    for _ in range(7):
+    for _ in range(8):
         world.now += timedelta(minutes=5)
         with contextlib.suppress(TimeUpError):
             forgetting.sweep()
-        timers.append(set(world.timers))
+        timers.append(set(timers_of(world)))
     assert timers[:2] == [{"e", "small"}, {"e"}]
-    assert (world.told_of, timers[-1]) == (set(), set())
+    assert (told_of(world), timers[-1]) == (set(), set())
 
 
 def test_a_photo_whose_write_fails_is_written_again(
@@ -202,4 +172,4 @@ def test_a_photo_whose_write_fails_is_written_again(
     forgetting.schedule("e")
     world.now = NOON + timedelta(days=30)
     forgetting.sweep()
-    assert (world.told_of, world.timers) == (set(), {})
+    assert (told_of(world), timers_of(world)) == (set(), {})

@@ -14,12 +14,6 @@ from tests.unit.webhooks.evening import ANN, MINUTE, SETTINGS, Evening
 from tests.unit.webhooks.parts import NOW, URL, crashes, fails
 
 
-@pytest.fixture
-def evening() -> Evening:
-    """Nothing has failed."""
-    return Evening()
-
-
 def test_a_failure_that_could_not_be_noted_is_noted_by_the_next_task(evening: Evening) -> None:
     """Whether the write failed, or its process ended while another task had a failure to note."""
     failures = evening.process().worker.failures

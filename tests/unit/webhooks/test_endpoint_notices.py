@@ -29,12 +29,6 @@ def addresses(evening: Evening) -> list[str]:
 
 
 @pytest.fixture
-def evening() -> Evening:
-    """Nothing has failed."""
-    return Evening()
-
-
-@pytest.fixture
 def failing(evening: Evening) -> Evening:
     """Ann knows that it fails."""
     evening.fail(5)
@@ -56,6 +50,14 @@ def test_what_has_recovered_is_told_once(failing: Evening) -> None:
     assert failing.mailed(20) == [RECOVERED]
     assert failing.mailed(300) == []
     assert failing.known() is None
+
+
+def test_a_recovery_that_is_due_holds_no_news_up(failing: Evening) -> None:
+    """The sweep sends again, and not the function that sends mails."""
+    failing.now += timedelta(hours=1)
+    failing.answer_at_last()
+    failing.process().notifier.notify(EVENT)
+    assert failing.mails[-1].subject == RECOVERED
 
 
 def test_an_endpoint_that_is_disabled_is_told(evening: Evening) -> None:
@@ -106,6 +108,7 @@ def test_whoever_is_gone_is_not_told(evening: Evening, gone: str) -> None:
         url = OTHER if gone == "endpoint" else URL
         evening.subscribe(url, notify=[] if gone == "people" else [ANN])
     assert evening.mailed(30) == []
+    assert (evening.known() is None) == (gone == "endpoint")
 
 
 @pytest.mark.parametrize(("notify", "told"), [([ANN, BOB], [FAILING]), ([ANN], [])])
@@ -116,6 +119,7 @@ def test_an_address_that_sent_a_mail_back_gets_none(
     evening.subscribe(URL, notify=notify)
     until = NOW + timedelta(days=300)
     evening.put(f"users/{guest_uid(address_hash(ANN))}", {"unreachableUntil": until})
+    evening.put(f"users/{guest_uid(address_hash(BOB))}", {"emailPreferences": {}})
     evening.fail(5)
     assert evening.mailed(30) == told
     assert [task.queue for task in evening.queued] == [NOTICE_QUEUE]

@@ -18,15 +18,9 @@ from functions.webhooks.failing_endpoints.failing_endpoint import FailingEndpoin
 from functions.webhooks.webhook_settings import key
 from tests.in_memory.documents import InMemoryDocuments
 from tests.unit.webhooks.evening import HOUR, MINUTE, SETTINGS, Evening
-from tests.unit.webhooks.parts import NOW, OTHER, URL, fails
+from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, fails
 
 T = TypeVar("T")
-
-
-@pytest.fixture
-def evening() -> Evening:
-    """Nothing has failed."""
-    return Evening()
 
 
 def test_each_failure_is_sent_again_once_in_order(evening: Evening) -> None:
@@ -130,6 +124,7 @@ def test_a_failure_is_noted_once_a_minute(evening: Evening) -> None:
     """Spec 6.4: a read and a write, however many deliveries fail."""
     failures = evening.process().worker.failures
     delivery = evening.ends("d1")
+    failures.tenants.of(EVENT)  # which the attempt has asked for
     evening.calls.clear()
     for _ in range(100):
         failures.note(delivery)
@@ -158,7 +153,7 @@ class SlowEvening(Evening):
             urls = [f"https://{event}.example/{number}" for number in range(20)]
             self.put(f"events/x{event}/settings/webhooks", {"urls": urls, "recover": urls})
             for url in urls:
-                EndpointStore(InMemoryDocuments(self.firestore)).create(
+                EndpointStore(InMemoryDocuments(self.firestore)).note_failure(
                     failing(f"x{event}", key(url), "t2", hours_late=1)
                 )
         self.seconds = 2.5

@@ -52,7 +52,6 @@ def answered(ago: timedelta, failures: int = 0) -> Latest:
 @pytest.mark.parametrize(
     ("record", "endpoint", "latest", "step"),
     [
-        (RECORD, None, failing(100, long=True), Step.FORGET),
         # switched off by an admin: neither a recovery nor a mail
         (RECORD, OFF, answered(MINUTE), Step.WAIT),
         (RECORD, OFF, failing(50), Step.WAIT),
@@ -73,7 +72,7 @@ def answered(ago: timedelta, failures: int = 0) -> Latest:
             answered(MINUTE),
             Step.SEND_AGAIN,
         ),
-        (RECORD.resent(NOW - MINUTE), RECOVERED, answered(MINUTE), Step.WAIT),
+        (replace(RECORD, resent_until=NOW - MINUTE), RECOVERED, answered(MINUTE), Step.WAIT),
         (RECORD, RECOVERED, answered(25 * HOUR), Step.WAIT),
         (RECORD, UNUSABLE, answered(MINUTE), Step.WAIT),
         (RECORD, RECOVERED, failing(3), Step.WAIT),
@@ -107,7 +106,7 @@ def answered(ago: timedelta, failures: int = 0) -> Latest:
     ],
 )
 def test_what_follows(
-    record: FailingEndpoint, endpoint: Subscription | None, latest: Latest, step: Step
+    record: FailingEndpoint, endpoint: Subscription, latest: Latest, step: Step
 ) -> None:
     """The first row that holds, where the settings name somebody."""
     assert next_step(record, endpoint, latest, has_people=True, now=NOW) is step
@@ -170,4 +169,6 @@ def test_when_the_sweep_looks_next(endpoint: Subscription, ago: timedelta, wait:
 
 def test_what_failed_in_the_last_minutes_is_looked_at_again() -> None:
     """A record may be late by minutes."""
-    assert RECORD.resent(NOW).waiting(RECOVERED, NOW).resent_until == NOW - 10 * MINUTE
+    assert (
+        replace(RECORD, resent_until=NOW).waiting(RECOVERED, NOW).resent_until == NOW - 10 * MINUTE
+    )

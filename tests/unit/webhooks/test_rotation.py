@@ -24,6 +24,12 @@ def recorded(parts: Parts) -> Any:
     return WebhookSecret.read(parts.fields(f"events/{EVENT}/secrets/webhooks"))
 
 
+def announce(parts: Parts) -> str:
+    """A superadmin announces a secret; the secret."""
+    rotate(parts, TEN_MINUTES)
+    return str(recorded(parts).next.secret)
+
+
 def signing(*instances: RememberedSecrets) -> list[str]:
     """What each of the instances signs with now."""
     return [instance.of(EVENT) for instance in instances]
@@ -36,8 +42,7 @@ def test_the_present_secret_signs_until_the_next_one_takes_over(parts: Parts) ->
     parts.wait(25)
     [same] = signing(another)
     parts.wait(15)
-    rotate(parts, TEN_MINUTES)
-    announced = recorded(parts).next.secret
+    announced = announce(parts)
     seen = []
     for _ in range(61):
         seen.append((parts.now, signing(one, another)))
@@ -54,8 +59,7 @@ def test_then_only_the_new_secret_is_recorded(parts: Parts) -> None:
     """The first reader puts it there before it signs; the old one is nowhere any more."""
     one, another = parts.process().webhook_secrets, parts.process().webhook_secrets
     signing(one, another)
-    rotate(parts, TEN_MINUTES)
-    announced = recorded(parts).next.secret
+    announced = announce(parts)
     parts.wait(600)
     assert recorded(parts).secret != announced
     parts.calls.clear()
@@ -72,8 +76,7 @@ def test_then_only_the_new_secret_is_recorded(parts: Parts) -> None:
 def test_instances_that_notice_at_once_write_once(parts: Parts) -> None:
     """The second finds the record changed, and looks again."""
     one, another = parts.process().webhook_secrets, parts.process().webhook_secrets
-    rotate(parts, TEN_MINUTES)
-    announced = recorded(parts).next.secret
+    announced = announce(parts)
     parts.wait(600)
 
     def another_notices() -> None:
@@ -92,8 +95,7 @@ def test_an_announced_secret_that_is_given_up_in_time_never_signs(parts: Parts, 
     """Spec 4.8: on every instance, even one that remembers it; the recorded one signs then."""
     one, another = parts.process().webhook_secrets, parts.process().webhook_secrets
     [present] = signing(one)
-    rotate(parts, TEN_MINUTES)
-    given_up = recorded(parts).next.secret
+    given_up = announce(parts)
     parts.wait(599)
     assert signing(another) == [present]
     if act == "withdraw":
@@ -114,8 +116,7 @@ def test_an_announced_secret_that_is_given_up_in_time_never_signs(parts: Parts, 
 @pytest.mark.parametrize("meanwhile", ["", "rotate", "announce"])
 def test_the_call_that_withdraws_a_secret_says_so(parts: Parts, meanwhile: str) -> None:
     """Also where the answer to its write was lost, and another call came in between."""
-    rotate(parts, TEN_MINUTES)
-    announced = recorded(parts).next.secret
+    announced = announce(parts)
     if meanwhile:
         active_in = TEN_MINUTES if meanwhile == "announce" else timedelta(0)
         parts.after("update secrets", lambda: rotate(parts, active_in))
@@ -127,8 +128,7 @@ def test_the_call_that_withdraws_a_secret_says_so(parts: Parts, meanwhile: str) 
 
 def test_an_announced_secret_that_is_due_cannot_be_withdrawn(parts: Parts) -> None:
     """It signs already, also where no instance has signed with it yet."""
-    rotate(parts, TEN_MINUTES)
-    announced = recorded(parts).next.secret
+    announced = announce(parts)
     parts.wait(600)
 
     assert not parts.process().actions.withdraw_secret(EVENT, SUPERADMIN)
@@ -138,8 +138,7 @@ def test_an_announced_secret_that_is_due_cannot_be_withdrawn(parts: Parts) -> No
 def test_what_was_announced_and_is_due_is_the_present_one_of_the_next(parts: Parts) -> None:
     """Also where nobody has signed with it yet."""
     one = parts.process().webhook_secrets
-    rotate(parts, TEN_MINUTES)
-    first = recorded(parts).next.secret
+    first = announce(parts)
     at = parts.now + TEN_MINUTES
     parts.wait(3600)
     rotate(parts, TEN_MINUTES)

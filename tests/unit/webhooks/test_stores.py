@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from functions.firestore.model import AlreadyRecordedError, ChangedMeanwhileError
+from functions.firestore.model import ChangedMeanwhileError
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
@@ -115,21 +115,17 @@ def test_what_workers_note_of_an_endpoint_stays_beside_a_sweep(
         failed_at=NOW,
         due_at=NOW,
     )
-    assert not store.note_failure(EVENT, "a", NOW)
-    store.create(record)
-    with pytest.raises(AlreadyRecordedError):
-        store.create(record)
+    store.note_failure(record)
     [read] = store.due(NOW)
     assert read == record
 
-    assert store.note_failure(EVENT, "a", later)
-    for write in (store.save, store.forget):
-        with pytest.raises(ChangedMeanwhileError):
-            write(read)
-    store.note_notice(read.notified(Standing.FAILING, NOW))
+    store.note_failure(replace(record, since=later, failed_at=later, due_at=later))
+    with pytest.raises(ChangedMeanwhileError):
+        store.save(read)
+    store.forget(read)
+    store.note_notice(read, Standing.FAILING, NOW)
     [again] = store.of_event(EVENT)
     assert again == replace(record, reported=Standing.FAILING, reported_at=NOW, failed_at=later)
     store.forget(again)
-    for write in (store.save, store.note_notice):
-        with pytest.raises(ChangedMeanwhileError):
-            write(again)
+    store.note_notice(again, Standing.FAILING, NOW)
+    assert not store.of_event(EVENT)
