@@ -6,6 +6,7 @@ https://cloud.google.com/secret-manager/docs
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from functions import log, parameters
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
     from google.cloud.secretmanager_v1 import SecretManagerServiceClient
 
 KEPT_SECONDS: Final = 300.0
-"""How long a process keeps a secret: a new version is in use everywhere after that."""
+"""How long a process keeps a secret: a new version verifies everywhere after that."""
+
+KNOWN_AFTER: Final = timedelta(seconds=KEPT_SECONDS + 60)
+"""Age at which every process knows a version; reading the versions may take the last minute."""
 
 RETRY_SECONDS: Final = 30.0
 """Pause after a failed refresh, during which the old values are used."""
@@ -54,6 +58,9 @@ class SecretManager:
 
     def versions(self, name: str, *, at_most: int = MAX_VERSIONS) -> tuple[str, ...]:
         """Values of the secret's enabled versions, the newest first, without surrounding space.
+
+        Where several are read, a version that another process may not know comes after those that
+        all know: a link that it signed would be refused there.
 
         Raises:
             MissingSecretError: no version is enabled.
@@ -99,10 +106,12 @@ class SecretManager:
         try:
             request = {"parent": secret, "filter": "state:ENABLED"}
             listed = client.list_secret_versions(request=request, **how)
-            enabled = [
-                version.name for version in listed if version.state == SecretVersion.State.ENABLED
-            ]
-            enabled.sort(key=lambda name: int(name.rpartition("/")[2]), reverse=True)
+            found = [each for each in listed if each.state == SecretVersion.State.ENABLED]
+            found.sort(key=lambda each: int(each.name.rpartition("/")[2]), reverse=True)
+            if at_most > 1:
+                known: Any = self.clock.now() - KNOWN_AFTER
+                found.sort(key=lambda each: bool(each.create_time and each.create_time > known))
+            enabled = [each.name for each in found]
         except exceptions.PermissionDenied:
             # Listing needs the role `secretmanager.viewer`, reading needs another. The newest
             # version alone is better than no version.

@@ -142,6 +142,22 @@ def test_a_rotation_from_end_to_end(
         cold_start()
 
 
+def test_a_link_is_signed_with_a_key_that_every_process_knows(
+    keys: Keys, instance: Callable[[], SecretManager], clock: Clock
+) -> None:
+    """Design 3.57: a click right after a rotation reaches an instance that read the keys before."""
+    signing, verifying = instance(), instance()
+    assert verifying.versions(KEY) == ("first",)
+    clock.now += 1
+    keys.add(KEY, "second", created=clock.process.now())
+    assert signing.versions(KEY) == ("first", "second")
+    assert instance().versions(KEY, at_most=1) == ("second",), "a key that verifies nothing"
+    clock.now += KEPT_SECONDS
+    assert verifying.versions(KEY)[0] == signing.versions(KEY)[0] == "first"
+    clock.now += KEPT_SECONDS
+    assert verifying.versions(KEY) == signing.versions(KEY) == ("second", "first")
+
+
 def test_disabled_while_reading(keys: Keys, service: ApiServer, secrets: SecretManager) -> None:
     """A version that is disabled between the listing and the reading is left out."""
     keys.add(KEY, "second")
