@@ -38,19 +38,21 @@ read_no_more()
 # each request little.
 options.set_global_options(region="us-central1", cpu=1, memory=options.MemoryOption.MB_512)
 
+_GIVEN: Final = parameters.of_deploy()  # a deploy reads this file with its values
+
 # An account for each capability, with what it needs: no anonymous endpoint reads the mail key, and
 # what talks to receivers reads none.
-_WEBHOOKS: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_WEBHOOKS)
-_LOGS: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_LOGS)
-_RECAP: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_RECAP)
-_PREFERENCES: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_PREFERENCES)
-_MAIL_EVENTS: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_MAIL_EVENTS)
+_WEBHOOKS: Final = parameters.service_account("webhooks")
+_LOGS: Final = parameters.service_account("logs")
+_RECAP: Final = parameters.service_account("recap")
+_PREFERENCES: Final = parameters.service_account("preferences")
+_MAIL_EVENTS: Final = parameters.service_account("mail-events")
 
 _TRIGGER: Final[dict[str, Any]] = {
     "service_account": _WEBHOOKS,
     "concurrency": 80,  # a trigger waits for Firestore most of its time
     "timeout_sec": 120,  # three calls of 25 s in an outage, and the enqueuing
-    "max_instances": max(1, parameters.TRIGGER_INSTANCES.value),  # 80 writes at a time each
+    "max_instances": max(1, _GIVEN.trigger_instances),  # 80 writes at a time each
 }
 
 _PUBLIC: Final[dict[str, Any]] = {
@@ -61,17 +63,16 @@ _PUBLIC: Final[dict[str, Any]] = {
 }
 
 
-# A deploy reads these while it reads this file.
-_INSTANCES: Final = max(1, parameters.DELIVERY_INSTANCES.value)
-_THREADS: Final = parameters.THREADS.value
+_INSTANCES: Final = max(1, _GIVEN.delivery_instances)
+_THREADS: Final = _GIVEN.threads
 
 
 _TO_RECEIVERS: Final[dict[str, Any]] = (
     {
-        "vpc_connector": parameters.VPC_CONNECTOR.value,
-        "vpc_connector_egress_settings": options.VpcEgressSetting(parameters.VPC_EGRESS.value),
+        "vpc_connector": _GIVEN.vpc_connector,
+        "vpc_connector_egress_settings": options.VpcEgressSetting(_GIVEN.vpc_egress),
     }
-    if parameters.VPC_CONNECTOR.value
+    if _GIVEN.vpc_connector
     else {}  # a deploy reads this too, and refuses an empty name
 )
 
@@ -145,7 +146,7 @@ def onPhotoWritten(event: Any) -> None:
     from functions.webhooks import webhook_triggers as webhooks
 
     try:
-        wall.photo_written(service(), event, is_public=parameters.PUBLIC_WALL.value)
+        wall.photo_written(service(), event, is_public=_GIVEN.public_wall)
     finally:  # a fault of one keeps nothing from the other
         webhooks.photo_written(service(), event)
 
@@ -423,7 +424,7 @@ def resendSharedWebhook(call: Call) -> Any:
     return webhook_calls.resend_shared(service(), call)
 
 
-if parameters.BRAKE_ON_BUDGET.value:  # a deploy reads this too: nobody else has such a function
+if _GIVEN.brake_on_budget:  # nobody else has such a function
 
     @retried
     @pubsub_fn.on_message_published(

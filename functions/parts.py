@@ -5,12 +5,13 @@ See `functions/service.py`, whose lower half this is.
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from functions.cache import made_once
 from functions.firestore.model import Documents
 from functions.outside import Clock, InParallel, SecretReader, TaskQueue
+from functions.parameters import Parameters
 
 if TYPE_CHECKING:
     from functions.links.link import LinkSigner
@@ -32,29 +33,6 @@ if TYPE_CHECKING:
     from functions.webhooks.signing import RememberedSecrets
     from functions.webhooks.wall_store import WallStore
     from functions.webhooks.webhook_settings import SettingsStore
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The values of a deploy (docs/reference.md); the defaults are those of `.env`."""
-
-    public_base_url: str = "https://wall.example.com"
-    mail_from: str = "Photo wall <wall@example.com>"
-    mail_reply_to: str = ""
-    mail_address_line: str = ""
-    sendgrid_webhook_key: str = ""
-    photo_hosts: str = "project"
-    project: str = "demo-wall"
-    recaps_per_address_a_day: int = 3
-    recap_mails_per_day: int = 20_000
-    recipients_per_recap: int = 5000
-    staff_calls_an_hour: int = 60
-    event_deliveries_a_second: int = 80
-    delivery_instances: int = 2
-    threads: int = 300
-    trusted_proxy_hops: int = 0
-    deliveries_at_once: int = 300
-    """Deliveries that one call of an organizer, of a recovery or of the sweep reads."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +65,7 @@ class Adapters:
     claims_of: Callable[[str], dict[str, Any] | None]
     new_word: Callable[[], str]
     new_secret: Callable[[], str]
-    parameters: Parameters = Parameters()
+    parameters: Parameters = field(default_factory=Parameters)
 
 
 class Parts:

@@ -220,7 +220,7 @@ def _claims(request: flask.Request) -> Mapping[str, Any]:
         CallError: `unauthenticated`.
         Exception: the public keys for tokens could not be fetched.
     """
-    if parameters.ENFORCE_APP_CHECK.value:
+    if parameters.of_deploy().enforce_app_check:
         _require_app(request)
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if not scheme:

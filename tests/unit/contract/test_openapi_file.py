@@ -21,7 +21,7 @@ from functions.call_rules import CallError, Code
 from functions.firestore.model import Put, Query
 from functions.gcp import callables as protocol
 from functions.links.link import IN_A_MAIL
-from functions.parts import Parameters
+from functions.parameters import Parameters
 from functions.preferences.preferences import read_choices
 from functions.recap.recap_arguments import PreviewArguments, RecapArguments, ScheduleArguments
 from functions.wall.wall_event import Photo, WallEvent

@@ -19,7 +19,7 @@ from functions.mail.sendgrid_events import (
     SendGridWebhook,
 )
 from functions.outside import Clock
-from functions.parts import Parameters
+from functions.parameters import Parameters
 from functions.recap import recap_calls
 from functions.service import Service
 from tests.in_memory.adapters import service_on

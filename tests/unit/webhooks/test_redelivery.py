@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from functions.call_rules import Caller, Code, EventArguments, Role
-from functions.parts import Parameters
+from functions.parameters import Parameters
 from functions.webhooks.calls.actions import Resent
 from functions.webhooks.calls.webhook_arguments import Page, ResendArguments
 from functions.webhooks.deliveries.delivery import Delivery, Outcome

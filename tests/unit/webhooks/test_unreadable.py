@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from functions.call_rules import Caller, Role
-from functions.parts import Parameters
+from functions.parameters import Parameters
 from functions.webhooks.calls.webhook_arguments import LogArguments, ResendArguments, ShareArguments
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.webhook_settings import key

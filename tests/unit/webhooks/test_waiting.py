@@ -8,7 +8,7 @@ import pytest
 
 from functions.call_rules import Caller, Role
 from functions.outside import Task
-from functions.parts import Parameters
+from functions.parameters import Parameters
 from functions.webhooks.calls.webhook_arguments import Page, ResendArguments
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.deliveries.queues import SLOW_QUEUE, AttemptRequest, attempt_task
