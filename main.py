@@ -64,8 +64,6 @@ _PUBLIC: Final[dict[str, Any]] = {
 
 
 _INSTANCES: Final = max(1, _GIVEN.delivery_instances)
-_THREADS: Final = _GIVEN.threads
-
 
 _TO_RECEIVERS: Final[dict[str, Any]] = (
     {
@@ -82,7 +80,7 @@ def _worker(*, instances: int, at_once: int, backoff_seconds: int) -> dict[str, 
 
     An instance makes `at_once` attempts at a time, and the queue starts no more than that.
     """
-    at_once = min(at_once, _THREADS)
+    at_once = min(at_once, _GIVEN.threads)
     return _TO_RECEIVERS | {
         "service_account": _WEBHOOKS,
         "concurrency": at_once,  # an attempt waits for its receiver most of its time

@@ -91,10 +91,6 @@ class Parts:
             new = RateLimit(self.documents, self.clock, self.adapters.secrets, key)
             return self._rate_limits.setdefault(key, new)
 
-    def mail_link_keys(self) -> tuple[str, ...]:
-        """The keys of the links in mails, the newest first (design 3.57); see `SecretReader`."""
-        return self.adapters.secrets.versions("EMAIL_PREFS_KEY")
-
     @made_once
     def link_signer(self) -> "LinkSigner":
         """The links in mails."""

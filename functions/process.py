@@ -34,25 +34,22 @@ _SECRET_BYTES: Final = 32
 @once
 def service() -> Service:
     """This process's own, made for its first request: a deploy has no credentials."""
-    return Service(_adapters())
-
-
-def _adapters() -> Adapters:
-    """Google's services, SendGrid and receivers, with the values of this deploy."""
-    return Adapters(
-        clock=CLOCK,
-        documents=documents,
-        grouped_documents=grouped_documents,
-        task_queue=_Tasks(),
-        secrets=secret_reader(),
-        sender=webhook_sender,
-        mailer=_mailer,
-        threads=Threads,
-        verified_addresses=auth_users.verified_addresses,
-        claims_of=auth_users.claims_of,
-        new_word=partial(secrets.token_hex, _WORD_BYTES),
-        new_secret=new_webhook_secret,
-        parameters=parameters.of_deploy(),
+    return Service(
+        Adapters(
+            clock=CLOCK,
+            documents=documents,
+            grouped_documents=grouped_documents,
+            task_queue=_Tasks(),
+            secrets=secret_reader(),
+            sender=webhook_sender,
+            mailer=_mailer,
+            threads=Threads,
+            verified_addresses=auth_users.verified_addresses,
+            claims_of=auth_users.claims_of,
+            new_word=partial(secrets.token_hex, _WORD_BYTES),
+            new_secret=new_webhook_secret,
+            parameters=parameters.of_deploy(),
+        )
     )
 
 

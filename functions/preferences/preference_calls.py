@@ -101,9 +101,9 @@ def _one_click(service: "Service", request: flask.Request, token: str) -> flask.
 
     A mail program shows its own words for the answer, and so does the page.
     """
-    values = service.mail_link_keys()
+    keys = TokenKeys(service.adapters.secrets.versions(IN_A_MAIL.key))
     try:
-        ids = TokenKeys(values).verify(token, service.clock.now(), Scope.UNSUBSCRIBE)
+        ids = keys.verify(token, service.clock.now(), Scope.UNSUBSCRIBE)
     except InvalidTokenError:
         try:
             service.rate_limit(IN_A_MAIL.key).require("unsubscribe", client_of(service, request))

@@ -22,8 +22,7 @@ from functions.gcp.secret_manager import (
     MissingSecretError,
     SecretManager,
 )
-from functions.links.token import KEY_BYTES, InvalidTokenError, Scope, TokenKeys
-from tests.in_memory.adapters import service_on
+from functions.links.token import KEY_BYTES, InvalidTokenError, TokenKeys
 from tests.unit.clock import Clock
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
@@ -108,38 +107,34 @@ def test_a_rotation_from_end_to_end(
     clock: Clock,
 ) -> None:
     """Design 3.57: no deploy; links signed before verify until their version is disabled."""
-    service = service_on()
+    secrets = instance()
 
-    def cold_start() -> None:
-        nonlocal service
-        service = service_on(secrets=instance())
+    def signer() -> TokenKeys:
+        return TokenKeys(secrets.versions(KEY))
 
     def verifies(token: str) -> bool:
         try:
-            return TokenKeys(service.mail_link_keys()).verify(token, NOW, Scope.PREFERENCES) == (
-                "u1",
-            )
+            return signer().verify(token, NOW) == ("u1",)
         except InvalidTokenError:
             return False
 
     keys.set_state(KEY, 1, DESTROYED)  # too short to sign with
     first = keys.add(KEY, "1" * KEY_BYTES)
-    cold_start()
-    before = TokenKeys(service.mail_link_keys()).issue("u1", NOW)
+    before = signer().issue("u1", NOW)
     keys.add(KEY, "2" * KEY_BYTES)
     clock.now += KEPT_SECONDS
-    since = TokenKeys(service.mail_link_keys()).issue("u1", NOW)
+    since = signer().issue("u1", NOW)
     assert verifies(before)
-    cold_start()
+    secrets = instance()
     assert verifies(before)
     assert verifies(since)
-    assert TokenKeys(service.mail_link_keys()).issue("u1", NOW) == since, "the newest version signs"
+    assert signer().issue("u1", NOW) == since, "the newest version signs"
     keys.set_state(KEY, first, DISABLED)
     for wait in (KEPT_SECONDS, 0):
         clock.now += wait
         assert not verifies(before)
         assert verifies(since)
-        cold_start()
+        secrets = instance()
 
 
 def test_a_link_is_signed_with_a_key_that_every_process_knows(
