@@ -171,40 +171,38 @@ def onUserWritten(event: Any) -> None:
     preference_calls.user_written(service(), event)
 
 
+def _attempt(request: https_fn.CallableRequest[Any]) -> None:
+    from functions.webhooks import webhook_triggers
+
+    webhook_triggers.attempt(service(), request)
+
+
 @called_by(_WEBHOOKS, _LOGS)
 @tasks_fn.on_task_dispatched(**_attempts(1))
 def deliverWebhook(request: https_fn.CallableRequest[Any]) -> None:
     """First attempt of a delivery."""
-    from functions.webhooks import webhook_triggers
-
-    webhook_triggers.attempt(service(), request)
+    _attempt(request)
 
 
 @called_by(_WEBHOOKS)
 @tasks_fn.on_task_dispatched(**_attempts(2))
 def retryWebhookAfter1s(request: https_fn.CallableRequest[Any]) -> None:
     """Second attempt."""
-    from functions.webhooks import webhook_triggers
-
-    webhook_triggers.attempt(service(), request)
+    _attempt(request)
 
 
 @called_by(_WEBHOOKS)
 @tasks_fn.on_task_dispatched(**_attempts(3))
 def retryWebhookAfter5s(request: https_fn.CallableRequest[Any]) -> None:
     """Third attempt."""
-    from functions.webhooks import webhook_triggers
-
-    webhook_triggers.attempt(service(), request)
+    _attempt(request)
 
 
 @called_by(_WEBHOOKS)
 @tasks_fn.on_task_dispatched(**_attempts(4))
 def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
     """Fourth attempt, the last."""
-    from functions.webhooks import webhook_triggers
-
-    webhook_triggers.attempt(service(), request)
+    _attempt(request)
 
 
 @called_by(_WEBHOOKS, _LOGS)
@@ -217,9 +215,7 @@ def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
 )
 def deliverWebhookSlow(request: https_fn.CallableRequest[Any]) -> None:
     """Every attempt at a receiver that has just been slow, so that fast ones do not wait."""
-    from functions.webhooks import webhook_triggers
-
-    webhook_triggers.attempt(service(), request)
+    _attempt(request)
 
 
 @called_by(_WEBHOOKS)

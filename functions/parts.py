@@ -12,27 +12,21 @@ from functions.cache import made_once
 from functions.firestore.model import Documents
 from functions.outside import Clock, InParallel, SecretReader, TaskQueue
 from functions.parameters import Parameters
+from functions.rate_limit import RateLimit
+from functions.recap.limits import MailingStore, RecapLimits, Slots
+from functions.webhooks.deliveries.fair_pace import Pace
 
 if TYPE_CHECKING:
     from functions.links.link import LinkSigner
-    from functions.mail.message import BulkMailer, MailSender
-    from functions.mail.sendgrid_events import SendGridWebhook
-    from functions.preferences.preferences import VerifiedAddresses
-    from functions.preferences.user_store import UserStore
-    from functions.rate_limit import RateLimit
+    from functions.mail import message, sendgrid_events
+    from functions.preferences import preferences, user_store
+    from functions.recap import feedback, planner
     from functions.recap.audience.guests import GuestStore
-    from functions.recap.feedback import StatusStore
     from functions.recap.ledger.recap_store import RecapStore
-    from functions.recap.limits import MailingStore, Slots
-    from functions.recap.planner import Planner
-    from functions.webhooks.deliveries.delivery_store import DeliveryStore, Tenants
-    from functions.webhooks.deliveries.fair_pace import Pace
-    from functions.webhooks.deliveries.redelivery import Redelivery
+    from functions.webhooks import signing, wall_store, webhook_settings
+    from functions.webhooks.deliveries import delivery_store, redelivery
     from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
     from functions.webhooks.sender.sender import Sender
-    from functions.webhooks.signing import RememberedSecrets
-    from functions.webhooks.wall_store import WallStore
-    from functions.webhooks.webhook_settings import SettingsStore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,9 +53,9 @@ class Adapters:
     task_queue: TaskQueue
     secrets: SecretReader
     sender: "Callable[[], Sender]"
-    mailer: "Callable[[], BulkMailer]"
+    mailer: "Callable[[], message.BulkMailer]"
     threads: Callable[..., InParallel]
-    verified_addresses: "VerifiedAddresses"
+    verified_addresses: "preferences.VerifiedAddresses"
     claims_of: Callable[[str], dict[str, Any] | None]
     new_word: Callable[[], str]
     new_secret: Callable[[], str]
@@ -83,10 +77,8 @@ class Parts:
         """Firestore."""
         return self.adapters.documents()
 
-    def rate_limit(self, key: str = "") -> "RateLimit":
+    def rate_limit(self, key: str = "") -> RateLimit:
         """The limit on calls whose records have ids made with the secret `key`; one for each."""
-        from functions.rate_limit import RateLimit
-
         with self.lock:
             new = RateLimit(self.documents, self.clock, self.adapters.secrets, key)
             return self._rate_limits.setdefault(key, new)
@@ -99,35 +91,35 @@ class Parts:
         return LinkSigner(self.adapters.secrets, self.parameters.public_base_url, self.clock)
 
     @made_once
-    def mail_sender(self) -> "MailSender":
+    def mail_sender(self) -> "message.MailSender":
         """The sender, as the parameters name it, not checked yet."""
-        from functions.mail.message import MailSender
+        from functions.mail import message
 
         given = self.parameters
-        return MailSender(
+        return message.MailSender(
             address=given.mail_from,
             reply_to=given.mail_reply_to,
             address_line=given.mail_address_line,
         )
 
     @made_once
-    def mailer(self) -> "BulkMailer":
+    def mailer(self) -> "message.BulkMailer":
         """The mail service."""
         return self.adapters.mailer()
 
     @made_once
-    def mail_reports(self) -> "SendGridWebhook":
+    def mail_reports(self) -> "sendgrid_events.SendGridWebhook":
         """The mail provider's reports about mails."""
-        from functions.mail.sendgrid_events import SendGridWebhook
+        from functions.mail import sendgrid_events
 
-        return SendGridWebhook(self.parameters.sendgrid_webhook_key)
+        return sendgrid_events.SendGridWebhook(self.parameters.sendgrid_webhook_key)
 
     @made_once
-    def users(self) -> "UserStore":
+    def users(self) -> "user_store.UserStore":
         """The user records."""
-        from functions.preferences.user_store import UserStore
+        from functions.preferences import user_store
 
-        return UserStore(self.documents)
+        return user_store.UserStore(self.documents)
 
     @made_once
     def recaps(self) -> "RecapStore":
@@ -144,34 +136,29 @@ class Parts:
         return GuestStore(self.documents, self.adapters.threads(PAGES_AT_ONCE, "guests"))
 
     @made_once
-    def mailings(self) -> "MailingStore":
+    def mailings(self) -> MailingStore:
         """The recap mails of tenants."""
-        from functions.recap.limits import MailingStore
-
         return MailingStore(self.documents)
 
     @made_once
-    def statuses(self) -> "StatusStore":
+    def statuses(self) -> "feedback.StatusStore":
         """The delivery statuses of recap mails."""
-        from functions.recap.feedback import StatusStore
+        from functions.recap import feedback
 
-        return StatusStore(self.documents)
+        return feedback.StatusStore(self.documents)
 
     @made_once
-    def slots(self) -> "Slots":
+    def slots(self) -> Slots:
         """The slots that recaps and previews share."""
-        from functions.recap.limits import Slots
-
         return Slots()
 
     @made_once
-    def _planner(self) -> "Planner":
+    def _planner(self) -> "planner.Planner":
+        from functions.recap import planner
         from functions.recap.audience.photos import PhotoHosts
-        from functions.recap.limits import RecapLimits
-        from functions.recap.planner import Planner
 
         given = self.parameters
-        return Planner(
+        return planner.Planner(
             recaps=self.recaps,
             guests=self.guests,
             sender=self.mail_sender,
@@ -187,16 +174,16 @@ class Parts:
         )
 
     @made_once
-    def _wall(self) -> "WallStore":
-        from functions.webhooks.wall_store import WallStore
+    def _wall(self) -> "wall_store.WallStore":
+        from functions.webhooks import wall_store
 
-        return WallStore(self.documents)
+        return wall_store.WallStore(self.documents)
 
     @made_once
-    def _webhook_settings(self) -> "SettingsStore":
-        from functions.webhooks.webhook_settings import SettingsStore
+    def _webhook_settings(self) -> "webhook_settings.SettingsStore":
+        from functions.webhooks import webhook_settings
 
-        return SettingsStore(self.documents)
+        return webhook_settings.SettingsStore(self.documents)
 
     @made_once
     def _endpoints(self) -> "EndpointStore":
@@ -205,36 +192,35 @@ class Parts:
         return EndpointStore(self.documents)
 
     @made_once
-    def deliveries(self) -> "DeliveryStore":
+    def deliveries(self) -> "delivery_store.DeliveryStore":
         """The records of deliveries; attempts read and write theirs together."""
-        from functions.webhooks.deliveries.delivery_store import DeliveryStore
+        from functions.webhooks.deliveries import delivery_store
 
         page = self.parameters.deliveries_at_once
-        return DeliveryStore(self.adapters.grouped_documents(), sweep_page=page)
+        return delivery_store.DeliveryStore(self.adapters.grouped_documents(), sweep_page=page)
 
     @made_once
-    def _tenants(self) -> "Tenants":
-        from functions.webhooks.deliveries.delivery_store import Tenants
+    def _tenants(self) -> "delivery_store.Tenants":
+        from functions.webhooks.deliveries import delivery_store
 
-        return Tenants(self.documents, self.clock)
+        return delivery_store.Tenants(self.documents, self.clock)
 
     @made_once
-    def pace(self) -> "Pace":
+    def pace(self) -> Pace:
         """The pace of all deliveries that this process makes due."""
-        from functions.webhooks.deliveries.fair_pace import Pace
-
         a_second = self.parameters.event_deliveries_a_second
         return Pace(a_second, self.clock, self._tenants)
 
     @made_once
-    def _redelivery(self) -> "Redelivery":
-        from functions.webhooks.deliveries.redelivery import Redelivery
+    def _redelivery(self) -> "redelivery.Redelivery":
+        from functions.webhooks.deliveries import redelivery
 
-        return Redelivery(self.deliveries, self.adapters.task_queue, self.pace, self.clock)
+        queue = self.adapters.task_queue
+        return redelivery.Redelivery(self.deliveries, queue, self.pace, self.clock)
 
     @made_once
-    def webhook_secrets(self) -> "RememberedSecrets":
+    def webhook_secrets(self) -> "signing.RememberedSecrets":
         """Each event's secret, as this process remembers it."""
-        from functions.webhooks.signing import RememberedSecrets
+        from functions.webhooks import signing
 
-        return RememberedSecrets(self.documents, self.adapters.new_secret, self.clock)
+        return signing.RememberedSecrets(self.documents, self.adapters.new_secret, self.clock)
