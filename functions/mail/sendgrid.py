@@ -86,11 +86,11 @@ class SendGridMailer:
     clock: Clock
 
     def check(self) -> None:
-        """See `message.Mailer`."""
+        """See `message.BulkMailer`."""
         current_key(self.secrets)
 
     def send(self, message: EmailMessage) -> SendOutcome:
-        """See `message.Mailer`."""
+        """See `message.BulkMailer`."""
         from python_http_client.exceptions import HTTPError  # noqa: PLC0415 - a cold start
         from sendgrid import SendGridAPIClient  # noqa: PLC0415
 

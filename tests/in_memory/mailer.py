@@ -30,11 +30,11 @@ class InMemoryMailer:
     secrets: SecretReader = field(default_factory=InMemorySecrets)
 
     def check(self) -> None:
-        """See `message.Mailer`."""
+        """See `message.BulkMailer`."""
         current_key(self.secrets)
 
     def send(self, message: EmailMessage) -> SendOutcome:
-        """See `message.Mailer`."""
+        """See `message.BulkMailer`."""
         try:
             answer = self.through("mailer.send", lambda: self.answer(message), retried=False)
         except ServiceError:
