@@ -53,7 +53,7 @@ class Adapters:
     task_queue: TaskQueue
     secrets: SecretReader
     sender: "Callable[[], Sender]"
-    mailer: "Callable[[], message.BulkMailer]"
+    mailer: "Callable[[], message.Mailer]"
     threads: Callable[..., InParallel]
     verified_addresses: "preferences.VerifiedAddresses"
     claims_of: Callable[[str], dict[str, Any] | None]
@@ -103,7 +103,7 @@ class Parts:
         )
 
     @made_once
-    def mailer(self) -> "message.BulkMailer":
+    def mailer(self) -> "message.Mailer":
         """The mail service."""
         return self.adapters.mailer()
 

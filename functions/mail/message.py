@@ -274,7 +274,7 @@ class Unknown:
 SendOutcome: TypeAlias = Accepted | BadAddresses | Later | Refused | Unknown
 
 
-class BulkMailer(Protocol):
+class Mailer(Protocol):
     """Sends messages, with the limits that matter to a mail for thousands.
 
     One instance serves all threads.

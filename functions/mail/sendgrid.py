@@ -72,7 +72,7 @@ _ADDRESS_FIELD: Final = re.compile(r"personalizations\.(\d+)\.to(\.0(\.email)?)?
 
 @dataclass(frozen=True, slots=True)
 class SendGridMailer:
-    """See `message.BulkMailer`; each request has the key of the moment.
+    """See `message.Mailer`; each request has the key of the moment.
 
     `host` is the API's address without a path.
     """
@@ -86,11 +86,11 @@ class SendGridMailer:
     clock: Clock
 
     def check(self) -> None:
-        """See `message.BulkMailer`."""
+        """See `message.Mailer`."""
         current_key(self.secrets)
 
     def send(self, message: EmailMessage) -> SendOutcome:
-        """See `message.BulkMailer`."""
+        """See `message.Mailer`."""
         from python_http_client.exceptions import HTTPError  # noqa: PLC0415 - a cold start
         from sendgrid import SendGridAPIClient  # noqa: PLC0415
 

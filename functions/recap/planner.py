@@ -219,7 +219,7 @@ class Planner:
         gathered: Gathered,
         bytes_per_recipient: int,
     ) -> Composer:
-        """The composer of the mails; see `BulkMailer` for `bytes_per_recipient`."""
+        """The composer of the mails; see `Mailer` for `bytes_per_recipient`."""
         return Composer(
             event,
             arguments,

@@ -26,9 +26,9 @@ from functions.mail.message import (
     EVENT_NAME_CHARACTERS,
     NOTICE_LABEL,
     Accepted,
-    BulkMailer,
     Copy,
     EmailMessage,
+    Mailer,
     MailSender,
     unlinked,
 )
@@ -79,7 +79,7 @@ class RecapSchedule:
     recaps: RecapStore
     task_queue: TaskQueue
     claims_of: Callable[[str], dict[str, Any] | None]
-    mailer: BulkMailer
+    mailer: Mailer
     mail_sender: MailSender
     base_url: str
     clock: Clock

@@ -18,7 +18,7 @@ _NO_RESET_IS_TOLD: Final = datetime.fromtimestamp(0, UTC)
 
 @dataclass(frozen=True)
 class InMemoryMailer:
-    """See `message.BulkMailer`; answers are read as SendGrid's are."""
+    """See `message.Mailer`; answers are read as SendGrid's are."""
 
     key_name = KEY_NAME
     recipients_per_request = 2
@@ -30,11 +30,11 @@ class InMemoryMailer:
     secrets: SecretReader = field(default_factory=InMemorySecrets)
 
     def check(self) -> None:
-        """See `message.BulkMailer`."""
+        """See `message.Mailer`."""
         current_key(self.secrets)
 
     def send(self, message: EmailMessage) -> SendOutcome:
-        """See `message.BulkMailer`."""
+        """See `message.Mailer`."""
         try:
             answer = self.through("mailer.send", lambda: self.answer(message), retried=False)
         except ServiceError:

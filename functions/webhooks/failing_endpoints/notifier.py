@@ -17,9 +17,9 @@ from functions.firestore.model import ChangedMeanwhileError, Documents, text, ti
 from functions.mail.message import (
     Accepted,
     BadAddresses,
-    BulkMailer,
     EmailMessage,
     Later,
+    Mailer,
     MailSender,
     Refused,
     SendOutcome,
@@ -102,7 +102,7 @@ class Notifier:
     deliveries: DeliveryStore
     wall: WallStore
     people: People
-    mailer: BulkMailer
+    mailer: Mailer
     sender: MailSender
     base_url: str
     """Address of the site with the console, which the mail has a link to."""
@@ -216,7 +216,7 @@ class Notifier:
                 self.endpoints.note_notice(record.notified(change.standing, self.clock.now()))
 
 
-def _send_without_refused(mailer: BulkMailer, message: EmailMessage) -> tuple[SendOutcome, int]:
+def _send_without_refused(mailer: Mailer, message: EmailMessage) -> tuple[SendOutcome, int]:
     """The outcome of the mail without the addresses that are refused, and how many are left."""
     while True:
         outcome = mailer.send(message)
