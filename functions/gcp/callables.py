@@ -82,11 +82,11 @@ def anonymous_callable(**options: Any) -> Callable[[Callable[[Call], Any]], Any]
     A header `Authorization` is ignored.
     """
 
-    def read(request: flask.Request, function: str) -> Call:
+    def call_of(request: flask.Request, function: str) -> Call:
         data = _data(request, MAX_ANONYMOUS_BYTES)
         return Call(function=function, data=data, request=request)
 
-    return functools.partial(_declared, options, read)
+    return functools.partial(_declared, options, call_of)
 
 
 def staff_callable(
@@ -101,7 +101,7 @@ def staff_callable(
     `count_call`, and then those of the use case.
     """
 
-    def read(request: flask.Request, function: str) -> StaffCall:
+    def staff_call_of(request: flask.Request, function: str) -> StaffCall:
         claims = _claims(request)
         caller = staff(claims["uid"], claims, roles)
         data = _data(request, MAX_BODY_BYTES)
@@ -109,7 +109,7 @@ def staff_callable(
             function=function, data=data, request=request, caller=caller, claims=claims
         )
 
-    return functools.partial(_declared, options, read)
+    return functools.partial(_declared, options, staff_call_of)
 
 
 def count_call(service: "Service", call: StaffCall, times: int = 1) -> None:
@@ -135,7 +135,7 @@ def count_call(service: "Service", call: StaffCall, times: int = 1) -> None:
 
 def _declared(
     options: Mapping[str, Any],
-    read: Callable[[flask.Request, str], Call],
+    call_of: Callable[[flask.Request, str], Call],
     handler: Callable[[Any], Any],
 ) -> Any:
     """A function with the SDK's manifest entry of `handler`, and the protocol of this module."""
@@ -145,7 +145,7 @@ def _declared(
     @functools.wraps(handler)
     def serve(request: flask.Request) -> flask.Response:
         try:
-            answer = flask.jsonify(result=handler(read(request, handler.__name__)))
+            answer = flask.jsonify(result=handler(call_of(request, handler.__name__)))
         except CallError as refused:
             answer = _error(refused)
         except BadRequest as malformed:
