@@ -33,7 +33,7 @@ MAX_VERSIONS: Final = 10
 
 
 class MissingSecretError(Exception):
-    """The secret has no enabled version."""
+    """The secret has no enabled version: values that were read before count no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class SecretManager:
         try:
             return _Read(self._read(name, at_most), self.clock.monotonic() + KEPT_SECONDS)
         except Exception as error:  # noqa: BLE001 - raised in every waiting thread
-            if not kept or not kept.values:
+            if not kept or not kept.values or isinstance(error, MissingSecretError):
                 # In an outage the waiting threads do not each wait for another failure.
                 return _Read((), self.clock.monotonic(), error)
             log.warning("secret.stale", secret=name, exception=type(error).__name__)
@@ -112,6 +112,8 @@ class SecretManager:
                 known: Any = self.clock.now() - KNOWN_AFTER
                 found.sort(key=lambda each: bool(each.create_time and each.create_time > known))
             enabled = [each.name for each in found]
+        except exceptions.NotFound as missing:
+            raise MissingSecretError(name) from missing
         except exceptions.PermissionDenied:
             # Listing needs the role `secretmanager.viewer`, reading needs another. The newest
             # version alone is better than no version.
