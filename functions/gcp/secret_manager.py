@@ -108,29 +108,29 @@ class SecretManager:
             listed = client.list_secret_versions(request=request, **how)
             found = [each for each in listed if each.state == SecretVersion.State.ENABLED]
             found.sort(key=lambda each: int(each.name.rpartition("/")[2]), reverse=True)
-            if at_most > 1:
-                known: Any = self.clock.now() - KNOWN_AFTER
-                found.sort(key=lambda each: bool(each.create_time and each.create_time > known))
-            enabled = [each.name for each in found]
+            known: Any = self.clock.now() - KNOWN_AFTER
+            enabled = [(it.name, bool(it.create_time and it.create_time > known)) for it in found]
         except exceptions.NotFound as missing:
             raise MissingSecretError(name) from missing
         except exceptions.PermissionDenied:
             # Listing needs the role `secretmanager.viewer`, reading needs another. The newest
             # version alone is better than no version.
             log.warning("secret.not-listed", secret=name)
-            enabled = [f"{secret}/versions/latest"]
-        values = []
-        for version in enabled:
+            enabled = [(f"{secret}/versions/latest", False)]
+        values: list[str] = []
+        recent: list[str] = []
+        for version, is_recent in enabled:
             try:
                 secret_version = client.access_secret_version(request={"name": version}, **how)
             except (exceptions.FailedPrecondition, exceptions.NotFound):
                 continue  # disabled or destroyed since the listing
-            values.append(secret_version.payload.data.decode().strip())
-            if len(values) == at_most:
+            value = secret_version.payload.data.decode().strip()
+            (recent if is_recent else values).append(value)
+            if len(values) + len(recent) == at_most:
                 break
-        if not values:
+        if not values and not recent:
             raise MissingSecretError(name)
-        return tuple(values)
+        return (*values, *recent)
 
 
 @once

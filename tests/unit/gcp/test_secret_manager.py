@@ -18,6 +18,7 @@ from emulator.cloud.secret_manager import SecretManager as Keys
 from functions import process
 from functions.gcp.secret_manager import (
     KEPT_SECONDS,
+    MAX_VERSIONS,
     RETRY_SECONDS,
     MissingSecretError,
     SecretManager,
@@ -145,6 +146,10 @@ def test_a_link_is_signed_with_a_key_that_every_process_knows(
     assert verifying.versions(KEY)[0] == signing.versions(KEY)[0] == "first"
     clock.now += KEPT_SECONDS
     assert verifying.versions(KEY) == signing.versions(KEY) == ("second", "first")
+    for _ in range(MAX_VERSIONS):
+        keys.add(KEY, "old")
+    keys.add(KEY, "new", created=clock.process.now())
+    assert instance().versions(KEY)[-1] == "new", "also where there are more than are read"
 
 
 def test_disabled_while_reading(keys: Keys, service: ApiServer, secrets: SecretManager) -> None:
