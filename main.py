@@ -38,19 +38,21 @@ read_no_more()
 # each request little.
 options.set_global_options(region="us-central1", cpu=1, memory=options.MemoryOption.MB_512)
 
+_GIVEN: Final = parameters.of_deploy()  # a deploy reads this file with its values
+
 # An account for each capability, with what it needs: no anonymous endpoint reads the mail key, and
 # what talks to receivers reads none.
-_WEBHOOKS: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_WEBHOOKS)
-_LOGS: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_LOGS)
-_RECAP: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_RECAP)
-_PREFERENCES: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_PREFERENCES)
-_MAIL_EVENTS: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_MAIL_EVENTS)
+_WEBHOOKS: Final = parameters.service_account("webhooks")
+_LOGS: Final = parameters.service_account("logs")
+_RECAP: Final = parameters.service_account("recap")
+_PREFERENCES: Final = parameters.service_account("preferences")
+_MAIL_EVENTS: Final = parameters.service_account("mail-events")
 
 _TRIGGER: Final[dict[str, Any]] = {
     "service_account": _WEBHOOKS,
     "concurrency": 80,  # a trigger waits for Firestore most of its time
     "timeout_sec": 120,  # three calls of 25 s in an outage, and the enqueuing
-    "max_instances": max(1, parameters.TRIGGER_INSTANCES.value),  # 80 writes at a time each
+    "max_instances": max(1, _GIVEN.trigger_instances),  # 80 writes at a time each
 }
 
 _PUBLIC: Final[dict[str, Any]] = {
@@ -61,17 +63,14 @@ _PUBLIC: Final[dict[str, Any]] = {
 }
 
 
-# A deploy reads these while it reads this file.
-_INSTANCES: Final = max(1, parameters.DELIVERY_INSTANCES.value)
-_THREADS: Final = parameters.THREADS.value
-
+_INSTANCES: Final = max(1, _GIVEN.delivery_instances)
 
 _TO_RECEIVERS: Final[dict[str, Any]] = (
     {
-        "vpc_connector": parameters.VPC_CONNECTOR.value,
-        "vpc_connector_egress_settings": options.VpcEgressSetting(parameters.VPC_EGRESS.value),
+        "vpc_connector": _GIVEN.vpc_connector,
+        "vpc_connector_egress_settings": options.VpcEgressSetting(_GIVEN.vpc_egress),
     }
-    if parameters.VPC_CONNECTOR.value
+    if _GIVEN.vpc_connector
     else {}  # a deploy reads this too, and refuses an empty name
 )
 
@@ -81,7 +80,7 @@ def _worker(*, instances: int, at_once: int, backoff_seconds: int) -> dict[str, 
 
     An instance makes `at_once` attempts at a time, and the queue starts no more than that.
     """
-    at_once = min(at_once, _THREADS)
+    at_once = min(at_once, _GIVEN.threads)
     return _TO_RECEIVERS | {
         "service_account": _WEBHOOKS,
         "concurrency": at_once,  # an attempt waits for its receiver most of its time
@@ -145,7 +144,7 @@ def onPhotoWritten(event: Any) -> None:
     from functions.webhooks import webhook_triggers as webhooks
 
     try:
-        wall.photo_written(service(), event, is_public=parameters.PUBLIC_WALL.value)
+        wall.photo_written(service(), event, is_public=_GIVEN.public_wall)
     finally:  # a fault of one keeps nothing from the other
         webhooks.photo_written(service(), event)
 
@@ -172,40 +171,38 @@ def onUserWritten(event: Any) -> None:
     preference_calls.user_written(service(), event)
 
 
+def _attempt(request: https_fn.CallableRequest[Any]) -> None:
+    from functions.webhooks import webhook_triggers
+
+    webhook_triggers.attempt(service(), request)
+
+
 @called_by(_WEBHOOKS, _LOGS)
 @tasks_fn.on_task_dispatched(**_attempts(1))
 def deliverWebhook(request: https_fn.CallableRequest[Any]) -> None:
     """First attempt of a delivery."""
-    from functions.webhooks import webhook_triggers
-
-    webhook_triggers.attempt(service(), request)
+    _attempt(request)
 
 
 @called_by(_WEBHOOKS)
 @tasks_fn.on_task_dispatched(**_attempts(2))
 def retryWebhookAfter1s(request: https_fn.CallableRequest[Any]) -> None:
     """Second attempt."""
-    from functions.webhooks import webhook_triggers
-
-    webhook_triggers.attempt(service(), request)
+    _attempt(request)
 
 
 @called_by(_WEBHOOKS)
 @tasks_fn.on_task_dispatched(**_attempts(3))
 def retryWebhookAfter5s(request: https_fn.CallableRequest[Any]) -> None:
     """Third attempt."""
-    from functions.webhooks import webhook_triggers
-
-    webhook_triggers.attempt(service(), request)
+    _attempt(request)
 
 
 @called_by(_WEBHOOKS)
 @tasks_fn.on_task_dispatched(**_attempts(4))
 def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
     """Fourth attempt, the last."""
-    from functions.webhooks import webhook_triggers
-
-    webhook_triggers.attempt(service(), request)
+    _attempt(request)
 
 
 @called_by(_WEBHOOKS, _LOGS)
@@ -218,9 +215,7 @@ def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
 )
 def deliverWebhookSlow(request: https_fn.CallableRequest[Any]) -> None:
     """Every attempt at a receiver that has just been slow, so that fast ones do not wait."""
-    from functions.webhooks import webhook_triggers
-
-    webhook_triggers.attempt(service(), request)
+    _attempt(request)
 
 
 @called_by(_WEBHOOKS)
@@ -423,7 +418,7 @@ def resendSharedWebhook(call: Call) -> Any:
     return webhook_calls.resend_shared(service(), call)
 
 
-if parameters.BRAKE_ON_BUDGET.value:  # a deploy reads this too: nobody else has such a function
+if _GIVEN.brake_on_budget:  # nobody else has such a function
 
     @retried
     @pubsub_fn.on_message_published(

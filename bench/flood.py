@@ -239,12 +239,12 @@ class Project:
             name: self._queue(name)
             for name in (*(step.queue for step in RETRY_SCHEDULE), SLOW_QUEUE)
         }
-        a_second = parameters.EVENT_DELIVERIES_A_SECOND.value if case.pace else NO_PACE
-        clock, triggers = self._clock.process, _endpoint("onPhotoWritten").maxInstances
+        a_second = parameters.of_deploy().event_deliveries_a_second if case.pace else NO_PACE
+        triggers = _endpoint("onPhotoWritten").maxInstances
         self._paces = [
             Pace(a_second, self._clock.process, self._tenant_of) for _ in range(triggers)
         ]
-        self._resends = Pace(a_second, clock, self._tenant_of)
+        self._resends = Pace(a_second, self._clock.process, self._tenant_of)
         self.late: dict[str, list[float]] = {GOOD: [], FLAKY: [], _SLOW: []}
 
     def run(self) -> None:
@@ -342,7 +342,7 @@ class Project:
     def _queue(self, name: str) -> Queue:
         endpoint = _endpoint(name)
         slow_a_second = slow_attempts_a_second(
-            parameters.DELIVERY_INSTANCES.value, parameters.THREADS.value
+            parameters.of_deploy().delivery_instances, parameters.of_deploy().threads
         )
         slow_a_second = slow_a_second if self._case.slow_pace else NO_PACE
         instances = [

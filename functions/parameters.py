@@ -7,6 +7,7 @@ https://firebase.google.com/docs/functions/config-env
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,94 +16,97 @@ from firebase_functions.params import PROJECT_ID, BoolParam, IntParam, StringPar
 
 from functions.cache import once
 
-MAIL_FROM = StringParam("MAIL_FROM", description="Sender of the recap mails")
-MAIL_REPLY_TO = StringParam(
-    "MAIL_REPLY_TO", default="", description="Where answers to mails go; empty: to the sender"
-)
-MAIL_ADDRESS_LINE = StringParam(
-    "MAIL_ADDRESS_LINE", default="", description="Postal address under mails; may be empty"
-)
-PUBLIC_BASE_URL = StringParam("PUBLIC_BASE_URL", description="Base of the links in mails")
-SENDGRID_HOST = StringParam(
-    "SENDGRID_HOST", default="https://api.sendgrid.com", description="Address of SendGrid's API"
-)
-SENDGRID_WEBHOOK_KEY = StringParam(
-    "SENDGRID_WEBHOOK_KEY", default="", description="Public keys of SendGrid's Event Webhook"
-)
-TRUSTED_PROXY_HOPS = IntParam(
-    "TRUSTED_PROXY_HOPS", default=0, description="Own proxies in front of Google's front end"
-)
-PHOTO_HOSTS = StringParam(
-    "PHOTO_HOSTS", default="project", description="Hosts whose photos may stand in mails"
-)
-RECAPS_PER_ADDRESS_A_DAY = IntParam(
-    "RECAPS_PER_ADDRESS_A_DAY", default=3, description="Recaps of a tenant to one address"
-)
-RECAP_MAILS_PER_DAY = IntParam(
-    "RECAP_MAILS_PER_DAY", default=20_000, description="Recap mails of a tenant, at most 60,000"
-)
-TRIGGER_INSTANCES = IntParam(
-    "TRIGGER_INSTANCES", default=2, description="Instances for writes of photos, at most"
-)
-DELIVERY_INSTANCES = IntParam(
-    "DELIVERY_INSTANCES", default=2, description="Instances for first attempts, at most"
-)
-EVENT_DELIVERIES_A_SECOND = IntParam(
-    "EVENT_DELIVERIES_A_SECOND",
-    default=80,
-    description="Deliveries of busy events that one instance makes due in a second",
-)
-THREADS = IntParam("THREADS", default=300, description="Threads of one instance")
 
-VPC_CONNECTOR = StringParam(
-    "VPC_CONNECTOR", default="", description="Connector of requests to receivers; may be empty"
-)
-VPC_EGRESS = StringParam(
-    "VPC_EGRESS", default="ALL_TRAFFIC", description="Its traffic: ALL_TRAFFIC, PRIVATE_RANGES_ONLY"
-)
+def _param(default: Any, description: str, *, required: bool = False) -> Any:
+    """A field that a deploy gives; of a `required` parameter the default is for tests alone."""
+    return field(default=default, metadata={"description": description, "required": required})
 
-STAFF_CALLS_AN_HOUR = IntParam(
-    "STAFF_CALLS_AN_HOUR", default=60, description="Calls of one function by one person of staff"
-)
-ENFORCE_APP_CHECK = BoolParam(
-    "ENFORCE_APP_CHECK", default=False, description="Whether callables take calls of own apps only"
-)
-PUBLIC_WALL = BoolParam(
-    "PUBLIC_WALL", default=False, description="Whether guests may list approved photos"
-)
-BRAKE_ON_BUDGET = BoolParam(
-    "BRAKE_ON_BUDGET", default=False, description="Whether a spent budget closes the brake"
-)
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """The values of a deploy; each `_param` is a parameter, by its name in capitals."""
+
+    mail_from: str = _param("Wall <wall@example.com>", "Sender of the recap mails", required=True)
+    mail_reply_to: str = _param("", "Where answers to mails go; empty: to the sender")
+    mail_address_line: str = _param("", "Postal address under mails; may be empty")
+    public_base_url: str = _param(
+        "https://wall.example.com", "Base of the links in mails", required=True
+    )
+    sendgrid_host: str = _param("https://api.sendgrid.com", "Address of SendGrid's API")
+    sendgrid_webhook_key: str = _param("", "Public keys of SendGrid's Event Webhook")
+    trusted_proxy_hops: int = _param(0, "Own proxies in front of Google's front end")
+    photo_hosts: str = _param("project", "Hosts whose photos may stand in mails")
+    recaps_per_address_a_day: int = _param(3, "Recaps of a tenant to one address")
+    recap_mails_per_day: int = _param(20_000, "Recap mails of a tenant, at most 60,000")
+    trigger_instances: int = _param(2, "Instances for writes of photos, at most")
+    delivery_instances: int = _param(2, "Instances for first attempts, at most")
+    event_deliveries_a_second: int = _param(
+        80, "Deliveries of busy events that one instance makes due in a second"
+    )
+    threads: int = _param(300, "Threads of one instance")
+    vpc_connector: str = _param("", "Connector of requests to receivers; may be empty")
+    vpc_egress: str = _param("ALL_TRAFFIC", "Its traffic: ALL_TRAFFIC, PRIVATE_RANGES_ONLY")
+    staff_calls_an_hour: int = _param(60, "Calls of one function by one person of staff")
+    enforce_app_check: bool = _param(
+        default=False, description="Whether callables take calls of own apps only"
+    )
+    public_wall: bool = _param(default=False, description="Whether guests may list approved photos")
+    brake_on_budget: bool = _param(
+        default=False, description="Whether a spent budget closes the brake"
+    )
+    project: str = "demo-wall"
+    recipients_per_recap: int = 5000
+    deliveries_at_once: int = 300
+    """Deliveries that one call of an organizer, of a recovery or of the sweep reads."""
+
+
+_KINDS: Final[Mapping[Any, Any]] = {str: StringParam, int: IntParam, bool: BoolParam}
+
+DECLARED: Final[Mapping[str, Any]] = {
+    each.name: _KINDS[each.type](
+        each.name.upper(),
+        default=None if each.metadata["required"] else each.default,
+        description=each.metadata["description"],
+    )
+    for each in fields(Parameters)
+    if each.metadata
+}
+"""The declaration of each parameter, which a deploy reads, by the name of its field."""
+
+
+def of_deploy() -> Parameters:
+    """The values of this deploy; the process that reads `main.py` for a deploy has them too."""
+    values = {name: parameter.value for name, parameter in DECLARED.items()}
+    values["sendgrid_webhook_key"] += f",{local_mail_key()}"
+    return Parameters(**values, project=project_id() or "")
+
+
 BUDGET_TOPIC: Final = "wall-budget"
 """The topic of Pub/Sub that the month's budget tells of the spending."""
-SERVICE_ACCOUNT_WEBHOOKS = StringParam(
-    "SERVICE_ACCOUNT_WEBHOOKS", default="wall-webhooks", description="Account of the webhooks"
-)
-SERVICE_ACCOUNT_LOGS = StringParam(
-    "SERVICE_ACCOUNT_LOGS", default="wall-logs", description="Account of the links to logs"
-)
-SERVICE_ACCOUNT_RECAP = StringParam(
-    "SERVICE_ACCOUNT_RECAP", default="wall-recap", description="Account of the recap"
-)
-SERVICE_ACCOUNT_PREFERENCES = StringParam(
-    "SERVICE_ACCOUNT_PREFERENCES",
-    default="wall-preferences",
-    description="Account of the preferences",
-)
-SERVICE_ACCOUNT_MAIL_EVENTS = StringParam(
-    "SERVICE_ACCOUNT_MAIL_EVENTS",
-    default="wall-mail-events",
-    description="Account of the mail provider's reports",
-)
+
+SERVICE_ACCOUNTS: Final[Mapping[str, StringParam]] = {
+    name: StringParam(
+        f"SERVICE_ACCOUNT_{name.upper().replace('-', '_')}",
+        default=f"wall-{name}",
+        description=f"Account of the {what}",
+    )
+    for name, what in {
+        "webhooks": "webhooks",
+        "logs": "links to logs",
+        "recap": "recap",
+        "preferences": "preferences",
+        "mail-events": "mail provider's reports",
+    }.items()
+}
 
 
-def service_account(name: StringParam) -> str:
-    """Address of the project's service account `name`; a deploy fills in the values.
+def service_account(name: str) -> str:
+    """Address of the service account `name` of the project; a deploy fills in the values.
 
     firebase-tools passes the address to the schedule's job unchanged, so it has to be complete.
     From an empty address firebase-tools makes a job and a queue that may call no function.
     """
-    return f"{name}@{PROJECT_ID}.iam.gserviceaccount.com"
+    return f"{SERVICE_ACCOUNTS[name]}@{PROJECT_ID}.iam.gserviceaccount.com"
 
 
 CHANNEL_OPTIONS: Final = (

@@ -5,55 +5,28 @@ See `functions/service.py`, whose lower half this is.
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from functions.cache import made_once
 from functions.firestore.model import Documents
 from functions.outside import Clock, InParallel, SecretReader, TaskQueue
+from functions.parameters import Parameters
+from functions.rate_limit import RateLimit
+from functions.recap.limits import MailingStore, RecapLimits, Slots
+from functions.webhooks.deliveries.fair_pace import Pace
 
 if TYPE_CHECKING:
     from functions.links.link import LinkSigner
-    from functions.mail.message import BulkMailer, MailSender
-    from functions.mail.sendgrid_events import SendGridWebhook
-    from functions.preferences.preferences import VerifiedAddresses
-    from functions.preferences.user_store import UserStore
-    from functions.rate_limit import RateLimit
+    from functions.mail import message, sendgrid_events
+    from functions.preferences import preferences, user_store
+    from functions.recap import feedback, planner
     from functions.recap.audience.guests import GuestStore
-    from functions.recap.feedback import StatusStore
     from functions.recap.ledger.recap_store import RecapStore
-    from functions.recap.limits import MailingStore, Slots
-    from functions.recap.planner import Planner
-    from functions.webhooks.deliveries.delivery_store import DeliveryStore, Tenants
-    from functions.webhooks.deliveries.fair_pace import Pace
-    from functions.webhooks.deliveries.redelivery import Redelivery
+    from functions.webhooks import signing, webhook_settings
+    from functions.webhooks.deliveries import delivery_store, redelivery
     from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
-    from functions.webhooks.signing import RememberedSecrets
-    from functions.webhooks.webhook_settings import SettingsStore
     from functions.webhooks.worker import Sender
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The values of a deploy (docs/reference.md); the defaults are those of `.env`."""
-
-    public_base_url: str = "https://wall.example.com"
-    mail_from: str = "Photo wall <wall@example.com>"
-    mail_reply_to: str = ""
-    mail_address_line: str = ""
-    sendgrid_webhook_key: str = ""
-    photo_hosts: str = "project"
-    project: str = "demo-wall"
-    recaps_per_address_a_day: int = 3
-    recap_mails_per_day: int = 20_000
-    recipients_per_recap: int = 5000
-    staff_calls_an_hour: int = 60
-    event_deliveries_a_second: int = 80
-    delivery_instances: int = 2
-    threads: int = 300
-    trusted_proxy_hops: int = 0
-    deliveries_at_once: int = 300
-    """Deliveries that one call of an organizer, of a recovery or of the sweep reads."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,13 +53,13 @@ class Adapters:
     task_queue: TaskQueue
     secrets: SecretReader
     sender: "Callable[[], Sender]"
-    mailer: "Callable[[], BulkMailer]"
+    mailer: "Callable[[], message.Mailer]"
     threads: Callable[..., InParallel]
-    verified_addresses: "VerifiedAddresses"
+    verified_addresses: "preferences.VerifiedAddresses"
     claims_of: Callable[[str], dict[str, Any] | None]
     new_word: Callable[[], str]
     new_secret: Callable[[], str]
-    parameters: Parameters = Parameters()
+    parameters: Parameters = field(default_factory=Parameters)
 
 
 class Parts:
@@ -104,17 +77,11 @@ class Parts:
         """Firestore."""
         return self.adapters.documents()
 
-    def rate_limit(self, key: str = "") -> "RateLimit":
+    def rate_limit(self, key: str = "") -> RateLimit:
         """The limit on calls whose records have ids made with the secret `key`; one for each."""
-        from functions.rate_limit import RateLimit
-
         with self.lock:
             new = RateLimit(self.documents, self.clock, self.adapters.secrets, key)
             return self._rate_limits.setdefault(key, new)
-
-    def mail_link_keys(self) -> tuple[str, ...]:
-        """The keys of the links in mails, the newest first (design 3.57); see `SecretReader`."""
-        return self.adapters.secrets.versions("EMAIL_PREFS_KEY")
 
     @made_once
     def link_signer(self) -> "LinkSigner":
@@ -124,35 +91,35 @@ class Parts:
         return LinkSigner(self.adapters.secrets, self.parameters.public_base_url, self.clock)
 
     @made_once
-    def mail_sender(self) -> "MailSender":
+    def mail_sender(self) -> "message.MailSender":
         """The sender, as the parameters name it, not checked yet."""
-        from functions.mail.message import MailSender
+        from functions.mail import message
 
         given = self.parameters
-        return MailSender(
+        return message.MailSender(
             address=given.mail_from,
             reply_to=given.mail_reply_to,
             address_line=given.mail_address_line,
         )
 
     @made_once
-    def mailer(self) -> "BulkMailer":
+    def mailer(self) -> "message.Mailer":
         """The mail service."""
         return self.adapters.mailer()
 
     @made_once
-    def mail_reports(self) -> "SendGridWebhook":
+    def mail_reports(self) -> "sendgrid_events.SendGridWebhook":
         """The mail provider's reports about mails."""
-        from functions.mail.sendgrid_events import SendGridWebhook
+        from functions.mail import sendgrid_events
 
-        return SendGridWebhook(self.parameters.sendgrid_webhook_key)
+        return sendgrid_events.SendGridWebhook(self.parameters.sendgrid_webhook_key)
 
     @made_once
-    def users(self) -> "UserStore":
+    def users(self) -> "user_store.UserStore":
         """The user records."""
-        from functions.preferences.user_store import UserStore
+        from functions.preferences import user_store
 
-        return UserStore(self.documents)
+        return user_store.UserStore(self.documents)
 
     @made_once
     def recaps(self) -> "RecapStore":
@@ -169,34 +136,29 @@ class Parts:
         return GuestStore(self.documents, self.adapters.threads(PAGES_AT_ONCE, "guests"))
 
     @made_once
-    def mailings(self) -> "MailingStore":
+    def mailings(self) -> MailingStore:
         """The recap mails of tenants."""
-        from functions.recap.limits import MailingStore
-
         return MailingStore(self.documents)
 
     @made_once
-    def statuses(self) -> "StatusStore":
+    def statuses(self) -> "feedback.StatusStore":
         """The delivery statuses of recap mails."""
-        from functions.recap.feedback import StatusStore
+        from functions.recap import feedback
 
-        return StatusStore(self.documents)
+        return feedback.StatusStore(self.documents)
 
     @made_once
-    def slots(self) -> "Slots":
+    def slots(self) -> Slots:
         """The slots that recaps and previews share."""
-        from functions.recap.limits import Slots
-
         return Slots()
 
     @made_once
-    def _planner(self) -> "Planner":
+    def _planner(self) -> "planner.Planner":
+        from functions.recap import planner
         from functions.recap.audience.photos import PhotoHosts
-        from functions.recap.limits import RecapLimits
-        from functions.recap.planner import Planner
 
         given = self.parameters
-        return Planner(
+        return planner.Planner(
             recaps=self.recaps,
             guests=self.guests,
             sender=self.mail_sender,
@@ -213,10 +175,10 @@ class Parts:
         )
 
     @made_once
-    def _webhook_settings(self) -> "SettingsStore":
-        from functions.webhooks.webhook_settings import SettingsStore
+    def _webhook_settings(self) -> "webhook_settings.SettingsStore":
+        from functions.webhooks import webhook_settings
 
-        return SettingsStore(self.documents)
+        return webhook_settings.SettingsStore(self.documents)
 
     @made_once
     def _endpoints(self) -> "EndpointStore":
@@ -225,36 +187,35 @@ class Parts:
         return EndpointStore(self.documents)
 
     @made_once
-    def deliveries(self) -> "DeliveryStore":
+    def deliveries(self) -> "delivery_store.DeliveryStore":
         """The records of deliveries; attempts read and write theirs together."""
-        from functions.webhooks.deliveries.delivery_store import DeliveryStore
+        from functions.webhooks.deliveries import delivery_store
 
         page = self.parameters.deliveries_at_once
-        return DeliveryStore(self.adapters.grouped_documents(), sweep_page=page)
+        return delivery_store.DeliveryStore(self.adapters.grouped_documents(), sweep_page=page)
 
     @made_once
-    def _tenants(self) -> "Tenants":
-        from functions.webhooks.deliveries.delivery_store import Tenants
+    def _tenants(self) -> "delivery_store.Tenants":
+        from functions.webhooks.deliveries import delivery_store
 
-        return Tenants(self.documents, self.clock)
+        return delivery_store.Tenants(self.documents, self.clock)
 
     @made_once
-    def pace(self) -> "Pace":
+    def pace(self) -> Pace:
         """The pace of all deliveries that this process makes due."""
-        from functions.webhooks.deliveries.fair_pace import Pace
-
         a_second = self.parameters.event_deliveries_a_second
         return Pace(a_second, self.clock, self._tenants.of)
 
     @made_once
-    def _redelivery(self) -> "Redelivery":
-        from functions.webhooks.deliveries.redelivery import Redelivery
+    def _redelivery(self) -> "redelivery.Redelivery":
+        from functions.webhooks.deliveries import redelivery
 
-        return Redelivery(self.deliveries, self.adapters.task_queue, self.pace, self.clock)
+        queue = self.adapters.task_queue
+        return redelivery.Redelivery(self.deliveries, queue, self.pace, self.clock)
 
     @made_once
-    def webhook_secrets(self) -> "RememberedSecrets":
+    def webhook_secrets(self) -> "signing.RememberedSecrets":
         """Each event's secret, as this process remembers it."""
-        from functions.webhooks.signing import RememberedSecrets
+        from functions.webhooks import signing
 
-        return RememberedSecrets(self.documents, self.adapters.new_secret, self.clock)
+        return signing.RememberedSecrets(self.documents, self.adapters.new_secret, self.clock)

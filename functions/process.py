@@ -18,7 +18,7 @@ from functions.firestore.client import documents, grouped_documents
 from functions.gcp import auth_users
 from functions.gcp.secret_manager import SecretManager, secret_manager_client
 from functions.outside import Clock, Item, Result, Task, TaskQueue
-from functions.parts import Adapters, Parameters
+from functions.parts import Adapters
 from functions.service import Service
 
 if TYPE_CHECKING:
@@ -34,40 +34,22 @@ _SECRET_BYTES: Final = 32
 @once
 def service() -> Service:
     """This process's own, made for its first request: a deploy has no credentials."""
-    return Service(_adapters())
-
-
-def _adapters() -> Adapters:
-    """Google's services, SendGrid and receivers, with the values of this deploy."""
-    return Adapters(
-        clock=CLOCK,
-        documents=documents,
-        grouped_documents=grouped_documents,
-        task_queue=_Tasks(),
-        secrets=secret_reader(),
-        sender=webhook_sender,
-        mailer=_mailer,
-        threads=Threads,
-        verified_addresses=auth_users.verified_addresses,
-        claims_of=auth_users.claims_of,
-        new_word=partial(secrets.token_hex, _WORD_BYTES),
-        new_secret=new_webhook_secret,
-        parameters=Parameters(
-            public_base_url=parameters.PUBLIC_BASE_URL.value,
-            mail_from=parameters.MAIL_FROM.value,
-            mail_reply_to=parameters.MAIL_REPLY_TO.value,
-            mail_address_line=parameters.MAIL_ADDRESS_LINE.value,
-            sendgrid_webhook_key=f"{parameters.SENDGRID_WEBHOOK_KEY.value},{parameters.local_mail_key()}",
-            photo_hosts=parameters.PHOTO_HOSTS.value,
-            project=parameters.project_id() or "",
-            recaps_per_address_a_day=parameters.RECAPS_PER_ADDRESS_A_DAY.value,
-            recap_mails_per_day=parameters.RECAP_MAILS_PER_DAY.value,
-            staff_calls_an_hour=parameters.STAFF_CALLS_AN_HOUR.value,
-            event_deliveries_a_second=parameters.EVENT_DELIVERIES_A_SECOND.value,
-            delivery_instances=parameters.DELIVERY_INSTANCES.value,
-            threads=parameters.THREADS.value,
-            trusted_proxy_hops=parameters.TRUSTED_PROXY_HOPS.value,
-        ),
+    return Service(
+        Adapters(
+            clock=CLOCK,
+            documents=documents,
+            grouped_documents=grouped_documents,
+            task_queue=_Tasks(),
+            secrets=secret_reader(),
+            sender=webhook_sender,
+            mailer=_mailer,
+            threads=Threads,
+            verified_addresses=auth_users.verified_addresses,
+            claims_of=auth_users.claims_of,
+            new_word=partial(secrets.token_hex, _WORD_BYTES),
+            new_secret=new_webhook_secret,
+            parameters=parameters.of_deploy(),
+        )
     )
 
 
@@ -104,7 +86,7 @@ def new_webhook_secret() -> str:
 def _mailer() -> "SendGridMailer":
     from functions.mail.sendgrid import SendGridMailer
 
-    return SendGridMailer(secret_reader(), parameters.SENDGRID_HOST.value, CLOCK)
+    return SendGridMailer(secret_reader(), parameters.of_deploy().sendgrid_host, CLOCK)
 
 
 def webhook_sender() -> "HttpSender":

@@ -7,14 +7,11 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from functions import log
 from functions.firestore.model import Documents, Merge
-from functions.outside import Clock
-
-if TYPE_CHECKING:
-    from functions.outside import SecretReader
+from functions.outside import Clock, SecretReader
 
 MAX_CALLS: Final = 20
 """Calls of a function in a period from one address (spec 8), where no other number is given."""
@@ -81,7 +78,7 @@ class RateLimit:
 
     documents: Documents
     clock: Clock
-    secrets: "SecretReader"
+    secrets: SecretReader
     key: str = ""
     """The secret with which the ids of the records are made; none where clients are user ids."""
     _own: OrderedDict[str, _Calls] = field(default_factory=OrderedDict, init=False)

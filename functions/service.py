@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 from functions.cache import made_once
 from functions.parts import Parts
+from functions.webhooks.deliveries.fair_pace import Pace, slow_attempts_a_second
 
 if TYPE_CHECKING:
-    from functions.recap.feedback import MailEvents
-    from functions.recap.preview import RecapPreview
-    from functions.recap.schedule import RecapSchedule
-    from functions.recap.send_recap import RecapSender
-    from functions.wall.retention import Forgetting, OrphanCleanup
+    from functions.recap import feedback, preview, schedule, send_recap
+    from functions.wall import retention
     from functions.webhooks.calls.actions import Actions, UrlTest
     from functions.webhooks.calls.shared_log import LogLinks, SharedLog
     from functions.webhooks.deliveries.redelivery import Sweeper
@@ -35,11 +33,11 @@ class Service(Parts):
     """The use cases of one process; one instance serves all its threads."""
 
     @made_once
-    def mail_events(self) -> "MailEvents":
+    def mail_events(self) -> "feedback.MailEvents":
         """The use case of `mailEvents`."""
-        from functions.recap.feedback import MailEvents
+        from functions.recap import feedback
 
-        return MailEvents(
+        return feedback.MailEvents(
             statuses=self.statuses,
             users=self.users,
             clock=self.clock,
@@ -48,12 +46,12 @@ class Service(Parts):
         )
 
     @made_once
-    def recap_sender(self) -> "RecapSender":
+    def recap_sender(self) -> "send_recap.RecapSender":
         """The use case of `sendEventRecap`."""
+        from functions.recap import send_recap
         from functions.recap.dispatch import REQUESTS_AT_ONCE, SMALL_REQUESTS_AT_ONCE
-        from functions.recap.send_recap import RecapSender
 
-        return RecapSender(
+        return send_recap.RecapSender(
             planner=self._planner,
             recaps=self.recaps,
             mailings=self.mailings,
@@ -69,11 +67,11 @@ class Service(Parts):
         )
 
     @made_once
-    def recap_preview(self) -> "RecapPreview":
+    def recap_preview(self) -> "preview.RecapPreview":
         """The use case of `previewEventRecap`."""
-        from functions.recap.preview import RecapPreview
+        from functions.recap import preview
 
-        return RecapPreview(
+        return preview.RecapPreview(
             planner=self._planner,
             recaps=self.recaps,
             mailings=self.mailings,
@@ -86,11 +84,11 @@ class Service(Parts):
         )
 
     @made_once
-    def recap_schedule(self) -> "RecapSchedule":
+    def recap_schedule(self) -> "schedule.RecapSchedule":
         """The use case of `scheduleEventRecap`, and of its tasks."""
-        from functions.recap.schedule import RecapSchedule
+        from functions.recap import schedule
 
-        return RecapSchedule(
+        return schedule.RecapSchedule(
             documents=self.documents,
             sender=self.recap_sender,
             task_queue=self.adapters.task_queue,
@@ -103,18 +101,18 @@ class Service(Parts):
         )
 
     @made_once
-    def orphan_cleanup(self) -> "OrphanCleanup":
+    def orphan_cleanup(self) -> "retention.OrphanCleanup":
         """Deletes what deleted events have left."""
-        from functions.wall.retention import OrphanCleanup
+        from functions.wall import retention
 
-        return OrphanCleanup(self.documents, self.clock)
+        return retention.OrphanCleanup(self.documents, self.clock)
 
     @made_once
-    def forgetting(self) -> "Forgetting":
+    def forgetting(self) -> "retention.Forgetting":
         """Forgets the guests of archived events."""
-        from functions.wall.retention import Forgetting
+        from functions.wall import retention
 
-        return Forgetting(self.documents, self.clock)
+        return retention.Forgetting(self.documents, self.clock)
 
     @made_once
     def publisher(self) -> "Publisher":
@@ -137,7 +135,6 @@ class Service(Parts):
     @made_once
     def worker(self) -> "Worker":
         """What the queues of attempts call."""
-        from functions.webhooks.deliveries.fair_pace import Pace, slow_attempts_a_second
         from functions.webhooks.deliveries.receiver_speed import FastReceivers
         from functions.webhooks.failing_endpoints.endpoint_store import Failures
         from functions.webhooks.worker import Worker

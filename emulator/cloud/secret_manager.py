@@ -6,6 +6,7 @@ https://cloud.google.com/secret-manager/docs/reference/rpc/google.cloud.secretma
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Final
 
 import grpc
@@ -24,6 +25,7 @@ DESTROYED: Final = State(SecretVersion.State.DESTROYED)
 @dataclass(slots=True)
 class _Version:
     value: bytes
+    created: datetime | None = None
     state: State = ENABLED
 
 
@@ -45,12 +47,15 @@ class SecretManager:
         for secret, value in (secrets or {}).items():
             self.add(secret, value)
 
-    def add(self, secret: str, value: str) -> int:
-        """Add a version, and the secret where it is missing; return the version's number."""
+    def add(self, secret: str, value: str, created: datetime | None = None) -> int:
+        """Add a version, and the secret where it is missing; return the version's number.
+
+        A version without a time counts as old.
+        """
         with self._changing:
             versions = self._secrets.setdefault(secret, _Secret()).versions
             number = len(versions) + 1
-            versions[number] = _Version(value.encode())
+            versions[number] = _Version(value.encode(), created)
             return number
 
     def set_state(self, secret: str, number: int, state: State) -> None:
@@ -90,7 +95,7 @@ class SecretManager:
         wanted = request.filter.removeprefix("state:")
         with self._changing:
             versions = [
-                _answered(f"{request.parent}/versions/{number}", version.state)
+                _answered(f"{request.parent}/versions/{number}", version)
                 for number, version in sorted(self._found(secret).versions.items(), reverse=True)
                 if wanted in {"", version.state.name}
             ]
@@ -133,5 +138,7 @@ class SecretManager:
         return versions[key]
 
 
-def _answered(name: str, state: State) -> Any:
-    return SecretVersion.pb(SecretVersion(name=name, state=state))
+def _answered(name: str, version: _Version) -> Any:
+    return SecretVersion.pb(
+        SecretVersion(name=name, state=version.state, create_time=version.created)
+    )

@@ -82,14 +82,11 @@ def anonymous_callable(**options: Any) -> Callable[[Callable[[Call], Any]], Any]
     A header `Authorization` is ignored.
     """
 
-    def declare(handler: Callable[[Call], Any]) -> Any:
-        def run_for_anybody(request: flask.Request) -> Any:
-            data = _data(request, MAX_ANONYMOUS_BYTES)
-            return handler(Call(function=handler.__name__, data=data, request=request))
+    def call_of(request: flask.Request, function: str) -> Call:
+        data = _data(request, MAX_ANONYMOUS_BYTES)
+        return Call(function=function, data=data, request=request)
 
-        return _declared(handler, options, run_for_anybody)
-
-    return declare
+    return functools.partial(_declared, options, call_of)
 
 
 def staff_callable(
@@ -104,18 +101,15 @@ def staff_callable(
     `count_call`, and then those of the use case.
     """
 
-    def declare(handler: Callable[[StaffCall], Any]) -> Any:
-        def run_for_staff(request: flask.Request) -> Any:
-            claims = _claims(request)
-            caller = staff(claims["uid"], claims, roles)
-            data, name = _data(request, MAX_BODY_BYTES), handler.__name__
-            return handler(
-                StaffCall(function=name, data=data, request=request, caller=caller, claims=claims)
-            )
+    def staff_call_of(request: flask.Request, function: str) -> StaffCall:
+        claims = _claims(request)
+        caller = staff(claims["uid"], claims, roles)
+        data = _data(request, MAX_BODY_BYTES)
+        return StaffCall(
+            function=function, data=data, request=request, caller=caller, claims=claims
+        )
 
-        return _declared(handler, options, run_for_staff)
-
-    return declare
+    return functools.partial(_declared, options, staff_call_of)
 
 
 def count_call(service: "Service", call: StaffCall, times: int = 1) -> None:
@@ -140,7 +134,9 @@ def count_call(service: "Service", call: StaffCall, times: int = 1) -> None:
 
 
 def _declared(
-    handler: Callable[..., Any], options: Mapping[str, Any], run: Callable[[flask.Request], Any]
+    options: Mapping[str, Any],
+    call_of: Callable[[flask.Request, str], Call],
+    handler: Callable[[Any], Any],
 ) -> Any:
     """A function with the SDK's manifest entry of `handler`, and the protocol of this module."""
 
@@ -149,7 +145,7 @@ def _declared(
     @functools.wraps(handler)
     def serve(request: flask.Request) -> flask.Response:
         try:
-            answer = flask.jsonify(result=run(request))
+            answer = flask.jsonify(result=handler(call_of(request, handler.__name__)))
         except CallError as refused:
             answer = _error(refused)
         except BadRequest as malformed:
@@ -220,7 +216,7 @@ def _claims(request: flask.Request) -> Mapping[str, Any]:
         CallError: `unauthenticated`.
         Exception: the public keys for tokens could not be fetched.
     """
-    if parameters.ENFORCE_APP_CHECK.value:
+    if parameters.of_deploy().enforce_app_check:
         _require_app(request)
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if not scheme:

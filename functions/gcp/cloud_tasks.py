@@ -6,10 +6,10 @@ https://cloud.google.com/tasks/docs/reference/rpc/google.cloud.tasks.v2
 import base64
 import http.client
 import json
+from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Final, Self
 
-import google.auth
 import google.auth.transport.requests
 import grpc
 from google.api_core import exceptions
@@ -19,7 +19,7 @@ from google.cloud.tasks_v2.services.cloud_tasks.transports import CloudTasksGrpc
 from google.protobuf import duration_pb2
 
 from functions.outside import CALL_SECONDS, LOCATION, Task
-from functions.parameters import CHANNEL_OPTIONS, api_stand_ins, project_id
+from functions.parameters import CHANNEL_OPTIONS, api_stand_ins, credentials, project_id
 
 _RETRY: Final = Retry(
     predicate=if_exception_type(exceptions.ServiceUnavailable, exceptions.DeadlineExceeded),
@@ -44,18 +44,17 @@ class CloudTasks:
         """The service, with the credentials of this function."""
         if stand_ins := api_stand_ins():
             return cls.at_stand_in(stand_ins, project_id() or "")
-        credentials: Any
-        credentials, project = google.auth.default()
-        account = getattr(credentials, "service_account_email", "default")
+        given, project = credentials()
+        account = getattr(given, "service_account_email", "default")
         if account == "default":  # the metadata server sends it with the first token
-            credentials.refresh(google.auth.transport.requests.Request())
-            account = credentials.service_account_email
+            given.refresh(google.auth.transport.requests.Request())
+            account = given.service_account_email
         channel = CloudTasksGrpcTransport.create_channel(
             tasks_v2.CloudTasksClient.DEFAULT_ENDPOINT,
-            credentials=credentials,
+            credentials=given,
             options=CHANNEL_OPTIONS,
         )
-        return cls.through(channel, project_id() or project or "", account)
+        return cls.through(channel, project_id() or project, account)
 
     @classmethod
     def at_stand_in(cls, address: str, project: str) -> Self:
@@ -102,25 +101,19 @@ class EmulatedTasks:
 
     def enqueue(self, task: Task) -> None:
         """See `TaskQueue`; the emulator ignores `due`."""
-        _post(self.host, task)
-
-
-def _post(host: str, task: Task) -> None:
-    queue = f"projects/{project_id() or ''}/locations/{LOCATION}/queues/{task.queue}"
-    request = {
-        "task": {
-            "name": f"{queue}/tasks/{task.name}",
-            "dispatchDeadline": f"{task.seconds}s",
-            "httpRequest": {"url": "", "body": base64.b64encode(task.body).decode()},
+        queue = f"projects/{project_id() or ''}/locations/{LOCATION}/queues/{task.queue}"
+        request = {
+            "task": {
+                "name": f"{queue}/tasks/{task.name}",
+                "dispatchDeadline": f"{task.seconds}s",
+                "httpRequest": {"url": "", "body": base64.b64encode(task.body).decode()},
+            }
         }
-    }
-    connection = http.client.HTTPConnection(host.removeprefix("http://"), timeout=CALL_SECONDS)
-    try:
-        headers = {"Content-Type": "application/json"}
-        connection.request("POST", f"/{queue}/tasks", json.dumps(request), headers)
-        answer = connection.getresponse()
-        answer.read()
-    finally:
-        connection.close()
-    if answer.status not in (http.client.OK, http.client.CONFLICT):
-        raise ConnectionError(f"the tasks emulator answered {answer.status}")
+        host = self.host.removeprefix("http://")
+        connection = http.client.HTTPConnection(host, timeout=CALL_SECONDS)
+        with closing(connection):
+            headers = {"Content-Type": "application/json"}
+            connection.request("POST", f"/{queue}/tasks", json.dumps(request), headers)
+            status = connection.getresponse().status
+        if status not in (http.client.OK, http.client.CONFLICT):
+            raise ConnectionError(f"the tasks emulator answered {status}")

@@ -11,8 +11,8 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 import flask
@@ -48,39 +48,30 @@ def bounded_body(request: flask.Request, at_most: int) -> bytes | None:
         BadRequest: the body is malformed, or has not arrived in time; the description says which.
     """
     request.max_content_length = at_most + 1  # a body in chunks is cut there, without an error
-    with _deadline(request.environ.get("gunicorn.socket")) as passed:
-        body: bytes | None = None
-        try:
-            body = request.get_data()
-        except RequestEntityTooLarge:
-            pass
-        except Exception as error:  # gunicorn's own, and those of the connection
-            raise BadRequest(_LATE if passed.is_set() else _MALFORMED) from error
-        if body is None or len(body) > at_most:
-            with suppress(Exception):  # the rest is of no use
-                _ends(request.environ["wsgi.input"])
-            return None
-        if passed.is_set():
-            raise BadRequest(_LATE)
-        return body
-
-
-@contextmanager
-def _deadline(connection: socket.socket | None) -> Iterator[threading.Event]:
-    """End `connection` after `BODY_SECONDS`, and set the event."""
-    passed = threading.Event()
+    connection, is_late = request.environ.get("gunicorn.socket"), threading.Event()
 
     def end() -> None:
-        passed.set()
+        is_late.set()
         if connection:
             _end(connection)
 
     timer = threading.Timer(BODY_SECONDS, end)
     timer.start()
+    body: bytes | None = None
     try:
-        yield passed
+        with suppress(RequestEntityTooLarge):
+            body = request.get_data()
+        if body is None or len(body) > at_most:
+            with suppress(Exception):  # the rest is of no use
+                _ends(request.environ["wsgi.input"])
+            return None
+    except Exception as error:  # gunicorn's own, and those of the connection
+        raise BadRequest(_LATE if is_late.is_set() else _MALFORMED) from error
     finally:
         timer.cancel()
+    if is_late.is_set():
+        raise BadRequest(_LATE)
+    return body
 
 
 def read_no_more() -> None:

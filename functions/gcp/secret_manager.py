@@ -6,6 +6,7 @@ https://cloud.google.com/secret-manager/docs
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from functions import log, parameters
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
     from google.cloud.secretmanager_v1 import SecretManagerServiceClient
 
 KEPT_SECONDS: Final = 300.0
-"""How long a process keeps a secret: a new version is in use everywhere after that."""
+"""How long a process keeps a secret: a new version verifies everywhere after that."""
+
+KNOWN_AFTER: Final = timedelta(seconds=KEPT_SECONDS + 60)
+"""Age at which every process knows a version; reading the versions may take the last minute."""
 
 RETRY_SECONDS: Final = 30.0
 """Pause after a failed refresh, during which the old values are used."""
@@ -29,7 +33,7 @@ MAX_VERSIONS: Final = 10
 
 
 class MissingSecretError(Exception):
-    """The secret has no enabled version."""
+    """The secret has no enabled version: values that were read before count no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,9 @@ class SecretManager:
     def versions(self, name: str, *, at_most: int = MAX_VERSIONS) -> tuple[str, ...]:
         """Values of the secret's enabled versions, the newest first, without surrounding space.
 
+        Where several are read, a version that another process may not know comes after those that
+        all know: a link that it signed would be refused there.
+
         Raises:
             MissingSecretError: no version is enabled.
             Exception: Secret Manager could not be reached, and no value is kept.
@@ -79,7 +86,7 @@ class SecretManager:
         try:
             return _Read(self._read(name, at_most), self.clock.monotonic() + KEPT_SECONDS)
         except Exception as error:  # noqa: BLE001 - raised in every waiting thread
-            if not kept or not kept.values:
+            if not kept or not kept.values or isinstance(error, MissingSecretError):
                 # In an outage the waiting threads do not each wait for another failure.
                 return _Read((), self.clock.monotonic(), error)
             log.warning("secret.stale", secret=name, exception=type(error).__name__)
@@ -99,27 +106,31 @@ class SecretManager:
         try:
             request = {"parent": secret, "filter": "state:ENABLED"}
             listed = client.list_secret_versions(request=request, **how)
-            enabled = [
-                version.name for version in listed if version.state == SecretVersion.State.ENABLED
-            ]
-            enabled.sort(key=lambda name: int(name.rpartition("/")[2]), reverse=True)
+            found = [each for each in listed if each.state == SecretVersion.State.ENABLED]
+            found.sort(key=lambda each: int(each.name.rpartition("/")[2]), reverse=True)
+            known: Any = self.clock.now() - KNOWN_AFTER
+            enabled = [(it.name, bool(it.create_time and it.create_time > known)) for it in found]
+        except exceptions.NotFound as missing:
+            raise MissingSecretError(name) from missing
         except exceptions.PermissionDenied:
             # Listing needs the role `secretmanager.viewer`, reading needs another. The newest
             # version alone is better than no version.
             log.warning("secret.not-listed", secret=name)
-            enabled = [f"{secret}/versions/latest"]
-        values = []
-        for version in enabled:
+            enabled = [(f"{secret}/versions/latest", False)]
+        values: list[str] = []
+        recent: list[str] = []
+        for version, is_recent in enabled:
             try:
                 secret_version = client.access_secret_version(request={"name": version}, **how)
             except (exceptions.FailedPrecondition, exceptions.NotFound):
                 continue  # disabled or destroyed since the listing
-            values.append(secret_version.payload.data.decode().strip())
-            if len(values) == at_most:
+            value = secret_version.payload.data.decode().strip()
+            (recent if is_recent else values).append(value)
+            if len(values) + len(recent) == at_most:
                 break
-        if not values:
+        if not values and not recent:
             raise MissingSecretError(name)
-        return tuple(values)
+        return (*values, *recent)
 
 
 @once

@@ -8,7 +8,6 @@ import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import TYPE_CHECKING, Final
 
@@ -161,33 +160,32 @@ def admitted(service: "Service", call: "Call", token: str, link: Link) -> tuple[
         WeakKeyError: a version of the key of `link` is too short.
         Exception: Secret Manager could not be reached.
     """
-    keys = service.adapters.secrets.versions(link.key)
+    keys = TokenKeys(service.adapters.secrets.versions(link.key))
+    count_client(service, call.function, call.request, link)
     try:
-        client = client_of(service, call.request)
-        service.rate_limit(link.key).require(call.function, client, link.calls_an_hour)
-        return TokenKeys(keys).verify(token, service.clock.now(), link.scope)
-    except TooManyCallsError as error:
-        raise CallError(
-            Code.RESOURCE_EXHAUSTED,
-            too_many_calls(error.until),
-            {"possibleFrom": wire_time(error.until)},
-        ) from None
+        return keys.verify(token, service.clock.now(), link.scope)
     except InvalidTokenError:
         raise link.not_valid from None
 
 
-def too_many_calls(until: datetime) -> str:
-    """The message of a refusal over the limit on calls, which ends at `until`."""
-    return f"There were too many calls from this address; try again from {until:%H:%M} UTC on."
+def count_client(service: "Service", function: str, request: "flask.Request", link: Link) -> None:
+    """Count a call of `function` by the client address of `request` (spec 8).
 
-
-def client_of(service: "Service", request: "flask.Request") -> str:
-    """The client address under which a call is counted (spec 8)."""
-    return client_address(
-        request.headers.get("X-Forwarded-For", ""),
-        request.remote_addr or "",
-        trusted_hops=service.parameters.trusted_proxy_hops,
-    )
+    Raises:
+        CallError: `resource-exhausted` over the limit of `link`.
+    """
+    forwarded_for, peer = request.headers.get("X-Forwarded-For", ""), request.remote_addr or ""
+    hops = service.parameters.trusted_proxy_hops
+    client = client_address(forwarded_for, peer, trusted_hops=hops)
+    try:
+        service.rate_limit(link.key).require(function, client, link.calls_an_hour)
+    except TooManyCallsError as error:
+        raise CallError(
+            Code.RESOURCE_EXHAUSTED,
+            "There were too many calls from this address; try again from"
+            f" {error.until:%H:%M} UTC on.",
+            {"possibleFrom": wire_time(error.until)},
+        ) from None
 
 
 def client_address(forwarded_for: str, peer: str, *, trusted_hops: int) -> str:

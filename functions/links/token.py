@@ -118,15 +118,15 @@ class TokenKeys:
         Raises:
             InvalidTokenError: the token is not valid, for any reason.
         """
-        if not isinstance(token, str) or len(token) > MAX_LENGTH or not token.isascii():
+        if not isinstance(token, str) or len(token) > MAX_LENGTH:
             raise InvalidTokenError
         try:
             fields = self._serializers[scope].loads(token)
-            payload, signature = token.split(".")  # three parts: a compressed payload
+            _, signature = token.split(".")  # three parts: a compressed payload
         except (BadData, ValueError):
             raise InvalidTokenError from None
         # Several texts decode to the same signature: the last character has unused bits.
-        if not payload or base64_encode(base64_decode(signature)).decode() != signature:
+        if base64_encode(base64_decode(signature)).decode() != signature:
             raise InvalidTokenError
         return _about(fields, now, scope)
 
@@ -142,7 +142,7 @@ def _about(fields: Any, now: datetime, expected: Scope) -> tuple[str, ...]:
     if not isinstance(fields, dict):
         raise InvalidTokenError
     expiry, scope = fields.get("exp"), fields.get("scope")
-    if scope != expected or type(expiry) is not int or expiry <= now.timestamp():
+    if scope != expected or not isinstance(expiry, int) or expiry <= now.timestamp():
         raise InvalidTokenError
     names = [name for name in _ABOUT[expected] if name != _OPTIONAL or name in fields]
     about = tuple(value for name in names if isinstance(value := fields.get(name), str))

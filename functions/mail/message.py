@@ -275,22 +275,10 @@ SendOutcome: TypeAlias = Accepted | BadAddresses | Later | Refused | Unknown
 
 
 class Mailer(Protocol):
-    """Sends messages; one instance serves all threads."""
+    """Sends messages, with the limits that matter to a mail for thousands.
 
-    def check(self) -> None:
-        """Check that requests can be made.
-
-        Raises:
-            MisconfiguredError: the API key is missing or unusable.
-            Exception: the API key could not be read.
-        """
-
-    def send(self, message: EmailMessage) -> SendOutcome:
-        """Make one request, never repeated, and return its outcome."""
-
-
-class BulkMailer(Mailer, Protocol):
-    """A mailer with the limits that matter to a mail for thousands."""
+    One instance serves all threads.
+    """
 
     @property
     def key_name(self) -> str:
@@ -303,3 +291,14 @@ class BulkMailer(Mailer, Protocol):
     @property
     def bytes_per_recipient(self) -> int:
         """How many bytes may differ for each of several recipients, counted as JSON."""
+
+    def check(self) -> None:
+        """Check that requests can be made.
+
+        Raises:
+            MisconfiguredError: the API key is missing or unusable.
+            Exception: the API key could not be read.
+        """
+
+    def send(self, message: EmailMessage) -> SendOutcome:
+        """Make one request, never repeated, and return its outcome."""

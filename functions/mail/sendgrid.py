@@ -72,7 +72,7 @@ _ADDRESS_FIELD: Final = re.compile(r"personalizations\.(\d+)\.to(\.0(\.email)?)?
 
 @dataclass(frozen=True, slots=True)
 class SendGridMailer:
-    """See `message.BulkMailer`; each request has the key of the moment.
+    """See `message.Mailer`; each request has the key of the moment.
 
     `host` is the API's address without a path.
     """

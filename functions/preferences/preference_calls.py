@@ -15,7 +15,7 @@ from functions.call_rules import CallError, Code, refuse_unknown
 from functions.gcp.callables import Call
 from functions.gcp.request import bounded_body
 from functions.gcp.triggers import DocumentWritten, run_again
-from functions.links.link import IN_A_MAIL, admitted, client_of, confirmation_link, too_many_calls
+from functions.links.link import IN_A_MAIL, admitted, confirmation_link, count_client
 from functions.links.token import InvalidTokenError, Scope, TokenKeys
 from functions.preferences.preferences import (
     CHOSEN_AT,
@@ -27,7 +27,6 @@ from functions.preferences.preferences import (
     on_wire,
     read_choices,
 )
-from functions.rate_limit import TooManyCallsError
 
 if TYPE_CHECKING:
     from functions.service import Service
@@ -101,14 +100,14 @@ def _one_click(service: "Service", request: flask.Request, token: str) -> flask.
 
     A mail program shows its own words for the answer, and so does the page.
     """
-    values = service.mail_link_keys()
+    keys = TokenKeys(service.adapters.secrets.versions(IN_A_MAIL.key))
     try:
-        ids = TokenKeys(values).verify(token, service.clock.now(), Scope.UNSUBSCRIBE)
+        ids = keys.verify(token, service.clock.now(), Scope.UNSUBSCRIBE)
     except InvalidTokenError:
         try:
-            service.rate_limit(IN_A_MAIL.key).require("unsubscribe", client_of(service, request))
-        except TooManyCallsError as error:
-            return _text(HTTPStatus.TOO_MANY_REQUESTS, too_many_calls(error.until))
+            count_client(service, "unsubscribe", request, IN_A_MAIL)
+        except CallError as refused:
+            return _text(HTTPStatus.TOO_MANY_REQUESTS, refused.message)
         return _text(HTTPStatus.FORBIDDEN, IN_A_MAIL.not_valid.message)
     users = service.users
     records = users.find(*ids).without_off(Flag.RECAP)

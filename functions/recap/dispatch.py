@@ -9,9 +9,9 @@ from functions.firestore.model import ChangedMeanwhileError
 from functions.mail.message import (
     Accepted,
     BadAddresses,
-    BulkMailer,
     Cause,
     Later,
+    Mailer,
     Refused,
     SendOutcome,
     Unknown,
@@ -59,7 +59,7 @@ class Dispatch:
     """
 
     claim: Claim
-    mailer: BulkMailer
+    mailer: Mailer
     composer: Composer
     batches: Sequence[Batch]
     recipients: Mapping[str, Recipient]

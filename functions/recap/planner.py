@@ -162,7 +162,7 @@ class Planner:
     """Plans recaps; one instance serves all threads of the process.
 
     Attributes:
-        bytes_per_recipient: See `BulkMailer`; also what a guest's pictures may take on average.
+        bytes_per_recipient: See `Mailer`; also what a guest's pictures may take on average.
         verified: Gives the verified addresses of users.
         hosts: The hosts whose photos may stand in a mail.
         new_word: Gives an unguessable new word of letters and digits.

@@ -14,10 +14,10 @@ from functions.links.link import LinkSigner
 from functions.mail.message import (
     Accepted,
     BadAddresses,
-    BulkMailer,
     Copy,
     EmailMessage,
     Later,
+    Mailer,
     Refused,
     SendOutcome,
     Unknown,
@@ -86,7 +86,7 @@ class RecapPreview:
     mailings: MailingStore
     statuses: StatusStore
     slots: Slots
-    mailer: BulkMailer
+    mailer: Mailer
     links: LinkSigner
     rate_limit: RateLimit
     clock: Clock
@@ -223,7 +223,7 @@ def _marked(message: EmailMessage, to: str) -> EmailMessage:
     return replace(message, subject=f"{MARK} {message.subject}", copies=copies)
 
 
-def _confirm(event_id: str, mailer: BulkMailer, outcome: SendOutcome) -> None:
+def _confirm(event_id: str, mailer: Mailer, outcome: SendOutcome) -> None:
     """Check that the mail service accepted the preview.
 
     Raises:

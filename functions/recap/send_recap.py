@@ -10,7 +10,7 @@ from functions import log
 from functions.call_rules import Caller, CallError, Code
 from functions.firestore.model import ChangedMeanwhileError
 from functions.links.link import LinkSigner
-from functions.mail.message import BulkMailer, Cause, who_can_fix
+from functions.mail.message import Cause, Mailer, who_can_fix
 from functions.outside import Clock, InParallel
 from functions.recap.dispatch import Dispatch
 from functions.recap.feedback import StatusStore
@@ -45,7 +45,7 @@ class RecapSender:
     mailings: MailingStore
     statuses: StatusStore
     slots: Slots
-    mailer: BulkMailer
+    mailer: Mailer
     links: LinkSigner
     in_parallel: InParallel
     small_in_parallel: InParallel

@@ -18,7 +18,7 @@ _NO_RESET_IS_TOLD: Final = datetime.fromtimestamp(0, UTC)
 
 @dataclass(frozen=True)
 class InMemoryMailer:
-    """See `message.BulkMailer`; answers are read as SendGrid's are."""
+    """See `message.Mailer`; answers are read as SendGrid's are."""
 
     key_name = KEY_NAME
     recipients_per_request = 2

@@ -18,7 +18,7 @@ from functions.firestore.client import FirestoreDocuments
 from functions.firestore.model import Documents
 from functions.gcp.callables import StaffCall, count_call
 from functions.outside import Task
-from functions.parts import Parameters
+from functions.parameters import Parameters
 from functions.process import CLOCK, Threads, new_webhook_secret, secret_reader
 from functions.service import Service
 from functions.webhooks.deliveries.delivery_store import Tenants

@@ -30,14 +30,10 @@ def window(
     return window_of(function, client, secret=key, now=now)
 
 
-def test_same_hour() -> None:
-    """Calls of one hour are counted together, until its end."""
+def test_each_client_function_and_hour_is_counted_by_itself() -> None:
+    """Design 3.8: the key of a record is a keyed hash, and a valid document id."""
     assert window(now=NOW + timedelta(minutes=29, seconds=59)) == window()
     assert window()[1] == datetime(2026, 5, 1, 19, tzinfo=UTC)
-
-
-def test_kept_apart() -> None:
-    """Each client, function and hour is counted by itself."""
     others = [
         window(),
         window(client="203.0.113.8"),
@@ -47,10 +43,6 @@ def test_kept_apart() -> None:
         window(key="l"),
     ]
     assert len({key for key, _ in others}) == len(others)
-
-
-def test_key_tells_nothing() -> None:
-    """Design 3.8: the stored key is a keyed hash, and a valid document id."""
     assert window()[0].isalnum()
     assert len(window()[0]) == 40
 

@@ -13,7 +13,7 @@ from functions.firestore.model import Document, Put, Query
 from functions.mail.mail_status import DeliveryStatus, Tally, TrackingEvent
 from functions.mail.message import EmailMessage
 from functions.outside import Clock, InParallel, Task
-from functions.parts import Parameters
+from functions.parameters import Parameters
 from functions.recap import limits
 from functions.recap.feedback import MailEvents, StillBusyError
 from functions.recap.ledger.batch import (

@@ -10,7 +10,7 @@ from emulator.neighbours.cloud_tasks import Retries
 from functions.call_rules import Caller, CallError, Role
 from functions.firestore.model import ChangedMeanwhileError, Create, Delete, Document, Update
 from functions.outside import Task
-from functions.parts import Parameters
+from functions.parameters import Parameters
 from functions.service import Service
 from functions.wall.wall_event import Photo, WallEvent
 from functions.webhooks.deliveries.delivery import (

@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).parents[3]))
 from emulator.cloud.entry import sendEventRecap
 from functions import process
 from functions.mail.sendgrid import SendGridMailer
-from functions.parts import Parameters
+from functions.parameters import Parameters
 from functions.recap import dispatch
 
 SendGridMailer.recipients_per_request = 10

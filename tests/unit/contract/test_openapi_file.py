@@ -23,7 +23,7 @@ from functions.firestore.model import Put, Query
 from functions.gcp import callables as protocol
 from functions.gcp.callables import StaffCall
 from functions.outside import Clock
-from functions.parts import Parameters
+from functions.parameters import Parameters
 from functions.wall.wall_event import Photo, WallEvent
 from functions.webhooks.message import EventType
 from tests.in_memory.adapters import service_on

@@ -11,7 +11,7 @@ import main
 from functions.call_rules import Role
 from functions.firestore.model import Query
 from functions.gcp import callables
-from functions.parts import Parameters
+from functions.parameters import Parameters
 from tests.in_memory.adapters import service_on
 from tests.in_memory.documents import InMemoryDocuments as Counts
 from tests.unit.contract.calls import CALLS

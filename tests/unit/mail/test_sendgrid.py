@@ -5,7 +5,6 @@ import socket
 import struct
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -87,17 +86,12 @@ def test_202_is_accepted(mailbox: Mailbox) -> None:
     ("fault", "expected", "mails"),
     [
         (status(400), Refused("HTTP 400"), 0),
-        (status(401), Refused("HTTP 401", Cause.KEY), 0),
         (status(413), Refused("HTTP 413"), 0),
         (status(403), Refused("HTTP 403", Cause.KEY), 0),
         (wrong_key(), Refused("HTTP 401", Cause.KEY), 0),
         (unverified_sender(), Refused("HTTP 403", Cause.SENDER), 0),
         (credits_exceeded(), Refused("HTTP 401", Cause.CREDITS), 0),
-        (status(408), Refused("HTTP 408"), 0),
-        (status(422), Refused("HTTP 422"), 0),
         (status(500), Later("HTTP 500", None), 0),
-        (status(502), Later("HTTP 502", None), 0),
-        (status(504), Later("HTTP 504", None), 0),
         (status(200), Unknown("HTTP 200"), 0),
         (status(503), Later("HTTP 503", None), 0),
         (too_many_requests(0), Later("HTTP 429", 0), 0),
@@ -155,52 +149,33 @@ def test_a_key_that_can_stand_in_no_header_is_found_before_anything_leaves(key: 
     assert not key or key not in str(wrong.value)
 
 
-@pytest.mark.parametrize("status", ["400 Bad Request", "429 Too Many Requests", "503 No"])
+@pytest.mark.parametrize("status", [400, 429, 503])
 @pytest.mark.parametrize(
     "body",
-    [
-        b"",
-        b"<html>",
-        b"[]",
-        b"{}",
-        b'{"errors": {}}',
-        b'{"errors": []}',
-        b'{"errors": ["no"]}',
-    ],
+    [b"", b"<html>", b"[]", b"{}", b'{"errors": {}}', b'{"errors": []}', b'{"errors": ["no"]}'],
 )
 def test_an_error_that_is_not_in_the_words_of_the_documentation_is_unknown(
-    status: str, body: bytes
+    status: int, body: bytes
 ) -> None:
     """The answer may be a gateway's, which knows nothing of the server behind it."""
-    with _answering(f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n", body) as url:
-        assert mailer(url).send(_message("a@example.com")) == Unknown(f"HTTP {status[:3]}")
+    assert refusal(status, {}, body, now=NOW) == Unknown(f"HTTP {status}")
 
 
 def test_a_connection_that_breaks_under_a_request_is_unknown() -> None:
     """The last byte may have arrived, and with it the whole request."""
-    with _answering(None, b"") as url:
-        addresses = [f"{number:0100}@example.com" for number in range(50_000)]
-        outcome = mailer(url).send(_message(*addresses))
-    assert isinstance(outcome, Unknown)
 
-
-@contextmanager
-def _answering(head: str | None, body: bytes) -> Iterator[str]:
-    """Answer one request; without a `head`, break the connection while it is being sent."""
-
-    def answer() -> None:
+    def break_off() -> None:
         connection, _ = listening.accept()
         with connection:
             connection.recv(1000)
-            if head is None:
-                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                return
-            connection.sendall(head.encode() + body)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        thread = threading.Thread(target=answer)
+        thread = threading.Thread(target=break_off)
         thread.start()
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        addresses = [f"{number:0100}@example.com" for number in range(50_000)]
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        assert isinstance(mailer(address).send(_message(*addresses)), Unknown)
         thread.join()
 
 
@@ -229,15 +204,6 @@ def test_the_pause_is_the_one_that_the_answer_names(
     """`Retry-After` counts before `X-RateLimit-Reset`; a number that is none counts for nothing."""
     body = b'{"errors": [{"message": "no", "field": null}]}'
     assert refusal(503, headers, body, now=NOW) == Later("HTTP 503", seconds)
-
-
-def test_the_end_of_the_rate_limit_is_told(mailbox: Mailbox) -> None:
-    """`X-RateLimit-Reset` is the time at which the rate limit ends."""
-    mailbox.fail_with(too_many_requests(1000))
-    outcome = mailer(mailbox.url).send(_message("a@example.com"))
-    assert isinstance(outcome, Later)
-    assert outcome.seconds is not None
-    assert 900 < outcome.seconds <= 1000
 
 
 def test_a_message_becomes_one_request() -> None:

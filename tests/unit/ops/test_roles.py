@@ -59,18 +59,25 @@ def reached(module: str, name: str, met: set[tuple[str, str]]) -> Iterator[ast.A
 def code_of_accounts() -> Mapping[str, str]:
     """The source of what the functions of an account reach, by the parameter that names it."""
     code: dict[str, str] = {}
-    for node in ast.parse((ROOT / "main.py").read_text()).body:
-        if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
+    declared = [
+        node
+        for node in ast.parse((ROOT / "main.py").read_text()).body
+        if isinstance(node, ast.FunctionDef)
+    ]
+    for node in declared:
+        if node.name.startswith("_"):
             continue
+        named = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+        whole = ast.Module([node, *(other for other in declared if other.name in named)], [])
         address = getattr(main, node.name).__firebase_endpoint__.serviceAccountEmail
         [account] = re.findall(r"params\.(SERVICE_ACCOUNT_\w+)", str(address))
         rooms = {
             alias.asname or alias.name: f"{found.module}.{alias.name}"
-            for found in ast.walk(node)
+            for found in ast.walk(whole)
             if isinstance(found, ast.ImportFrom)
             for alias in found.names
         }
-        for call in ast.walk(node):
+        for call in ast.walk(whole):
             if isinstance(call, ast.Attribute) and (room := rooms.get(ast.unparse(call.value))):
                 parts = reached(room, call.attr, set())
                 code[account] = code.get(account, "") + "\n".join(map(ast.unparse, parts))

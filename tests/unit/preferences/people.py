@@ -14,7 +14,7 @@ from functions.gcp.callables import Call
 from functions.gcp.triggers import DocumentWritten
 from functions.links.token import Scope, TokenKeys
 from functions.outside import Clock
-from functions.parts import Parameters
+from functions.parameters import Parameters
 from functions.preferences import preference_calls
 from functions.recap.audience.guests import Guest, GuestStore, standing
 from functions.service import Service

@@ -16,7 +16,7 @@ from functions.links.token import TokenKeys
 from functions.mail.message import Cause
 from functions.mail.sendgrid import KEY_NAME, REQUEST_SECONDS
 from functions.outside import InParallel
-from functions.parts import Parameters
+from functions.parameters import Parameters
 from functions.recap import dispatch
 from functions.recap.ledger.batch import TIMEOUT, BatchState
 from functions.recap.limits import RecapLimits

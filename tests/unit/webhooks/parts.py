@@ -15,7 +15,7 @@ from functions.call_rules import Caller, CallError, Code, Role
 from functions.firestore.model import Create, Delete, Put, Query, readable
 from functions.mail.message import EmailMessage
 from functions.outside import Clock, InParallel, Task
-from functions.parts import Parameters
+from functions.parameters import Parameters
 from functions.service import Service
 from functions.wall.wall_event import Photo
 from functions.webhooks.deliveries.delivery import AttemptRequest, Delivery, attempt_task

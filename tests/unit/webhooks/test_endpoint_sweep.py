@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import pytest
 
-from functions.parts import Parameters
+from functions.parameters import Parameters
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.failing_endpoints import endpoint_sweep
 from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore

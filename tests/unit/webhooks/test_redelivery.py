@@ -8,7 +8,7 @@ import pytest
 
 from functions.call_rules import Code
 from functions.gcp.callables import StaffCall
-from functions.parts import Parameters
+from functions.parameters import Parameters
 from functions.webhooks.calls import webhook_calls
 from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcome
 from tests.in_memory.through import Crash, ServiceError

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import main
-from functions.parts import Parameters
+from functions.parameters import Parameters
 from tests.in_memory.adapters import service_on
 from tests.in_memory.through import ServiceError
 from tests.unit.webhooks.parts import FAILURES, NOW, Parts, fails

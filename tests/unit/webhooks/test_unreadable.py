@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from functions.parts import Parameters
+from functions.parameters import Parameters
 from functions.webhooks.deliveries.delivery import Delivery, EndedWithin
 from functions.webhooks.webhook_settings import key
 from tests.unit.webhooks.parts import ADMIN, EVENT, NOW, OTHER, URL, Parts

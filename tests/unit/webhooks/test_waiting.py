@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from functions.outside import Task
-from functions.parts import Parameters
+from functions.parameters import Parameters
 from functions.webhooks.deliveries.delivery import (
     AttemptRequest,
     EndedWithin,
