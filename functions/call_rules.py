@@ -62,7 +62,11 @@ SUPERADMINS: Final = frozenset({Role.SUPERADMIN})
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A signed-in user with a role; `tenant_id` is the claim, if any."""
+    """A signed-in user with a role.
+
+    `tenant_id` is the claim, and None without it; a claim that is no id is the empty text, which is
+    nobody's tenant.
+    """
 
     uid: str
     role: Role
@@ -90,7 +94,7 @@ def staff(uid: str, claims: Mapping[str, Any], roles: frozenset[Role] = STAFF) -
     return Caller(
         uid,
         Role(role),
-        tenant_id if isinstance(tenant_id, str) and tenant_id else None,
+        tenant_id if tenant_id is None or isinstance(tenant_id, str) else "",
         email if isinstance(email, str) and email else None,
     )
 
@@ -109,7 +113,7 @@ def check_event(
     if event is None:
         raise CallError(Code.NOT_FOUND, "There is no event with that eventId.")
     tenant_id = event.get("tenantId")
-    event_tenant = tenant_id if isinstance(tenant_id, str) else None
+    event_tenant = tenant_id if isinstance(tenant_id, str) and tenant_id else None
     if caller.role is Role.SUPERADMIN:
         if asked is not None:
             if asked != event_tenant:

@@ -28,7 +28,9 @@ async def post(
     seconds: float,
 ) -> int:
     """POST to a function; the status, `NO_ANSWER` where none came within so many seconds."""
-    request = httpx.Request("POST", f"http://{HOST}:{port}/", headers=headers, content=body)
+    # As they came: an id in them may be in any script.
+    as_bytes = httpx.Headers(headers, encoding="latin-1")
+    request = httpx.Request("POST", f"http://{HOST}:{port}/", headers=as_bytes, content=body)
     try:
         async with asyncio.timeout(seconds):
             answer = await calls.handle_async_request(request)

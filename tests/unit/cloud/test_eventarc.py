@@ -3,12 +3,15 @@
 import asyncio
 import base64
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
+import httpx
 import pytest
 from google.events.cloud.firestore import DocumentEventData
 
 from emulator.cloud import eventarc
 from emulator.cloud.eventarc import Announced, Eventarc
+from emulator.cloud.http import post
 
 NOW = datetime.now(UTC)
 HEADERS = {"content-type": "application/protobuf", "ce-id": "w1", "host": "127.0.0.1"}
@@ -53,6 +56,20 @@ def test_a_trigger_that_fails_gets_the_write_again(monkeypatch: pytest.MonkeyPat
 
     asyncio.run(run())
     assert brought == ["e1"] * 3
+
+
+def test_an_id_in_any_script_reaches_the_trigger() -> None:
+    """Header values are Latin-1 to Python, and go on as the bytes that they came as."""
+    sent: list[bytes] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        sent.extend(value for name, value in request.headers.raw if name == b"ce-document")
+        return httpx.Response(200)
+
+    headers = announced("ü".encode().decode("latin-1")).headers
+    calls: Any = httpx.MockTransport(answer)
+    assert asyncio.run(post(calls, 80, headers, b"", 30)) == 200
+    assert sent == ["events/ü/photos/p1".encode()]
 
 
 def test_writes_to_a_silenced_event_call_no_trigger() -> None:
