@@ -382,6 +382,7 @@ def _properties(function: str) -> dict[str, Any]:
     ("function", "valid"),
     [
         *((function, CALLS[function].valid) for function in READERS),
+        ("sendEventRecap", EVENT | {"resendUnconfirmed": True}),
         ("resendWebhook", SINCE),
         ("resendWebhook", SINCE | {"deliveryId": "d1"}),
     ],
