@@ -381,6 +381,7 @@ def _properties(function: str) -> dict[str, Any]:
     ("function", "valid"),
     [
         *((function, call.valid) for function, call in CALLS.items()),
+        ("sendEventRecap", EVENT | {"resendUnconfirmed": True}),
         ("resendWebhook", SINCE),
         ("resendWebhook", SINCE | {"deliveryId": "d1"}),
     ],
