@@ -23,7 +23,7 @@ from bench.figures import Row, spread
 from bench.turns import KEEPS, Receivers, peer
 from emulator import certificates
 from emulator.cloud.api_server import ADDRESS_VARIABLE, ApiServer
-from emulator.cloud.cloud_tasks import CloudTasks, Queued
+from emulator.cloud.cloud_tasks import CloudTasks
 from emulator.cloud.function_process import ENTRY, FunctionProcess
 from emulator.cloud.secret_manager import SecretManager
 from emulator.firebase import PROJECT
@@ -68,7 +68,8 @@ def rows() -> Iterator[Row]:
     with ExitStack() as stack:
         receiver = stack.enter_context(peer(Receivers))
         mailbox = stack.enter_context(Mailbox())
-        apis = ApiServer(SecretManager(PROJECT, _SECRETS), CloudTasks(PROJECT, None, _drop))
+        dropped = CloudTasks(PROJECT, None, lambda _: None)  # a call's tasks are not measured
+        apis = ApiServer(SecretManager(PROJECT, _SECRETS), dropped)
         environment = {
             ADDRESS_VARIABLE: stack.enter_context(apis).address,
             "SENDGRID_HOST": f"http://127.0.0.1:{mailbox.port}",
@@ -82,10 +83,6 @@ def rows() -> Iterator[Row]:
     for name in list(starts)[1:]:
         ratios = [found[name] / found[SMALLEST] for found in rounds]
         yield Row(f"cold start of {name}", f"{spread(ratios)} times", "1.05", beside)
-
-
-def _drop(_: Queued) -> None:
-    """Leave a task that a call has queued: only its answer is measured."""
 
 
 def _starts(wall: "_Wall") -> dict[str, Start]:

@@ -9,6 +9,7 @@ The reference sends every recipient a request of their own, 16 at a time, to the
 """
 
 import os
+import re
 import statistics
 import uuid
 from collections.abc import Iterator
@@ -139,13 +140,9 @@ def _call(event_id: str, organizer: Person, mail: Any, address: str) -> Cost:
 def _peak(pid: int) -> float:
     """The most memory that any process of the tree has had resident, MiB."""
     root = psutil.Process(pid)
-    return max(_high_water(process.pid) for process in (root, *root.children(recursive=True)))
-
-
-def _high_water(pid: int) -> float:
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    (kibibytes,) = (int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
-    return kibibytes / 1024
+    tree = (root, *root.children(recursive=True))
+    told = [Path(f"/proc/{process.pid}/status").read_text() for process in tree]
+    return max(int(re.findall(r"VmHWM:\s*(\d+)", text)[0]) for text in told) / 1024
 
 
 def _reference(address: str, mail: Any) -> float:
