@@ -57,10 +57,5 @@ def bill() -> Iterator[str]:
         yield f"| {name} | {costs[0]:.2f} | {costs[-1]:.2f} |"
 
 
-def main() -> None:
-    """Print the tables."""
-    print("\n".join([*flood.table(), "", *bill()]))
-
-
 if __name__ == "__main__":
-    main()
+    print("\n".join([*flood.table(), "", *bill()]))
