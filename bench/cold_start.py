@@ -23,7 +23,7 @@ from bench.figures import Row, spread
 from bench.turns import KEEPS, Receivers, peer
 from emulator import certificates
 from emulator.cloud.api_server import ADDRESS_VARIABLE, ApiServer
-from emulator.cloud.cloud_tasks import CloudTasks, Queued
+from emulator.cloud.cloud_tasks import CloudTasks
 from emulator.cloud.function_process import ENTRY, FunctionProcess
 from emulator.cloud.secret_manager import SecretManager
 from emulator.firebase import PROJECT
@@ -52,12 +52,10 @@ class Start:
     def seconds(self, environment: dict[str, Any]) -> float:
         """From the spawn to the first answer, which must be a good one."""
         body = json.dumps({"data": self.data()}).encode()
-        headers = {"Content-Type": "application/json"}
-        if self.caller:
-            headers["Authorization"] = f"Bearer {self.caller.id_token}"
+        signed_in = {"Authorization": f"Bearer {self.caller.id_token}"} if self.caller else {}
+        headers = {"Content-Type": "application/json", **signed_in}
         began = time.monotonic()
-        process = FunctionProcess(self.function, source=self.source, **environment)
-        with process:
+        with FunctionProcess(self.function, source=self.source, **environment) as process:
             status = process.post(body, headers)
             seconds = time.monotonic() - began
         assert status == 200, (self.function, status)
@@ -70,27 +68,21 @@ def rows() -> Iterator[Row]:
     with ExitStack() as stack:
         receiver = stack.enter_context(peer(Receivers))
         mailbox = stack.enter_context(Mailbox())
-        apis = ApiServer(SecretManager(PROJECT, _SECRETS), CloudTasks(PROJECT, None, _drop))
+        dropped = CloudTasks(PROJECT, None, lambda _: None)  # a call's tasks are not measured
+        apis = ApiServer(SecretManager(PROJECT, _SECRETS), dropped)
         environment = {
             ADDRESS_VARIABLE: stack.enter_context(apis).address,
             "SENDGRID_HOST": f"http://127.0.0.1:{mailbox.port}",
         }
         starts = _starts(_Wall(f"{receiver.address()}{KEEPS}"))
-        found: dict[str, list[float]] = {name: [] for name in starts}
-        for number in range(ROUNDS + 1):
-            seconds = {name: one.seconds(environment) for name, one in starts.items()}
-            if number:  # the first fills the file cache
-                for name, value in seconds.items():
-                    found[name].append(value)
-    reference = found.pop(SMALLEST)
-    beside = f"{SMALLEST}: {statistics.median(reference):.2f} s"
-    for name, values in found.items():
-        ratios = [own / smallest for own, smallest in zip(values, reference, strict=True)]
+        rounds = [
+            {name: one.seconds(environment) for name, one in starts.items()}
+            for _ in range(ROUNDS + 1)
+        ][1:]  # the first fills the file cache
+    beside = f"{SMALLEST}: {statistics.median(found[SMALLEST] for found in rounds):.2f} s"
+    for name in list(starts)[1:]:
+        ratios = [found[name] / found[SMALLEST] for found in rounds]
         yield Row(f"cold start of {name}", f"{spread(ratios)} times", "1.05", beside)
-
-
-def _drop(_: Queued) -> None:
-    """Leave a task that a call has queued: only its answer is measured."""
 
 
 def _starts(wall: "_Wall") -> dict[str, Start]:
@@ -144,11 +136,8 @@ class _Wall:
         stored = self._store.load(delivery.event_id, delivery.id)
         assert stored
         self._store.save(stored.after(attempt))
-        return {
-            "eventId": delivery.event_id,
-            "tenantId": self.tenant,
-            "deliveryId": delivery.id,
-        }
+        ids = {"eventId": delivery.event_id, "deliveryId": delivery.id}
+        return ids | {"tenantId": self.tenant}
 
     def recap(self) -> dict[str, str]:
         """A call that sends the recap to one guest."""

@@ -1,6 +1,5 @@
 """What docs/scale.md assumes: seconds of CPU that were measured, sizes, and Google's limits."""
 
-from dataclasses import dataclass
 from typing import Final
 
 # Seconds of CPU on a machine with 2 cores: the most that a trigger, of three URLs, and an attempt
@@ -27,16 +26,5 @@ POST_KIB: Final = 2
 LOG_KIB: Final = 1
 RECORD_KIB: Final = 3
 
-
-@dataclass(frozen=True, slots=True)
-class Quota:
-    """The most that is possible in a second, and the page that says so."""
-
-    limit: float
-    url: str
-
-
-DISPATCHES: Final = Quota(500, "https://cloud.google.com/tasks/docs/quotas")
-"""Dispatches of one queue."""
-PLACES: Final = Quota(240, "main.py: 2 instances of 120")
-"""First attempts at work at a time."""
+DISPATCHES_A_SECOND: Final = 500
+"""Of one queue: https://cloud.google.com/tasks/docs/quotas."""

@@ -3,6 +3,7 @@
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,11 +14,6 @@ class Row:
     figure: str
     aim: str = ""
     reference: str = ""
-
-
-def p50(seconds: Sequence[float]) -> float:
-    """The median."""
-    return statistics.median(seconds)
 
 
 def p99(seconds: Sequence[float]) -> float:
@@ -33,4 +29,4 @@ def spread(found: Sequence[float]) -> str:
 
 def latencies(seconds: Sequence[float]) -> str:
     """Median and 99th percentile, in milliseconds."""
-    return f"p50 {p50(seconds) * 1000:.0f} ms, p99 {p99(seconds) * 1000:.0f} ms"
+    return f"p50 {median(seconds) * 1000:.0f} ms, p99 {p99(seconds) * 1000:.0f} ms"

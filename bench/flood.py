@@ -20,16 +20,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from statistics import median
 from typing import Any, Final
 
 import main
-from bench.estimate import (
-    ATTEMPT_SECONDS,
-    DISPATCHES,
-    FIRESTORE_CALL_SECONDS,
-    TRIGGER_SECONDS,
-)
-from bench.figures import p50, p99
+from bench import estimate
+from bench.figures import p99
 from emulator.neighbours.cloud_tasks import Rate
 from functions import parameters
 from functions.outside import Clock as ProcessClock
@@ -44,12 +40,12 @@ SECONDS: Final = 30.0
 HEALTHY_FROM: Final = 5.0
 HEALTHY_UPLOADS: Final = 1
 URLS: Final = 20
-EVENTS: Final = 20
 MANY_TENANTS: Final = 50
 STARTING_SECONDS: Final = 2
 GUST_SECONDS: Final = 3
 RESENDS_A_SECOND: Final = 300
 NO_PACE: Final = 1e9
+REFUSAL_SECONDS: Final = estimate.ATTEMPT_SECONDS
 
 _HEALTHY: Final = "healthy"
 GOOD, FLAKY, _SLOW = "good", "flaky", "slow"
@@ -78,6 +74,7 @@ class Beside:
     places: bool = True
 
 
+_TWENTY: Final = Beside(name="twenty events, timed-out receivers", events=20, deliveries=100)
 CASES: Final = (
     Beside(name="nothing", events=0),
     *(
@@ -93,33 +90,23 @@ CASES: Final = (
             (200, 1, "one tenant"),
             (1000, 1, "one tenant"),
         )
-        for kind, seconds in (("timed-out", TIMEOUT_SECONDS), ("refusing", ATTEMPT_SECONDS))
+        for kind, seconds in (("timed-out", TIMEOUT_SECONDS), ("refusing", REFUSAL_SECONDS))
     ),
     Beside(name="one event, timed-out receivers"),
-    Beside(name="one event, receivers that refuse at once", seconds=ATTEMPT_SECONDS),
+    Beside(name="one event, receivers that refuse at once", seconds=REFUSAL_SECONDS),
     Beside(name="one event in gusts, timed-out receivers", gusts=True),
-    Beside(name="twenty events, timed-out receivers", events=EVENTS, deliveries=100),
-    Beside(
-        name="twenty events, receivers that refuse at once",
-        events=EVENTS,
-        deliveries=100,
-        seconds=ATTEMPT_SECONDS,
-    ),
+    _TWENTY,
+    replace(_TWENTY, name="twenty events, receivers that refuse at once", seconds=REFUSAL_SECONDS),
     Beside(name="a resend of 300 deliveries each second, timed-out receivers", resends=True),
     Beside(name="one event, timed-out receivers; no pace", pace=False),
     Beside(
         name="one event, receivers that refuse at once; no pace",
-        seconds=ATTEMPT_SECONDS,
+        seconds=REFUSAL_SECONDS,
         pace=False,
     ),
     Beside(name="one event, timed-out receivers; no slow queue", slow_queue=False),
     Beside(name="one event, timed-out receivers; no pace on the slow queue", slow_pace=False),
-    Beside(
-        name="twenty events, timed-out receivers; places for fast receivers not kept",
-        events=EVENTS,
-        deliveries=100,
-        places=False,
-    ),
+    replace(_TWENTY, name=f"{_TWENTY.name}; places for fast receivers not kept", places=False),
 )
 
 
@@ -183,7 +170,7 @@ class Queue:
     waiting: list[tuple[float, int, Attempt]] = field(default_factory=list)
     order: Iterator[int] = field(default_factory=itertools.count)
     at_work: int = 0
-    rate: Rate = field(default_factory=lambda: Rate(DISPATCHES.limit))
+    rate: Rate = field(default_factory=lambda: Rate(estimate.DISPATCHES_A_SECOND))
     awaited: float = float("inf")
 
     def put(self, attempt: Attempt) -> None:
@@ -285,7 +272,7 @@ class Project:
                 due = self._clock.now + wait if wait else moment
                 self._put(Attempt(event=event, url=url, wanted=moment, due=due))
 
-        self._clock.at(moment + TRIGGER_SECONDS, record)
+        self._clock.at(moment + estimate.TRIGGER_SECONDS, record)
 
     def _resend(self) -> None:
         for number in range(RESENDS_A_SECOND):
@@ -318,12 +305,12 @@ class Project:
                 self._put(self._next(instance, attempt, slow=seconds >= SLOW_AFTER.total_seconds()))
             queue.ended(instance)
 
-        self._clock.at(self._clock.now + FIRESTORE_CALL_SECONDS, decide)
+        self._clock.at(self._clock.now + estimate.FIRESTORE_CALL_SECONDS, decide)
 
     def _seconds(self, attempt: Attempt) -> float:
         if attempt.event != _HEALTHY:
             return self._case.seconds
-        return _SLOW_SECONDS if attempt.url == _SLOW else ATTEMPT_SECONDS
+        return _SLOW_SECONDS if attempt.url == _SLOW else estimate.ATTEMPT_SECONDS
 
     def _next(self, instance: Instance, attempt: Attempt, *, slow: bool) -> Attempt:
         due = self._clock.now + RETRY_SCHEDULE[attempt.number].delay.total_seconds()
@@ -334,23 +321,23 @@ class Project:
         wait = instance.slow_pace.wait(attempt.event).total_seconds()
         return replace(attempt, slow=True, due=max(attempt.due, self._clock.now + wait))
 
-    def _receivers(self) -> FastReceivers:
-        return (FastReceivers if self._case.places else _Unbounded)(
-            self._clock.process, self._tenant_of
-        )
-
     def _queue(self, name: str) -> Queue:
         endpoint = _endpoint(name)
-        slow_a_second = slow_attempts_a_second(
-            parameters.of_deploy().delivery_instances, parameters.of_deploy().threads
+        deploy = parameters.of_deploy()
+        is_slow = self._case.slow_pace
+        slow_a_second = (
+            slow_attempts_a_second(deploy.delivery_instances, deploy.threads)
+            if is_slow
+            else NO_PACE
         )
-        slow_a_second = slow_a_second if self._case.slow_pace else NO_PACE
-        instances = [
-            Instance(self._receivers(), Pace(slow_a_second, self._clock.process, self._tenant_of))
+        knows = FastReceivers if self._case.places else _Unbounded
+        clock, tenants = self._clock.process, self._tenant_of
+        workers = [
+            Instance(knows(clock, tenants), Pace(slow_a_second, clock, tenants))
             for _ in range(endpoint.maxInstances)
         ]
         limits = endpoint.taskQueueTrigger["rateLimits"]
-        return Queue(self._clock, self._make, instances, limits["maxConcurrentDispatches"])
+        return Queue(self._clock, self._make, workers, limits["maxConcurrentDispatches"])
 
 
 class _Unbounded(FastReceivers):
@@ -383,5 +370,5 @@ def table() -> Iterator[str]:
 
 def row(case: Beside) -> str:
     """The row of a case."""
-    cells = (f"{p50(seconds):.2f}, {p99(seconds):.2f}" for seconds in late(case).values())
+    cells = (f"{median(seconds):.2f}, {p99(seconds):.2f}" for seconds in late(case).values())
     return f"| {case.name} | {' | '.join(cells)} |"

@@ -1,31 +1,27 @@
 """Floods beside healthy events, in real processes.
 
 The receivers of half of the healthy events acknowledge, those of the other half refuse each first
-attempt and acknowledge the second. Are first and second attempts held up? The median and the 99th
-percentile of their latency are to be within 1.5 times their values alone: from the write, as the
-trigger gets it, to the first POST, and from the first POST to the second.
+attempt and acknowledge the second. The median and the 99th percentile of their latency are to be
+within 1.5 times their values alone: from the write, as the trigger gets it, to the first POST, and
+from the first POST to the second. An attempt that does not come is late for ever.
 
-The functions are real ones in processes of their own, receivers speak TLS, and Cloud Tasks and
-Cloud Run are `queues.py`. Two cores do the work of a region, so that a flood as fast as it can go
-would show how tired the machine is, and nothing else. Hence a twentieth of everything that is
-counted: a queue starts 25 of 500 tasks a second, an instance of the trigger makes 4 of 80
-deliveries of busy events due in a second, a flood makes 30 deliveries a second for 600, and a
-healthy event has an upload each ten seconds for two a second.
+The functions are real processes, receivers speak TLS, and Cloud Tasks and Cloud Run are
+`queues.py`. Two cores do the work of a region, hence a twentieth of everything that is counted: a
+queue starts 25 of 500 tasks a second, an instance of the trigger makes 4 of 80 deliveries of busy
+events due, a flood makes 30 deliveries for 600, and a healthy event has an upload each ten seconds
+for two a second. A twentieth of fifty tenants is too little to measure: they are in `flood`.
 
-Each turn's floods are new events, which no worker knows to be slow. Each kind of turn has instances
-of the trigger of its own, whose backlog has ended when the next such turn comes. Uploads come at
-random moments, those of the healthy events in all turns of a round at the same moments. The turns
-are short and come round again, so that what else the machine does falls on all alike. The floods'
-own processes get the CPU that the others leave. An attempt that has not come some seconds after the
-last write is late for ever. An even part of a twentieth beside fifty tenants is less than one
-delivery in six seconds: that case stands in `flood`.
+Turns are short and come round again, so that what else the machine does falls on all alike. Each
+turn's floods are new events, which no worker knows to be slow; each kind of turn has instances of
+the trigger of its own, whose backlog has ended when the next such turn comes. The healthy events
+have their uploads at the same moments in all turns of a round. The floods' own processes get the
+CPU that the others leave.
 """
 
 import json
 import math
 import os
 import random
-import statistics
 import sys
 import threading
 import time
@@ -35,12 +31,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from statistics import mean, median
 from typing import Any, Final
 
 import psutil
 from google.cloud import firestore
 
-from bench.figures import Row, latencies, p50, p99
+from bench.figures import Row, latencies, p99
 from bench.firestore import own_firestore
 from bench.queues import Queues
 from bench.turns import make_way, peer
@@ -58,7 +55,6 @@ WARM_UP_SECONDS: Final = 6.0
 HEALTHY_EVENTS: Final = 20
 UPLOADS_A_SECOND: Final = 2
 """Of all healthy events together."""
-
 URLS: Final = 20
 FLOOD_DELIVERIES_A_SECOND: Final = 30
 
@@ -267,10 +263,7 @@ class Wall:
 
 
 def _trigger(address: str, pace: int) -> FunctionProcess:
-    environment: dict[str, Any] = {
-        ADDRESS_VARIABLE: address,
-        "EVENT_DELIVERIES_A_SECOND": str(pace),
-    }
+    environment: Any = {ADDRESS_VARIABLE: address, "EVENT_DELIVERIES_A_SECOND": str(pace)}
     return FunctionProcess("onPhotoWritten", event=True, **environment)
 
 
@@ -311,15 +304,11 @@ def _rows(found: Mapping[Turn, Found]) -> Iterator[Row]:
     for turn, of_turn in found.items():
         for name in ("first", "second"):
             seconds: list[float] = getattr(of_turn, name)
-            times = _times(seconds, getattr(found[ALONE], name))
+            alone: list[float] = getattr(found[ALONE], name)
+            times = median(seconds) / median(alone), p99(seconds) / p99(alone)
             yield Row(
                 f"{name} attempts beside: {turn.name}",
                 f"{latencies(seconds)} of {len(seconds)}",
                 f"{AIM} times alone",
-                f"{times[0]:.2f}, {times[1]:.2f} times; CPU {statistics.mean(of_turn.busy):.0f} %",
+                f"{times[0]:.2f}, {times[1]:.2f} times; CPU {mean(of_turn.busy):.0f} %",
             )
-
-
-def _times(ours: Sequence[float], others: Sequence[float]) -> tuple[float, float]:
-    """Median and 99th percentile, as ratios."""
-    return p50(ours) / p50(others), p99(ours) / p99(others)

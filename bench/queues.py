@@ -40,12 +40,9 @@ class Queues:
         return self._server.address
 
     def start(self, ports: Mapping[str, Sequence[int]], threads: int, a_second: float) -> None:
-        """Dispatch to these instances of each queue's function.
+        """Dispatch so many tasks of a queue `a_second`, at most, to its function's instances.
 
-        Args:
-            ports: Of the instances, by the queue.
-            threads: How many requests each of them admits.
-            a_second: Dispatches of one queue, at most.
+        They have these `ports`, by the queue, and each admits so many requests as `threads`.
         """
 
         async def make() -> Dispatcher:

@@ -19,10 +19,8 @@ from functions.webhooks.signing import SIGNATURE_HEADER, sign
 
 KEEPS: Final = "/keeps"
 """Path of the receiver that keeps connections."""
-
 CLOSES: Final = "/closes"
 """Path of the receiver that closes each, so that every delivery is the first to it."""
-
 _LAST: Final = 19
 """The nice value that gets least."""
 

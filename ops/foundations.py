@@ -50,7 +50,8 @@ class Foundations(Parts):
         """Looks at conditions that stop a deploy, and that only the operator can change."""
         return [
             ("Sender and site in .env", self.settings),
-            ("Where the database lies, and its edition", self.location),
+            ("Where the database lies, its mode and edition", self.location),
+            ("The default account may build", self.may_build),
             (f"CPU in {REGION}", self.quota),
             ("The organization lets everybody call a function", self.organization),
         ]
@@ -80,13 +81,7 @@ class Foundations(Parts):
 
     def database(self) -> Iterator[Lack]:
         """Made in the functions' region; an app's stays where it is."""
-        found = self._cloud.get("firestore", self._database)
-        if found and found.get("type", "FIRESTORE_NATIVE") != "FIRESTORE_NATIVE":
-            yield Lack(
-                "the database is in Datastore mode",
-                ask="It has no triggers: the service needs a project of its own.",
-            )
-        if found is None:
+        if self._cloud.get("firestore", self._database) is None:
             yield Lack(
                 "no database",
                 mend=self._maker(
@@ -97,12 +92,17 @@ class Foundations(Parts):
             )
 
     def location(self) -> Iterator[Lack]:
-        """It stays for the life of the project."""
+        """All three stay for the life of the database."""
         found = self._cloud.get("firestore", self._database)
         if found is None:
             return
         place, edition = found.get("locationId"), found.get("databaseEdition", "STANDARD")
         say(f"  {place}, {edition}")
+        if found.get("type", "FIRESTORE_NATIVE") != "FIRESTORE_NATIVE":
+            yield Lack(
+                "the database is in Datastore mode",
+                ask="It has no triggers: the service needs a project of its own.",
+            )
         if edition == "ENTERPRISE" and "enterprise" not in self._accepted:
             yield Lack(
                 "the database is of the Enterprise edition",
@@ -110,11 +110,9 @@ class Foundations(Parts):
                 "nobody has tried the service with it. Agree: --accept enterprise",
             )
         if place != REGION:
-            why = (
-                "a multi-region doubles the prices of Firestore"
-                if place == "nam5"
-                else ("each call goes from us-central1 to there and back")
-            )
+            why = "each call goes from us-central1 to there and back"
+            if place == "nam5":
+                why = "a multi-region doubles the prices of Firestore"
             yield Lack(f"the database lies in {place}: {why}", is_note=True)
 
     def accounts(self) -> Iterator[Lack]:
@@ -137,15 +135,10 @@ class Foundations(Parts):
 
     def builder(self) -> Iterator[Lack]:
         """firebase-tools lets no function name another account to be built as."""
+        if self._wanted.is_beside:
+            return  # the app's functions run as it: nothing is given or taken
         api, path = "cloudresourcemanager", f"v1/{self._project}"
         account, policy = self._default_account(), self._cloud.policy(api, path)
-        if self._wanted.is_beside:  # the app's functions run as it
-            member = f"serviceAccount:{account}"
-            if not any(
-                grants(policy, f"roles/{role}", member) for role in (BUILDER_ROLE, "editor")
-            ):
-                yield Lack("the default account may not build", ask=f"Give it {BUILDER_ROLE}.")
-            return
         yield from self._bound(api, path, [BUILDER_ROLE], account)
         for role in NEEDLESS_FOR_BUILDER:
             if grants(policy, f"roles/{role}", f"serviceAccount:{account}"):
@@ -156,6 +149,14 @@ class Foundations(Parts):
                     f"--member=serviceAccount:{account} --role=roles/{role} --condition=None",
                     is_note=True,
                 )
+
+    def may_build(self) -> Iterator[Lack]:
+        """Organizations of today give it no role; beside an app neither do we."""
+        account = self._default_account()
+        policy = self._cloud.policy("cloudresourcemanager", f"v1/{self._project}")
+        roles = (BUILDER_ROLE, "editor", "owner")
+        if not any(grants(policy, f"roles/{role}", f"serviceAccount:{account}") for role in roles):
+            yield Lack("the default account may not build", ask=f"Give it the role {BUILDER_ROLE}.")
 
     def keys(self) -> Iterator[Lack]:
         """A secret each, with an enabled version that its readers can list and read."""

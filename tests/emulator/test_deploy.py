@@ -35,12 +35,28 @@ _RENDER: Final = (
 )
 
 
+_LEFT_BEHIND: Final = (
+    *(".coverage", ".coverage.host.1", ".hypothesis/examples", ".mypy_cache/a.json", ".DS_Store"),
+    *(".env.another-project", ".env.local", ".secret.local", ".venv/bin/python", "htmlcov/a.html"),
+    *("coverage.xml", "firestore-debug.log", "ann.json", "optouts.csv", "key.json", "key.pem"),
+    *("firebase.acme.json", "firestore.acme.rules", "functions/__pycache__/a.pyc"),
+)
+"""Files of tools, and of pages that have somebody write an export or a key into a file."""
+
+
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The uploaded archive, unpacked in an empty folder."""
-    folder = tmp_path_factory.mktemp("archive")
+    """The archive that a checkout in use uploads, unpacked in an empty folder."""
+    folder, checkout = tmp_path_factory.mktemp("archive"), tmp_path_factory.mktemp("checkout")
+    shutil.copytree(ROOT / "functions", checkout / "functions")
+    for name in _LEFT_BEHIND:
+        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+        (checkout / name).touch()
+    for path in ROOT.iterdir():
+        if not (checkout / path.name).exists():
+            (shutil.copy if path.is_file() else os.symlink)(path, checkout / path.name)
     packed = subprocess.run(
-        ["node", "-e", _PACK, str(ROOT)],
+        ["node", "-e", _PACK, str(checkout)],
         cwd=ROOT / "emulator",
         check=True,
         capture_output=True,
@@ -86,9 +102,9 @@ def _run(python: Path, *arguments: str, cwd: Path | None = None) -> str:
 
 
 def test_only_what_runs_is_uploaded(archive: Path) -> None:
-    """A deploy uploads code, templates, requirements and parameters; no secret and no test."""
+    """A deploy uploads code, templates and requirements; no setting, secret, export or test."""
     top = {path.name for path in archive.iterdir()}
-    assert top == {"main.py", "functions", "requirements.txt", ".env"}
+    assert top == {"main.py", "functions", "requirements.txt"}
     kinds = {path.suffix for path in (archive / "functions").rglob("*") if path.is_file()}
     assert kinds <= {".py", ".html", ".txt", ".j2", ".css", ".po", ".cnf"}
 

@@ -89,6 +89,14 @@ def test_a_backend_that_is_no_function_is_an_app(tmp_path: Path, rendered: str) 
         assert LOCKED.splitlines()[4] in (operator.checkout / "firestore.acme.rules").read_text()
 
 
+def test_a_builder_without_its_role_stops_the_run(app: Operator) -> None:
+    """Organizations of today give the default account no role, and beside an app we give none."""
+    app.google.policies[OF_PROJECT].pop(1)
+    for script in ("check", "setup"):
+        assert "Give it the role cloudbuild.builds.builder" in app.stopped(script)
+        assert not app.commands
+
+
 @pytest.mark.parametrize(
     ("part", "told"),
     [
@@ -145,8 +153,10 @@ def test_our_pages_have_a_site_of_their_own(app: Operator) -> None:
 
 
 def test_the_apps_own_site_is_refused(app: Operator) -> None:
-    """The site of the app is refused before anything is made."""
+    """The site of the app is refused before anything is made, also as the address of links."""
     assert "acme has pages of the app" in app.stopped("setup", f"--site={PROJECT}")
+    (app.checkout / ".env.acme").write_text("PUBLIC_BASE_URL=https://acme.web.app\n")
+    assert "PUBLIC_BASE_URL is a site of the app: acme.web.app" in app.stopped("setup")
     assert not app.google.changes + app.commands
 
 
@@ -210,6 +220,7 @@ def test_a_project_of_our_own_stays_one(ready: Operator) -> None:
 
 def test_rules_are_merged_once() -> None:
     """A later version replaces an earlier one; spaces, comments and the brake do not count."""
+    assert merging.merged("", OURS) == OURS
     earlier = merging.merged(APP_RULES, OURS.replace("isId", "isIdentifier"))
     assert not merging.is_merged(earlier, OURS)
     merged = merging.merged(earlier, OURS)

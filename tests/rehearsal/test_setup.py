@@ -242,14 +242,24 @@ def test_where_the_database_lies_is_told(ready: Operator, place: dict[str, Any],
     assert told in ready.done("check")
 
 
-def test_an_enterprise_database_is_asked_about(ready: Operator) -> None:
-    """A database of the Enterprise edition stops until the operator agrees."""
-    database = ready.google.resources[f"firestore projects/{PROJECT}/databases/(default)"]
-    database["databaseEdition"] = "ENTERPRISE"
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ({"databaseEdition": "ENTERPRISE"}, "--accept enterprise"),
+        ({"type": "DATASTORE_MODE"}, "the service needs a project of its own"),
+    ],
+)
+def test_a_database_of_another_kind_stops_the_run(
+    ready: Operator, kind: dict[str, str], told: str
+) -> None:
+    """Triggers need one in Firestore's mode; of the Enterprise edition the operator decides."""
+    ready.google.resources[f"firestore projects/{PROJECT}/databases/(default)"] |= kind
+    del ready.google.resources[QUEUE]
     for script in ("check", "setup"):
-        assert "--accept enterprise" in ready.stopped(script)
+        assert told in ready.stopped(script)
         assert not ready.google.changes + ready.commands
-    ready.done("setup", "--accept=enterprise")
+    if "--accept" in told:
+        ready.done("setup", "--accept=enterprise")
 
 
 def _rules_of_test_mode(google: FakeGoogle) -> None:
