@@ -191,6 +191,15 @@ def test_the_local_suite_builds_pages_of_its_own() -> None:
     assert "http://127.0.0.1:*" in (PAGES / "console.html").read_text()
 
 
+def test_pages_that_are_built_by_hand_leave_the_catalogue_there(tmp_path: Path) -> None:
+    """As console/README.md has it, for somebody who draws while the suite runs."""
+    for name in ("events.html", "openapi.json"):
+        (tmp_path / name).write_text("made by Python")
+    build = ["node", "console/build.mjs", "--site", str(tmp_path)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    assert _files(tmp_path) == _files(PAGES)
+
+
 def test_only_local_pages_may_connect_to_emulators() -> None:
     """No deployed file names an address of a machine."""
     deployed = (ROOT / "firebase.json").read_text()
