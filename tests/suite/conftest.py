@@ -15,10 +15,8 @@ from google.cloud import firestore
 from emulator.mailbox import PORT, Mailbox
 from functions.links.token import Scope, TokenKeys
 from tests.suite.browser import CHROMIUM, Driver
-from tests.suite.deliveries import deliveries, receiving, secret_of
+from tests.suite.walls import Wall
 from tools import local_secrets
-
-__all__ = ["deliveries", "receiving", "secret_of"]
 
 _LIMIT_TEST_SECONDS: Final = 30
 _ADDRESSES = itertools.count(int(uuid.uuid4().hex[:6], 16))
@@ -41,6 +39,14 @@ def event(db: firestore.Client, event_id: str) -> firestore.DocumentReference:
     """The reference of that event's document, which does not exist yet."""
     reference: firestore.DocumentReference = db.collection("events").document(event_id)
     return reference
+
+
+@pytest.fixture
+def wall(db: firestore.Client, event: firestore.DocumentReference) -> Iterator[Wall]:
+    """That event, with what is recorded beside it."""
+    made = Wall(db, event)
+    yield made
+    made.forget_deliveries()
 
 
 @pytest.fixture

@@ -4,36 +4,29 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from google.cloud import firestore
-
 from bench.costs import COSTS
 from functions.call_rules import Caller, Role
 from functions.webhooks.calls import webhook_calls
 from functions.webhooks.calls.webhook_arguments import LogArguments, ShareArguments
 from functions.webhooks.deliveries.delivery_store import NEWEST_AT_MOST
-from tests.suite.contract.conftest import OTHER, TENANT, URL, Configure, Record
+from tests.suite.contract.conftest import OTHER, URL
 from tests.suite.operations import Operations, admit_staff, counting_service
 from tests.suite.preferences.here import call
+from tests.suite.walls import TENANT, Wall
 
 ADMIN: Final = Caller("u1", Role.ADMIN, TENANT)
 
 
-def test_a_link_and_its_first_page(
-    event: firestore.DocumentReference,
-    configure: Configure,
-    record: Record,
-    client: str,
-) -> None:
+def test_a_link_and_its_first_page(wall: Wall, client: str) -> None:
     """Nothing is read that is not shown but the event, and the share that says what may be."""
-    configure(URL, OTHER)
+    wall.configure(URL, OTHER)
     for number in range(NEWEST_AT_MOST + 1):
-        made = datetime.now(UTC) - timedelta(seconds=number)
-        record(URL, f"d{number}", createdAt=made)
-    record(OTHER, "other")
+        wall.record(URL, createdAt=datetime.now(UTC) - timedelta(seconds=number))
+    wall.record(OTHER)
     counted = Operations()
     service = counting_service(counted)
     admit_staff("shareWebhookLog", service)
-    link, _ = service.log_links.give_out(ADMIN, ShareArguments(event_id=event.id, url=URL))
+    link, _ = service.log_links.give_out(ADMIN, ShareArguments(event_id=wall.id, url=URL))
     assert counted.cost() == COSTS["a link to a log"]
 
     counted.clear()
@@ -46,19 +39,15 @@ def test_a_link_and_its_first_page(
     assert counted.cost() == COSTS["a page of 50 of a shared log"]
 
 
-def test_a_page_that_is_cut_reads_no_further(
-    event: firestore.DocumentReference,
-    configure: Configure,
-    record: Record,
-) -> None:
+def test_a_page_that_is_cut_reads_no_further(wall: Wall) -> None:
     """Large bodies: what would not fit is not waited for."""
-    configure(URL)
-    for number in range(12):
-        record(URL, f"d{number}", body="x" * 600_000)
+    wall.configure(URL)
+    for _ in range(12):
+        wall.record(URL, body="x" * 600_000)
     counted = Operations()
     service = counting_service(counted)
-    _, share = service.log_links.give_out(ADMIN, ShareArguments(event_id=event.id, url=URL))
+    _, share = service.log_links.give_out(ADMIN, ShareArguments(event_id=wall.id, url=URL))
     counted.clear()
-    page = service.shared_log.read_page(event.id, share.id, LogArguments(token="t"))
+    page = service.shared_log.read_page(wall.id, share.id, LogArguments(token="t"))
     assert (len(page.deliveries), page.next is None) == (1, False)
     assert counted.reads == 2 + 2

@@ -17,7 +17,7 @@ from functions.recap.report import RecapResult
 from functions.service import Service
 from tests.in_memory.adapters import InMemorySecrets
 from tests.suite.operations import Operations, admit_staff, counting_service
-from tests.suite.recap.wall import TENANT, Wall, guest
+from tests.suite.walls import TENANT, Wall, guest
 
 ORGANIZER = Caller("organizer", Role.ADMIN, TENANT)
 READS = {

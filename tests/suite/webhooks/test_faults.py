@@ -18,6 +18,7 @@ from google.cloud import firestore
 from emulator.receiver import Request, always
 from tests.suite.process import FunctionProcess, Written, silenced
 from tests.suite.tasks import Tasks
+from tests.suite.walls import receiving
 from tests.suite.wire import Wire
 
 NOW: Final = datetime.now(UTC)
@@ -125,9 +126,7 @@ def test_a_trigger_dies_between_record_and_enqueue(
     assert [f"{recorded['id']}-1"] == [task.name for task in tasks.queued]
 
 
-def test_a_worker_dies_between_post_and_record(
-    start: Start, owed: Owed, records: Records, receiving: Any
-) -> None:
+def test_a_worker_dies_between_post_and_record(start: Start, owed: Owed, records: Records) -> None:
     """Nobody knows how the POST went: the same attempt is made again, under the same id."""
     worker = start()
 
@@ -147,9 +146,7 @@ def test_a_worker_dies_between_post_and_record(
     assert first.body == second.body
 
 
-def test_firestore_is_away_for_some_seconds(
-    start: Start, owed: Owed, records: Records, receiving: Any
-) -> None:
+def test_firestore_is_away_for_some_seconds(start: Start, owed: Owed, records: Records) -> None:
     """The outcome is recorded when Firestore is back; nothing is posted twice."""
     with Wire(os.environ["FIRESTORE_EMULATOR_HOST"]) as wire:
         worker = start(FIRESTORE_EMULATOR_HOST=wire.address)
