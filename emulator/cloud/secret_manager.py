@@ -5,7 +5,7 @@ https://cloud.google.com/secret-manager/docs/reference/rpc/google.cloud.secretma
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 import grpc
@@ -27,11 +27,6 @@ class _Version:
     state: State = ENABLED
 
 
-@dataclass(slots=True)
-class _Secret:
-    versions: dict[int, _Version] = field(default_factory=dict)
-
-
 class SecretManager:
     """Secrets of one project and their versions; versions count from 1 and keep their numbers."""
 
@@ -40,7 +35,7 @@ class SecretManager:
     def __init__(self, project: str, secrets: Mapping[str, str] | None = None) -> None:
         """A project with these secrets, each in one version."""
         self._project = project
-        self._secrets: dict[str, _Secret] = {}
+        self._secrets: dict[str, dict[int, _Version]] = {}
         self._changing = threading.Lock()
         for secret, value in (secrets or {}).items():
             self.add(secret, value)
@@ -48,7 +43,7 @@ class SecretManager:
     def add(self, secret: str, value: str) -> int:
         """Add a version, and the secret where it is missing; return the version's number."""
         with self._changing:
-            versions = self._secrets.setdefault(secret, _Secret()).versions
+            versions = self._secrets.setdefault(secret, {})
             number = len(versions) + 1
             versions[number] = _Version(value.encode())
             return number
@@ -91,7 +86,7 @@ class SecretManager:
         with self._changing:
             versions = [
                 _answered(f"{request.parent}/versions/{number}", version.state)
-                for number, version in sorted(self._found(secret).versions.items(), reverse=True)
+                for number, version in sorted(self._found(secret).items(), reverse=True)
                 if wanted in {"", version.state.name}
             ]
         return secretmanager_v1.ListSecretVersionsResponse.pb()(
@@ -119,14 +114,14 @@ class SecretManager:
             )
         return parent.removeprefix(prefix)
 
-    def _found(self, secret: str) -> _Secret:
+    def _found(self, secret: str) -> dict[int, _Version]:
         if secret not in self._secrets:
             raise Refused(grpc.StatusCode.NOT_FOUND, f"Secret [{secret}] not found.")
         return self._secrets[secret]
 
     def _version(self, secret: str, number: str) -> _Version:
         """The version of that number, or the newest for `latest`, in any state."""
-        versions = self._found(secret).versions
+        versions = self._found(secret)
         key = max(versions, default=0) if number == "latest" else int(number)
         if key not in versions:
             raise Refused(grpc.StatusCode.NOT_FOUND, f"Secret [{secret}] has no version {number}.")

@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler
 from emulator import pictures
 from emulator.mailbox import pages
 from emulator.mailbox.events import EventWebhook
-from emulator.mailbox.faults import FaultKind
+from emulator.mailbox.faults import Fault
 from emulator.mailbox.inbox import Inbox
 from emulator.neighbours import sendgrid
 from emulator.neighbours.sendgrid import MAX_REQUEST_BYTES, Answer
@@ -108,17 +108,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answered(self, body: object) -> Answer:
         """Take the mails, unless they or a fault are against it; the answer."""
-        fault = self.mailbox.next_fault()
-        if fault and fault.kind is FaultKind.STATUS:
-            return fault.answer(time.time())
-        wrong = sendgrid.problems(body, fault.addresses if fault else ())
+        fault = self.mailbox.next_fault() or Fault()
+        if fault.refusal:
+            return fault.refusal(time.time())
+        wrong = sendgrid.problems(body, fault.addresses)
         if wrong or not isinstance(body, dict):
             return sendgrid.refused(HTTPStatus.BAD_REQUEST, *wrong)
         message_id = self.mailbox.take(body)
-        if fault and fault.kind is FaultKind.DROP:
+        if fault.is_cut:
             return sendgrid.NO_ANSWER
-        if fault and fault.kind is FaultKind.SLOW:
-            self.mailbox.healed.wait(fault.seconds)
+        self.mailbox.healed.wait(fault.seconds)
         return sendgrid.accepted(message_id)
 
     def _read_mail(self, raw: bytes) -> tuple[HTTPStatus | None, object]:
