@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
-from emulator.neighbours import eventarc
+from emulator.neighbours import eventarc as neighbour
 from emulator.neighbours.cloud_tasks import Retries
 from tests.simulation.faults import pause
 from tests.simulation.simulation import SECOND, START, End, Returned, Simulation
@@ -35,12 +35,19 @@ class Service:
     """Calls functions."""
 
     def __init__(
-        self, simulation: Simulation, *, answer_within: int, backoff: Backoff, loses: bool
+        self,
+        simulation: Simulation,
+        name: str,
+        answer_within: int,
+        backoff: Backoff,
+        *,
+        loses: bool,
     ) -> None:
         """Call nothing yet.
 
         Args:
             simulation: Where it runs.
+            name: Of the service, in the decisions.
             answer_within: Microseconds after which a call counts as failed.
             backoff: When a call that failed is made again, where `call` does not say.
             loses: Whether it may give a call up that has failed once.
@@ -49,10 +56,10 @@ class Service:
         self._answer_within = answer_within
         self._backoff = backoff
         choices = simulation.choices
-        self._twice = choices.pick(f"{id_of(self)} twice", _TWICE)
-        self._late = choices.pick(f"{id_of(self)} late", _LATE)
-        self._early = choices.pick(f"{id_of(self)} early", _EARLY)
-        self._lost = choices.pick(f"{id_of(self)} lost", _LOST) if loses else 0.0
+        self._twice = choices.pick(f"{name} twice", _TWICE)
+        self._late = choices.pick(f"{name} late", _LATE)
+        self._early = choices.pick(f"{name} early", _EARLY)
+        self._lost = choices.pick(f"{name} lost", _LOST) if loses else 0.0
         self.under_way = 0
         self.unpunctual = False
         self.repeats = False
@@ -112,26 +119,11 @@ class Service:
         simulation.after(delay, call)
 
 
-def id_of(service: Service) -> str:
-    """Name of a service in the decisions."""
-    return type(service).__name__
-
-
-class Eventarc(Service):
+def eventarc(simulation: Simulation) -> Service:
     """Calls a trigger for each write: within two minutes, or again; it gives nothing up."""
-
-    def __init__(self, simulation: Simulation) -> None:
-        """Nothing was written yet."""
-        super().__init__(
-            simulation, answer_within=120 * SECOND, backoff=eventarc.backoff, loses=False
-        )
+    return Service(simulation, "Eventarc", 120 * SECOND, neighbour.backoff, loses=False)
 
 
-class CloudTasks(Service):
+def cloud_tasks(simulation: Simulation) -> Service:
     """Calls a worker for each task: within a minute, or again; it may give up what has failed."""
-
-    def __init__(self, simulation: Simulation) -> None:
-        """Nothing is queued yet."""
-        super().__init__(
-            simulation, answer_within=60 * SECOND, backoff=_EVERY_SECOND.backoff, loses=True
-        )
+    return Service(simulation, "CloudTasks", 60 * SECOND, _EVERY_SECOND.backoff, loses=True)

@@ -24,7 +24,7 @@ from tests.in_memory.adapters import service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.mailer import InMemoryMailer
 from tests.in_memory.outside import InMemoryTaskQueue, InMemoryTasks
-from tests.simulation.dispatch import CloudTasks
+from tests.simulation.dispatch import cloud_tasks
 from tests.simulation.endpoints.invariants import Seen
 from tests.simulation.endpoints.scenario import ANN, BOB, EVENT, End, Scenario, ended
 from tests.simulation.faults import NEVER_RETRIED, Fault
@@ -88,8 +88,8 @@ class EndpointWorld:
             self._deliveries.create(EVENT, dead)
             EndpointStore(InMemoryDocuments(self._firestore)).create(_noted(dead[0]))
         self._firestore.now = lambda: simulation.now
-        self._attempts = CloudTasks(simulation)
-        self._notices = CloudTasks(simulation)
+        self._attempts = cloud_tasks(simulation)
+        self._notices = cloud_tasks(simulation)
         self._tasks = InMemoryTasks(lambda: simulation.now, self._queued)
         self._workers = Pool(simulation, "worker", self._process)
         self._notifiers = Pool(simulation, "notifier", self._process)

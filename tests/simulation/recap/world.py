@@ -40,7 +40,7 @@ from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.mailer import InMemoryMailer
 from tests.in_memory.outside import InMemoryTaskQueue, InMemoryTasks
 from tests.in_memory.through import ServiceError, Through
-from tests.simulation.dispatch import CloudTasks
+from tests.simulation.dispatch import cloud_tasks
 from tests.simulation.faults import Fault, Weather
 from tests.simulation.simulation import (
     HOUR,
@@ -188,7 +188,7 @@ class RecapWorld:
         self._events_pool = Pool(
             simulation, "events", self._mail_events, expected=(ServiceError, StillBusyError)
         )
-        self._cloud_tasks = CloudTasks(simulation)
+        self._cloud_tasks = cloud_tasks(simulation)
         self._tasks = InMemoryTasks(lambda: simulation.now, self._queued)
         self._due: dict[str, datetime] = {}
         self._replaced: dict[str, datetime] = {}
