@@ -15,6 +15,7 @@ from google.cloud import firestore
 from emulator.mailbox import PORT, Mailbox
 from functions.links.token import Scope, TokenKeys
 from tests.suite.browser import CHROMIUM, Driver
+from tests.suite.operations import Operations
 from tests.suite.walls import Wall
 from tools import local_secrets
 
@@ -26,6 +27,12 @@ _ADDRESSES = itertools.count(int(uuid.uuid4().hex[:6], 16))
 def db() -> firestore.Client:
     """A plain Firestore client, as an administrator's script would use it."""
     return firestore.Client(project=os.environ["GCLOUD_PROJECT"])
+
+
+@pytest.fixture
+def counted() -> Operations:
+    """The counts of this test."""
+    return Operations()
 
 
 @pytest.fixture

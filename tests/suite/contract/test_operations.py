@@ -17,13 +17,12 @@ from tests.suite.walls import TENANT, Wall
 ADMIN: Final = Caller("u1", Role.ADMIN, TENANT)
 
 
-def test_a_link_and_its_first_page(wall: Wall, client: str) -> None:
+def test_a_link_and_its_first_page(wall: Wall, client: str, counted: Operations) -> None:
     """Nothing is read that is not shown but the event, and the share that says what may be."""
     wall.configure(URL, OTHER)
     for number in range(NEWEST_AT_MOST + 1):
         wall.record(URL, createdAt=datetime.now(UTC) - timedelta(seconds=number))
     wall.record(OTHER)
-    counted = Operations()
     service = counting_service(counted)
     admit_staff("shareWebhookLog", service)
     link, _ = service.log_links.give_out(ADMIN, ShareArguments(event_id=wall.id, url=URL))
@@ -39,12 +38,11 @@ def test_a_link_and_its_first_page(wall: Wall, client: str) -> None:
     assert counted.cost() == COSTS["a page of 50 of a shared log"]
 
 
-def test_a_page_that_is_cut_reads_no_further(wall: Wall) -> None:
+def test_a_page_that_is_cut_reads_no_further(wall: Wall, counted: Operations) -> None:
     """Large bodies: what would not fit is not waited for."""
     wall.configure(URL)
     for _ in range(12):
         wall.record(URL, body="x" * 600_000)
-    counted = Operations()
     service = counting_service(counted)
     _, share = service.log_links.give_out(ADMIN, ShareArguments(event_id=wall.id, url=URL))
     counted.clear()

@@ -21,12 +21,6 @@ from tests.suite.preferences.here import call
 
 
 @pytest.fixture
-def counted() -> Operations:
-    """The counts of this test."""
-    return Operations()
-
-
-@pytest.fixture
 def service(counted: Operations) -> Service:
     """A process whose calls of Firestore are counted."""
     return counting_service(counted)

@@ -14,7 +14,6 @@ from bench.costs import COSTS
 from emulator.mailbox import Mailbox
 from emulator.receiver import always
 from functions.firestore.client import documents
-from functions.mail.sendgrid import SendGridMailer
 from functions.process import CLOCK, webhook_sender
 from functions.wall.wall_event import Photo, WallEvent
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
@@ -22,9 +21,9 @@ from functions.webhooks.deliveries.queues import AttemptRequest
 from functions.webhooks.message import EventType
 from functions.webhooks.webhook_settings import key
 from functions.webhooks.worker import Worker
-from tests.in_memory.adapters import InMemorySecrets, service_on
+from tests.in_memory.adapters import service_on
 from tests.in_memory.records import ended_delivery
-from tests.suite.operations import Operations, counting_service
+from tests.suite.operations import Operations, counting_service, mailing_service
 from tests.suite.process import local_parameters
 from tests.suite.walls import Wall, receiving
 
@@ -45,12 +44,6 @@ def photo(status: str | None) -> Photo | None:
     """A photo of a guest with an address."""
     fields = {"status": status, "uploaderEmail": "ann@example.com"}
     return Photo.read("p1", fields, created=now(), updated=now()) if status else None
-
-
-@pytest.fixture
-def counted() -> Operations:
-    """The counts of this test."""
-    return Operations()
 
 
 @pytest.mark.parametrize(
@@ -161,11 +154,8 @@ def test_a_notice(wall: Wall, counted: Operations) -> None:
     """A mail for five failures in a row; the second task finds that it was sent."""
     wall.configure(URL, notify=["ann@example.com"])
     _failed(wall.id, now(), 5, URL)
-    mailbox = Mailbox()
-    here = counting_service(
-        counted, mailer=lambda: SendGridMailer(InMemorySecrets(), mailbox.url, CLOCK)
-    )
-    with mailbox:
+    with Mailbox() as mailbox:
+        here = mailing_service(counted, mailbox)
         here.notifier.notify(wall.id)
         assert counted.cost(mail_requests=len(mailbox.requests)) == COSTS["a notice"]
         here.notifier.notify(wall.id)
