@@ -10,8 +10,7 @@ from functions.webhooks.calls import webhook_calls
 from functions.webhooks.calls.webhook_arguments import LogArguments, ShareArguments
 from functions.webhooks.deliveries.delivery_store import NEWEST_AT_MOST
 from tests.suite.contract.conftest import OTHER, URL
-from tests.suite.operations import Operations, admit_staff, counting_service
-from tests.suite.preferences.here import call
+from tests.suite.operations import Operations, admit_staff, counting_service, link_call
 from tests.suite.walls import TENANT, Wall
 
 ADMIN: Final = Caller("u1", Role.ADMIN, TENANT)
@@ -31,7 +30,7 @@ def test_a_link_and_its_first_page(wall: Wall, client: str, counted: Operations)
     counted.clear()
     token = link.partition("#token=")[2]
     page = webhook_calls.get_log(
-        counting_service(counted), call("getWebhookLog", client, token=token)
+        counting_service(counted), link_call("getWebhookLog", client, token=token)
     )
     assert len(page["deliveries"]) == NEWEST_AT_MOST
     assert counted.calls == Counter({"Commit": 1, "BatchGetDocuments": 1, "RunQuery": 1})
