@@ -16,6 +16,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
+from emulator.cloud.deployment import RENDER
 from emulator.firebase import local_config, read_addresses
 from tools.places import PAGES
 
@@ -29,10 +30,6 @@ const [config] = require(process.argv[1] + "/firebase.json").functions;
 prepareFunctionsUpload(process.argv[1], process.argv[1], config, [], undefined)
   .then((made) => process.stdout.write(made.pathToSource));
 """
-_RENDER: Final = (
-    "from firebase_functions.private import serving;"
-    "print(serving.functions_as_yaml(serving.get_functions()))"
-)
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +103,7 @@ def test_the_requirements_are_complete_and_pinned(archive: Path, python: Path) -
 
 def test_every_function_loads_from_the_archive_alone(archive: Path, python: Path) -> None:
     """The uploaded archive has all that the discovery and the runtime load."""
-    functions = yaml.safe_load(_run(python, "-c", _RENDER, cwd=archive))["endpoints"]
+    functions = yaml.safe_load(_run(python, "-c", RENDER, cwd=archive))["endpoints"]
     assert functions == _of_the_checkout()
     modules = [
         ".".join(path.relative_to(archive).with_suffix("").parts)
@@ -118,7 +115,7 @@ def test_every_function_loads_from_the_archive_alone(archive: Path, python: Path
 
 def _of_the_checkout() -> Any:
     ran = subprocess.run(
-        [sys.executable, "-c", _RENDER], cwd=ROOT, check=True, capture_output=True, text=True
+        [sys.executable, "-c", RENDER], cwd=ROOT, check=True, capture_output=True, text=True
     )
     return yaml.safe_load(ran.stdout)["endpoints"]
 
