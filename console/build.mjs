@@ -1,6 +1,6 @@
 // Builds the pages into ../public, as a deploy does: `node build.mjs`. With `--site FOLDER` into that folder, which
-// gets a copy of what is committed in ../public: the local suite has a site of its own. With --tests, the tests
-// into ../.emulator.
+// gets a copy of what is committed in ../public, and keeps what else is in it: the local suite has a site of its own,
+// with the catalogue that Python makes. With --tests, the tests into ../.emulator.
 
 import { cp, readFile, readdir, rm, mkdir, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
@@ -54,10 +54,7 @@ const OPTIONS = {
 
 if (process.argv.includes("--tests")) await buildTests();
 else {
-  if (SITE !== PUBLIC) {
-    await rm(SITE, { recursive: true, force: true });
-    await cp(PUBLIC, SITE, { recursive: true });
-  }
+  if (SITE !== PUBLIC) await cp(PUBLIC, SITE, { recursive: true });
   await Promise.all([buildPages(), buildTexts(), buildFiles()]);
 }
 

@@ -5,11 +5,12 @@ is there.
 """
 
 import argparse
+import itertools
 import os
 import signal
 import sys
 
-from tools.command_list import BENCHES, CHECKS, COMMANDS
+from tools.command_list import ALL, BENCHES, CHECKS, COMMANDS, NAMES
 
 OLDEST = (3, 11)
 NEWEST = (3, 14)
@@ -88,17 +89,35 @@ def _read_command_line() -> "tuple[str, list[str]]":
         choices=tuple(COMMANDS),
         help=argparse.SUPPRESS,
     )
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
-    parsed = parser.parse_args()
-    arguments = list(parsed.arguments)
-    if parsed.command == "exec":
-        if arguments[:1] == ["--"]:
+    command = parser.parse_args(sys.argv[1:2]).command
+    arguments = sys.argv[2:]
+    own = arguments[:1] if command == "exec" else arguments
+    if {"-h", "--help"} & set(own):
+        parser.print_help()
+        parser.exit()
+    if command == "exec":
+        if own == ["--"]:
             del arguments[0]
-        if not arguments:
+        if not arguments or (own != ["--"] and own[0].startswith("-")):
             parser.error("exec needs a command: python3 -m emulator exec -- CMD …")
-    elif not COMMANDS[parsed.command][0] and arguments:
-        parser.error(f"{parsed.command} takes no arguments")
-    return parsed.command, arguments
+    elif not COMMANDS[command][0] and arguments:
+        parser.error(f"{command} takes no arguments")
+    elif unknown := _unknown(command, arguments):
+        parser.error(f"{command} knows no {unknown}; see --help")
+    return command, arguments
+
+
+def _unknown(command: str, arguments: "list[str]") -> str:
+    """The first argument that should name a check or a bench and does not; empty where none is.
+
+    Behind the names of checks stand pytest's arguments: options, or tests by their path.
+    """
+    known = NAMES if command == "test" else BENCHES
+    named = itertools.takewhile(
+        lambda name: not name.startswith("-"), (name for name in arguments if name != ALL)
+    )
+    unknown = (name for name in named if name not in known and not name.startswith("tests/"))
+    return next(unknown, "")
 
 
 def _help() -> str:

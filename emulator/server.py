@@ -77,6 +77,22 @@ class LocalServer(ThreadingHTTPServer):
         return self._context.wrap_socket(request, server_side=True)
 
 
+class Asked(NamedTuple):
+    """A request as it arrived, with its whole body."""
+
+    method: str
+    path: str
+    headers: Message
+    body: bytes
+
+
+Reply: TypeAlias = tuple[int, Mapping[str, str], bytes]
+"""The status, the headers and the body of an answer."""
+
+Answer: TypeAlias = Callable[[Asked], Reply | None]
+"""What a request is answered with, in its own thread; with None its connection is cut."""
+
+
 class StandIn:
     """What stands in for a server of the world outside; a context manager.
 
@@ -84,12 +100,19 @@ class StandIn:
         port: The port that it listens on.
     """
 
-    def __init__(self, server: LocalServer) -> None:
-        """Start listening."""
-        self._server = server
-        self.port: int = server.server_address[1]
+    def __init__(
+        self, answer: Answer, *, port: int = 0, context: ssl.SSLContext | None = None
+    ) -> None:
+        """Start listening, on a free port where `port` is 0, and with TLS where `context` is given.
+
+        Raises:
+            OSError: The port is taken.
+        """
+        handler = type("Handler", (_Handler,), {"answer": staticmethod(answer)})
+        self._server = LocalServer(port, handler, context)
+        self.port: int = self._server.server_address[1]
         self._thread = threading.Thread(
-            target=server.serve_forever, args=(POLL_INTERVAL,), daemon=True
+            target=self._server.serve_forever, args=(POLL_INTERVAL,), daemon=True
         )
         self._thread.start()
 
@@ -107,48 +130,40 @@ class StandIn:
         self._thread.join()
 
 
-class Asked(NamedTuple):
-    """A request as it arrived, with its whole body."""
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    answer: Answer
 
-    method: str
-    path: str
-    headers: Message
-    body: bytes
+    def respond(self) -> None:
+        reply = self.answer(Asked(self.command, self.path, self.headers, self._body()))
+        if reply is None:
+            self.close_connection = True
+            self.connection.shutdown(socket.SHUT_RDWR)
+            return
+        status, headers, body = reply
+        self.send_response(status)
+        for name, value in {"Content-Length": str(len(body)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
 
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = respond  # noqa: N815 - the library names them
 
-Reply: TypeAlias = tuple[int, Mapping[str, str], bytes]
-"""The status, the headers and the body of an answer."""
-
-
-def answering(answer: Callable[[Asked], Reply]) -> StandIn:
-    """A server on a free port, which sends to each request what `answer` makes of it."""
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def respond(self) -> None:
-            status, headers, body = answer(
-                Asked(self.command, self.path, self.headers, self._body())
-            )
-            self.send_response(status)
-            for name, value in {"Content-Length": str(len(body)), **headers}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body)
-
-        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = respond  # noqa: N815 - the library names them
-
-        def _body(self) -> bytes:
-            if self.headers.get("Transfer-Encoding") != "chunked":
-                return self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            whole = b""
-            while size := int(self.rfile.readline(), 16):
-                whole += self.rfile.read(size)
-                self.rfile.readline()
+    def _body(self) -> bytes:
+        if self.headers.get("Transfer-Encoding") != "chunked":
+            return self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        whole = b""
+        while size := int(self.rfile.readline(), 16):
+            whole += self.rfile.read(size)
             self.rfile.readline()
-            return whole
+        self.rfile.readline()
+        return whole
 
-        def log_message(self, *_: object) -> None:
-            """Print nothing."""
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
 
-    return StandIn(LocalServer(0, Handler))
+
+def answering(answer: Answer) -> StandIn:
+    """A server on a free port, which sends to each request what `answer` makes of it."""
+    return StandIn(answer)

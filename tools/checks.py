@@ -10,12 +10,14 @@ import shutil
 import subprocess
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
+from xml.etree import ElementTree as ET
 
 from tools.command_list import ALL, ALL_VARIABLE, CHECKS, NAMES, Check
 from tools.installation import tool_environment
@@ -36,12 +38,19 @@ Cloud: TypeAlias = Callable[[], AbstractContextManager[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A check, how it ended, its seconds, and the tests of it that failed."""
+    """A check, how it ended, its seconds, its tests that failed, and why others were skipped."""
 
     check: str
     told: str
     seconds: float
     failed: Sequence[str]
+    skipped: Sequence[str] = ()
+
+    def __str__(self) -> str:
+        """Its line of the summary."""
+        reasons = Counter(self.skipped).items()
+        skipped = [f", {count} skipped: {reason}" for reason, count in reasons]
+        return f"  {self.check:10} {self.told:24} {self.seconds:6.1f} s{''.join(skipped)}"
 
 
 def choose(arguments: Sequence[str]) -> tuple[list[Check], list[str]]:
@@ -88,7 +97,7 @@ def run(tree: ProcessTree, arguments: Sequence[str], cloud: Cloud, look: Callabl
         outcomes = list(all_of(checks, run=tree.run))
     say("\nSummary")
     for outcome in outcomes:
-        say(f"  {outcome.check:10} {outcome.told:24} {outcome.seconds:6.1f} s")
+        say(str(outcome))
     failed = again(outcomes)
     say("\n".join(failed))
     return int(bool(failed))
@@ -141,7 +150,12 @@ def _run_all(
             for path in sorted(memory.glob("*/v/cache/lastfailed"))
             for test in json.loads(read(path))
         ]
-        yield Outcome(check.name, outcome, time.monotonic() - started, failed)
+        skipped = [
+            one.attrib["message"]
+            for report in sorted(memory.glob("*.xml"))
+            for one in ET.parse(report).iter("skipped")  # noqa: S314 - pytest's own
+        ]
+        yield Outcome(check.name, outcome, time.monotonic() - started, failed, skipped)
 
 
 def _run_aside(command: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -195,10 +209,12 @@ def _of_pytest(check: Check, extra: Sequence[str]) -> list[str]:
     """Pytest with arguments; with the whole folder where they name no part of it."""
     names = any(argument.startswith(check.folder) for argument in extra)
     folder = [] if names else [check.folder]
-    # Where it writes down which tests failed; of runs at the same time each has its own.
+    # Where it writes down which tests failed, and beside that which were skipped and why; of runs
+    # at the same time each has its own.
     memory = STATE / "pytest" / check.name / (extra[0] if names else "all").replace("/", "-")
     shown = memory.relative_to(ROOT)
-    return [*check.commands[0], "-o", f"cache_dir={shown}", *folder, *extra]
+    written = ("-o", f"cache_dir={shown}", f"--junit-xml={shown}.xml")
+    return [*check.commands[0], *written, *folder, *extra]
 
 
 def _told(status: int, extra: Sequence[str]) -> str:

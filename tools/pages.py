@@ -1,5 +1,7 @@
 """The build of the local suite's pages: the console, and the catalogue of event types."""
 
+import shutil
+
 from tools.npm import CONSOLE_PACKAGES
 from tools.places import CONSOLE, PAGES, ROOT, STATE, VENV_PYTHON
 from tools.steps import digest, read, run_step
@@ -31,6 +33,7 @@ def install() -> None:
         SetupError: The sources cannot be built.
     """
     stamp = sources()
+    shutil.rmtree(PAGES, ignore_errors=True)  # with the pages whose sources are gone
     pages = ["node", "build.mjs", "--site", str(PAGES)]
     run_step("Building the console", pages, log="console.log", folder=CONSOLE)
     catalogue = [str(VENV_PYTHON), "-m", "tools.catalogue", str(PAGES)]

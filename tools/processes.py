@@ -46,17 +46,19 @@ class Stopped(SystemExit):
 class ProcessTree:
     """Everything started while it is entered; leaving it ends all of that.
 
+    `mark` is the value of `MARK` in the environment of its processes.
+
     Ending signals raise `Stopped` in the main thread. One more signal while the tree is being
     ended kills the remaining processes at once.
     """
 
     def __init__(self) -> None:
-        self._mark = _owner(psutil.Process())
+        self.mark = _owner(psutil.Process())
         self._ending = False
 
     def __enter__(self) -> Self:
         end_leftovers()
-        os.environ[MARK] = self._mark
+        os.environ[MARK] = self.mark
         for number in ENDING_SIGNALS:
             # Under nohup a hang-up is to be survived. An interrupt is heeded even where a shell
             # that runs us in the background has switched it off.
@@ -98,7 +100,7 @@ class ProcessTree:
         children = psutil.Process().children(recursive=True)
         known = {process.pid for process in children} | {os.getpid()}
         marked = (p for p in _marked_processes() if p.pid not in known)
-        return children + [p for p in marked if _variable(p) == self._mark]
+        return children + [p for p in marked if _variable(p) == self.mark]
 
     def end(self) -> None:
         """End every process of the tree: asked first, killed when it stays."""

@@ -8,7 +8,7 @@ https://cloud.google.com/tasks/docs/reference/rpc/google.cloud.tasks.v2
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -51,27 +51,24 @@ class Queued:
     url: str
 
 
+@dataclass(eq=False)
 class CloudTasks:
-    """The queues of one project."""
+    """The queues of one project.
 
-    name: str = "google.cloud.tasks.v2.CloudTasks"
+    Attributes:
+        queues: Names of the queues that exist; with None, every queue does.
+        take: Called with each task, from several threads.
+    """
 
-    def __init__(
-        self,
-        project: str,
-        queues: Collection[str] | None,
-        take: Callable[[Queued], None],
-        *,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
-        """Start without tasks; `take` is called with each task, from several threads.
+    project: str
+    queues: Collection[str] | None
+    take: Callable[[Queued], None]
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    name: str = field(default="google.cloud.tasks.v2.CloudTasks", init=False)
 
-        `queues` are the names of the queues that exist; with None, every queue does.
-        """
-        self._prefix = f"projects/{project}/locations/{LOCATION}/queues/"
-        self._queues = queues
-        self._take = take
-        self._now = now
+    def __post_init__(self) -> None:
+        """Start without tasks."""
+        self._prefix = f"projects/{self.project}/locations/{LOCATION}/queues/"
         self._names = Names()
 
     @property
@@ -84,17 +81,17 @@ class CloudTasks:
     def _create(self, request: Any) -> Any:
         task = request.task
         queue = request.parent.removeprefix(self._prefix)
-        exists = self._queues is None or queue in self._queues
+        exists = self.queues is None or queue in self.queues
         if not exists or not request.parent.startswith(self._prefix):
             raise Refused(grpc.StatusCode.NOT_FOUND, "Queue does not exist.")
         name = task.name.removeprefix(f"{request.parent}/tasks/")
         due = self._checked(task, name)
-        if not self._names.take(queue, name, self._now()):
+        if not self._names.take(queue, name, self.now()):
             raise Refused(
                 grpc.StatusCode.ALREADY_EXISTS, "A task with this name existed too recently."
             )
         call = task.http_request
-        self._take(
+        self.take(
             Queued(
                 queue=queue,
                 name=name,
@@ -113,7 +110,7 @@ class CloudTasks:
         Raises:
             Refused: `INVALID_ARGUMENT`, as Cloud Tasks answers it.
         """
-        call, now = task.http_request, self._now()
+        call, now = task.http_request, self.now()
         due = task.schedule_time.ToDatetime(UTC) if task.HasField("schedule_time") else now
         deadline = task.dispatch_deadline.seconds
         wrong = {

@@ -13,7 +13,7 @@ from emulator.neighbours.cloud_tasks import Queue, Retries
 from tools.places import ROOT, VENV_PYTHON
 from tools.steps import SetupError
 
-_RENDER: Final = (
+RENDER: Final = (
     "from firebase_functions.private import serving;"
     "print(serving.functions_as_yaml(serving.get_functions()))"
 )
@@ -42,7 +42,7 @@ def read() -> list[Function]:
         SetupError: `main.py` cannot be loaded.
     """
     done = subprocess.run(
-        [str(VENV_PYTHON), "-c", _RENDER],
+        [str(VENV_PYTHON), "-c", RENDER],
         cwd=ROOT,
         env=of_function("none", "http"),
         capture_output=True,

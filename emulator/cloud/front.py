@@ -4,6 +4,7 @@ import asyncio
 import json
 import socket
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 import httpx
@@ -31,28 +32,24 @@ _HEAD_BYTES: Final = 1024 * 1024
 _OF_ONE_CONNECTION: Final = frozenset({b"connection", b"keep-alive", b"transfer-encoding"})
 
 
+@dataclass(eq=False)
 class Front:
-    """Serves the functions' address and Hosting's until it is closed."""
+    """Serves the functions' address and Hosting's until it is closed.
 
-    def __init__(
-        self,
-        functions: Functions,
-        eventarc: Eventarc,
-        pages: int,
-        on_line: Callable[[str], None],
-    ) -> None:
-        """Serve nothing yet.
+    Attributes:
+        functions: The deployed functions.
+        eventarc: Gets what Firestore announces.
+        pages: The port at which Hosting's emulator has the pages.
+        on_line: Called with a line about each request that no function has answered.
+    """
 
-        Args:
-            functions: The deployed functions.
-            eventarc: Gets what Firestore announces.
-            pages: The port at which Hosting's emulator has the pages.
-            on_line: Called with a line about each request that no function has answered.
-        """
-        self._functions = functions
-        self._eventarc = eventarc
-        self._pages = pages
-        self._on_line = on_line
+    functions: Functions
+    eventarc: Eventarc
+    pages: int
+    on_line: Callable[[str], None]
+
+    def __post_init__(self) -> None:
+        """Serve nothing yet."""
         self._rewrites = rewrites()
         self._calls = http.transport()
         self._servers: list[tuple[uvicorn.Server, asyncio.Task[None]]] = []
@@ -89,7 +86,7 @@ class Front:
             try:
                 answered = await answer(request, target)
             except (httpx.HTTPError, ClientDisconnect, TimeoutError) as error:
-                self._on_line(f"the front end answers 500: {error!r}\n")
+                self.on_line(f"the front end answers 500: {error!r}\n")
                 answered = Response(status_code=500)
             await answered(scope, receive, send)
 
@@ -99,10 +96,10 @@ class Front:
         if target.startswith(PATH):
             name = target.removeprefix(PATH).partition("?")[0]
             written = Announced.read(name, dict(request.headers), await request.body())
-            self._eventarc.announce(written)
+            self.eventarc.announce(written)
             return Response()
         if target.startswith(SILENCE):
-            change = self._eventarc.silence if request.method == "PUT" else self._eventarc.hear
+            change = self.eventarc.silence if request.method == "PUT" else self.eventarc.hear
             change(target.removeprefix(SILENCE))
             return Response()
         if target.startswith(_BASE):
@@ -114,12 +111,12 @@ class Front:
     async def _of_hosting(self, request: Request, target: str) -> Response:
         if name := self._rewrites.get(target.partition("?")[0]):
             return await self._call(name, target, request)
-        return await self._relay(request, target, self._pages)
+        return await self._relay(request, target, self.pages)
 
     async def _call(self, name: str, target: str, request: Request) -> Response:
-        if name not in self._functions:
+        if name not in self.functions:
             return Response(status_code=404)
-        return await self._relay(request, target, await self._functions.port(name))
+        return await self._relay(request, target, await self.functions.port(name))
 
     async def _relay(self, request: Request, target: str, port: int) -> Response:
         """Pass a request on as it comes to a server on this machine, and the answer back."""

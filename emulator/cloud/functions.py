@@ -1,8 +1,9 @@
 """The deployed functions: each a process, started when it is first called, as Cloud Run does."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Final
 
 from emulator.cloud.deployment import Function
@@ -12,24 +13,24 @@ _STARTING: Final = 4
 """Processes that may start at a time: each has a minute for it."""
 
 
+@dataclass(eq=False)
 class Functions:
-    """The functions by their names."""
+    """The functions by their names.
 
-    def __init__(
-        self,
-        functions: Iterable[Function],
-        environment: Mapping[str, str],
-        on_line: Callable[[str], None],
-    ) -> None:
-        """Start none; `environment` leads to the stand-ins, `on_line` gets what functions print."""
-        self._functions = {function.name: function for function in functions}
-        self._environment = environment
-        self._on_line = on_line
+    `environment` leads to the stand-ins, `on_line` gets what functions print.
+    """
+
+    functions: Mapping[str, Function]
+    environment: Mapping[str, str]
+    on_line: Callable[[str], None]
+
+    def __post_init__(self) -> None:
+        """Start none."""
         self._starting = ThreadPoolExecutor(_STARTING)
         self._processes: dict[str, asyncio.Future[FunctionProcess]] = {}
 
     def __contains__(self, name: str) -> bool:
-        return name in self._functions
+        return name in self.functions
 
     async def port(self, name: str) -> int:
         """Where the function listens, once it does; a process that has ended is replaced.
@@ -49,7 +50,7 @@ class Functions:
         Raises:
             TimeoutError: One does not start.
         """
-        background = [name for name, one in self._functions.items() if one.trigger or one.queue]
+        background = [name for name, one in self.functions.items() if one.trigger or one.queue]
         await asyncio.gather(*map(self.port, background))
 
     async def close(self) -> None:
@@ -62,9 +63,9 @@ class Functions:
     def _start(self, name: str) -> FunctionProcess:
         return FunctionProcess(
             name,
-            event=self._functions[name].trigger is not None,
-            on_line=self._on_line,
-            given=self._environment,
+            event=self.functions[name].trigger is not None,
+            on_line=self.on_line,
+            given=self.environment,
         )
 
 

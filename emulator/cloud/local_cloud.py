@@ -185,7 +185,8 @@ class LocalCloud:
         self._running.callback(apis.close)
         self.environment[ADDRESS_VARIABLE] = apis.address
         self._calls = http.transport()
-        self._functions = Functions(functions, self.environment, self._print)
+        by_name = {function.name: function for function in functions}
+        self._functions = Functions(by_name, self.environment, self._print)
         self._running.callback(lambda: self._run(self._functions.close()))
         # Before that, so that nothing starts a function anew.
         self._running.callback(lambda: self._run(_cancel_others()))

@@ -4,6 +4,7 @@ import contextlib
 import subprocess
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import psutil
@@ -13,35 +14,32 @@ from tools.places import ROOT
 _END_SECONDS: Final = 10.0
 
 
+@dataclass(eq=False)
 class Program:
-    """A running program whose output says when it is ready."""
+    """A running program whose output says when it is ready.
 
-    def __init__(
-        self,
-        command: Sequence[str],
-        environment: Mapping[str, str],
-        ready: str,
-        on_line: Callable[[str], None],
-        ended: threading.Event,
-    ) -> None:
-        """Start `command`.
+    Attributes:
+        command: The program and its arguments.
+        environment: Its environment.
+        ready: It is ready when it prints a line that holds this.
+        on_line: Called with each line that it prints.
+        ended: Set when it has ended.
+    """
 
-        Args:
-            command: The program and its arguments.
-            environment: Its environment.
-            ready: It is ready when it prints a line that holds this.
-            on_line: Called with each line that it prints.
-            ended: Set when it has ended.
-        """
-        self._ended = ended
-        self._ready = ready
-        self._on_line = on_line
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    ready: str
+    on_line: Callable[[str], None]
+    ended: threading.Event
+
+    def __post_init__(self) -> None:
+        """Start it."""
         self._settled = threading.Event()
         self._is_ready = False
         self._process = subprocess.Popen(
-            command,
+            self.command,
             cwd=ROOT,
-            env=environment,
+            env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -76,9 +74,9 @@ class Program:
         assert self._process.stdout  # noqa: S101 - it is a pipe
         with self._process.stdout as lines:
             for line in lines:
-                self._on_line(line)
-                if self._ready in line:
+                self.on_line(line)
+                if self.ready in line:
                     self._is_ready = True
                     self._settled.set()
-        self._ended.set()
+        self.ended.set()
         self._settled.set()

@@ -5,8 +5,7 @@ https://cloud.google.com/secret-manager/docs/reference/rpc/google.cloud.secretma
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from typing import Any, Final
 
 import grpc
@@ -25,13 +24,7 @@ DESTROYED: Final = State(SecretVersion.State.DESTROYED)
 @dataclass(slots=True)
 class _Version:
     value: bytes
-    created: datetime | None = None
     state: State = ENABLED
-
-
-@dataclass(slots=True)
-class _Secret:
-    versions: dict[int, _Version] = field(default_factory=dict)
 
 
 class SecretManager:
@@ -42,20 +35,17 @@ class SecretManager:
     def __init__(self, project: str, secrets: Mapping[str, str] | None = None) -> None:
         """A project with these secrets, each in one version."""
         self._project = project
-        self._secrets: dict[str, _Secret] = {}
+        self._secrets: dict[str, dict[int, _Version]] = {}
         self._changing = threading.Lock()
         for secret, value in (secrets or {}).items():
             self.add(secret, value)
 
-    def add(self, secret: str, value: str, created: datetime | None = None) -> int:
-        """Add a version, and the secret where it is missing; return the version's number.
-
-        A version without a time counts as old.
-        """
+    def add(self, secret: str, value: str) -> int:
+        """Add a version, and the secret where it is missing; return the version's number."""
         with self._changing:
-            versions = self._secrets.setdefault(secret, _Secret()).versions
+            versions = self._secrets.setdefault(secret, {})
             number = len(versions) + 1
-            versions[number] = _Version(value.encode(), created)
+            versions[number] = _Version(value.encode())
             return number
 
     def set_state(self, secret: str, number: int, state: State) -> None:
@@ -95,8 +85,8 @@ class SecretManager:
         wanted = request.filter.removeprefix("state:")
         with self._changing:
             versions = [
-                _answered(f"{request.parent}/versions/{number}", version)
-                for number, version in sorted(self._found(secret).versions.items(), reverse=True)
+                _answered(f"{request.parent}/versions/{number}", version.state)
+                for number, version in sorted(self._found(secret).items(), reverse=True)
                 if wanted in {"", version.state.name}
             ]
         return secretmanager_v1.ListSecretVersionsResponse.pb()(
@@ -124,21 +114,19 @@ class SecretManager:
             )
         return parent.removeprefix(prefix)
 
-    def _found(self, secret: str) -> _Secret:
+    def _found(self, secret: str) -> dict[int, _Version]:
         if secret not in self._secrets:
             raise Refused(grpc.StatusCode.NOT_FOUND, f"Secret [{secret}] not found.")
         return self._secrets[secret]
 
     def _version(self, secret: str, number: str) -> _Version:
         """The version of that number, or the newest for `latest`, in any state."""
-        versions = self._found(secret).versions
+        versions = self._found(secret)
         key = max(versions, default=0) if number == "latest" else int(number)
         if key not in versions:
             raise Refused(grpc.StatusCode.NOT_FOUND, f"Secret [{secret}] has no version {number}.")
         return versions[key]
 
 
-def _answered(name: str, version: _Version) -> Any:
-    return SecretVersion.pb(
-        SecretVersion(name=name, state=version.state, create_time=version.created)
-    )
+def _answered(name: str, state: State) -> Any:
+    return SecretVersion.pb(SecretVersion(name=name, state=state))

@@ -16,6 +16,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -94,18 +95,18 @@ def signed(key: ec.EllipticCurvePrivateKey, body: bytes, at: int) -> dict[str, s
     return {SIGNATURE: base64.b64encode(signature).decode(), TIMESTAMP: str(at)}
 
 
+@dataclass(eq=False)
 class EventWebhook:
-    """Tells one address of mails, again and again until it is answered 2xx."""
+    """Tells one address of mails, again and again until it is answered 2xx.
 
-    def __init__(self, url: str, key: ec.EllipticCurvePrivateKey) -> None:
-        """Tell nothing yet.
+    `url` is where requests go, `key` what they are signed with.
+    """
 
-        Args:
-            url: Where requests go.
-            key: What they are signed with.
-        """
-        self._url = url
-        self._key = key
+    url: str
+    key: ec.EllipticCurvePrivateKey
+
+    def __post_init__(self) -> None:
+        """Tell nothing yet."""
         self._changed = threading.Condition()
         self._waiting: list[dict[str, Any]] = []
         self._under_way = 0
@@ -165,8 +166,8 @@ class EventWebhook:
 
     def _post(self, body: bytes) -> int:
         headers = {"Content-Type": "application/json", "User-Agent": "SendGrid Event API"}
-        headers |= signed(self._key, body, int(time.time()))
-        request = urllib.request.Request(self._url, body, headers)  # noqa: S310 - of this machine
+        headers |= signed(self.key, body, int(time.time()))
+        request = urllib.request.Request(self.url, body, headers)  # noqa: S310 - of this machine
         try:
             with urllib.request.urlopen(request, timeout=ANSWER_LIMIT) as answer:  # noqa: S310
                 return int(answer.status)

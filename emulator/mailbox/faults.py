@@ -1,99 +1,78 @@
 """How the mailbox can be told to fail."""
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from enum import StrEnum
-from http import HTTPStatus
 
 from emulator.neighbours.sendgrid import Answer, Problem, refused
 
 
-class FaultKind(StrEnum):
-    """How a request goes wrong.
-
-    `STATUS` answers with a status and takes nothing, `SLOW` takes the mails and answers late,
-    `DROP` takes the mails and cuts the connection instead of answering, `BAD_ADDRESS` refuses
-    addresses that the rules would let pass.
-    """
-
-    STATUS = "status"
-    SLOW = "slow"
-    DROP = "drop"
-    BAD_ADDRESS = "bad-address"
-
-
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What happens to the next requests.
+    """What happens to the next requests, whose mails are taken where nothing refuses them.
 
     Attributes:
-        kind: What.
-        status: The HTTP status, for `STATUS`.
-        seconds: For `SLOW` how late, for status 429 how long until the limit is reset.
+        refusal: What a request is answered with at a Unix time, and nothing of it is taken.
+        seconds: How late the answer comes.
+        is_cut: Whether the connection is cut in the place of an answer.
+        addresses: Those that are refused although the rules would let them pass.
         times: How many requests it happens to; 0 means all of them until `heal`.
         after: How many requests go well before.
-        addresses: Those that are refused, for `BAD_ADDRESS`.
-        message: For `STATUS`, what the answer says; the status's own words where it is empty.
-        field: For `STATUS`, what of the request the answer points to.
     """
 
-    kind: FaultKind
-    status: int = 0
+    refusal: Callable[[float], Answer] | None = None
     seconds: float = 0.0
+    is_cut: bool = False
+    addresses: tuple[str, ...] = ()
     times: int = 1
     after: int = 0
-    addresses: tuple[str, ...] = ()
-    message: str = ""
-    field: str | None = None
-
-    def answer(self, now: float) -> Answer:
-        """What a request is answered with, for `STATUS`; `now` in Unix seconds."""
-        named = [Problem(self.message, self.field)] if self.message else []
-        resets = int(now + self.seconds) if self.status == HTTPStatus.TOO_MANY_REQUESTS else None
-        return refused(self.status, *named, resets_at=resets)
 
 
-def status(code: int, *, times: int = 1, after: int = 0) -> Fault:
+def status(code: int, *named: Problem, times: int = 1, after: int = 0) -> Fault:
     """Answer with an HTTP status and take nothing."""
-    return Fault(FaultKind.STATUS, status=code, times=times, after=after)
+    return Fault(lambda _: refused(code, *named), times=times, after=after)
 
 
-def wrong_key(*, times: int = 1) -> Fault:
+def wrong_key() -> Fault:
     """Answer as to a key that SendGrid does not know (any more)."""
     message = "The provided authorization grant is invalid, expired, or revoked"
-    return Fault(FaultKind.STATUS, status=401, message=message, times=times)
+    return status(401, Problem(message, None))
 
 
-def unverified_sender(*, times: int = 1) -> Fault:
+def unverified_sender() -> Fault:
     """Answer as to a sender that SendGrid has not been shown to be one's own."""
     message = "The from address does not match a verified Sender Identity. Mail cannot be sent "
     message += "until this error is resolved."
-    return Fault(FaultKind.STATUS, status=403, message=message, field="from", times=times)
+    return status(403, Problem(message, "from"))
 
 
-def credits_exceeded(*, times: int = 1) -> Fault:
+def credits_exceeded() -> Fault:
     """Answer as where the plan is used up."""
-    return Fault(FaultKind.STATUS, status=401, message="Maximum credits exceeded", times=times)
+    return status(401, Problem("Maximum credits exceeded", None))
 
 
 def too_many_requests(reset_seconds: float = 1.0, *, times: int = 1, after: int = 0) -> Fault:
     """Answer 429 with `X-RateLimit-Reset`."""
-    return Fault(FaultKind.STATUS, status=429, seconds=reset_seconds, times=times, after=after)
+
+    def refuse(now: float) -> Answer:
+        return refused(429, resets_at=int(now + reset_seconds))
+
+    return Fault(refuse, times=times, after=after)
 
 
 def slow(seconds: float, *, times: int = 0) -> Fault:
     """Answer late."""
-    return Fault(FaultKind.SLOW, seconds=seconds, times=times)
+    return Fault(seconds=seconds, times=times)
 
 
 def drop(*, times: int = 1, after: int = 0) -> Fault:
     """Take the mails and cut the connection."""
-    return Fault(FaultKind.DROP, times=times, after=after)
+    return Fault(is_cut=True, times=times, after=after)
 
 
 def bad_address(*addresses: str) -> Fault:
     """Refuse some addresses, until `heal`."""
-    return Fault(FaultKind.BAD_ADDRESS, addresses=addresses, times=0)
+    return Fault(addresses=addresses, times=0)
 
 
 class FaultQueue:

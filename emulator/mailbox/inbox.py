@@ -41,12 +41,6 @@ class Inbox:
         with self._changed:
             return tuple(self._requests)
 
-    @property
-    def in_flight(self) -> int:
-        """How many requests have arrived whole and are not answered yet."""
-        with self._changed:
-            return self._in_flight
-
     def to(self, address: str) -> tuple[Mail, ...]:
         """Every mail to one address, oldest first."""
         return tuple(mail for mail in self.mails if mail.to == address)

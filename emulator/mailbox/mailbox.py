@@ -1,26 +1,21 @@
 """The mailbox: an inbox over HTTP, by SendGrid's API and by its pages."""
 
-import contextlib
 import gzip
 import json
 import re
-import socket
 import time
-from collections.abc import Mapping
+from email.message import Message
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler
+from typing import Final
 
 from emulator import pictures
 from emulator.mailbox import pages
 from emulator.mailbox.events import EventWebhook
-from emulator.mailbox.faults import FaultKind
+from emulator.mailbox.faults import Fault
 from emulator.mailbox.inbox import Inbox
 from emulator.neighbours import sendgrid
 from emulator.neighbours.sendgrid import MAX_REQUEST_BYTES, Answer
-from emulator.server import HOST, LocalServer, StandIn
-
-_JSON = "application/json"
-_HTML = "text/html; charset=utf-8"
+from emulator.server import HOST, Asked, Reply, StandIn
 
 
 class Mailbox(Inbox, StandIn):
@@ -46,7 +41,7 @@ class Mailbox(Inbox, StandIn):
             OSError: The port is taken.
         """
         Inbox.__init__(self, events)
-        StandIn.__init__(self, LocalServer(port, type("Handler", (_Handler,), {"mailbox": self})))
+        StandIn.__init__(self, self._answer, port=port)
 
     def close(self) -> None:
         """Stop listening and let go of every request; what was received stays readable."""
@@ -60,98 +55,71 @@ class Mailbox(Inbox, StandIn):
         """The address of the API, and of the page."""
         return f"http://{HOST}:{self.port}"
 
+    def _answer(self, asked: Asked) -> Reply | None:
+        if (asked.method, asked.path) == ("POST", "/v3/mail/send"):
+            with self.flight():
+                return self._send_mail(asked)
+        return self._page(asked.path) if asked.method == "GET" else _NOT_FOUND
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    mailbox: Inbox
+    def _page(self, path: str) -> Reply:
+        mails = self.mails
+        if path == "/":
+            return _page(pages.overview(mails))
+        if path == "/mails":
+            text = json.dumps([pages.as_json(mail) for mail in mails])
+            return _page(text, "application/json")
+        if path.startswith(pictures.DRAWN):
+            return _page(pictures.draw(path), "image/svg+xml")
+        found = re.fullmatch(r"/mails/([0-9]{1,9})(\.html)?", path)
+        if found is None or not 0 < int(found[1]) <= len(mails):
+            return _NOT_FOUND
+        mail = mails[int(found[1]) - 1]
+        return _page(pages.alone(mail) if found[2] else pages.mail_page(mail))
 
-    def log_message(self, *_: object) -> None:
-        """Print nothing."""
+    def _send_mail(self, asked: Asked) -> Reply | None:
+        raw = asked.body
+        if asked.headers.get("Content-Encoding") == "gzip":
+            raw = gzip.decompress(raw)
+        refusal, body = _read_mail(asked.headers, raw)
+        answer = sendgrid.refused(refusal) if refusal else self._taken(body)
+        self.record(answer.status, raw, body)
+        return None if answer == sendgrid.NO_ANSWER else _reply(answer)
 
-    def do_POST(self) -> None:
-        raw = self._body()
-        if self.path != "/v3/mail/send":
-            self._not_found()
-            return
-        with self.mailbox.flight():
-            self._send_mail(raw)
-
-    def do_GET(self) -> None:
-        mails = self.mailbox.mails
-        if self.path == "/":
-            self._answer(HTTPStatus.OK, _HTML, pages.overview(mails))
-        elif self.path == "/mails":
-            self._json(HTTPStatus.OK, [pages.as_json(mail) for mail in mails])
-        elif found := re.fullmatch(r"/mails/([0-9]{1,9})(\.html)?", self.path):
-            number = int(found[1])
-            if not 0 < number <= len(mails):
-                self._json(HTTPStatus.NOT_FOUND, {})
-                return
-            page = pages.alone if found[2] else pages.mail_page
-            self._answer(HTTPStatus.OK, _HTML, page(mails[number - 1]))
-        elif self.path.startswith(pictures.DRAWN):
-            self._answer(HTTPStatus.OK, "image/svg+xml", pictures.draw(self.path))
-        else:
-            self._not_found()
-
-    def _send_mail(self, raw: bytes) -> None:
-        refusal, body = self._read_mail(raw)
-        answer = sendgrid.refused(refusal) if refusal else self._answered(body)
-        self.mailbox.record(answer.status, raw, body)
-        with contextlib.suppress(OSError):
-            if answer == sendgrid.NO_ANSWER:
-                self.close_connection = True
-                self.connection.shutdown(socket.SHUT_RDWR)
-            else:
-                self._answer(answer.status, _JSON, answer.body, answer.headers)
-
-    def _answered(self, body: object) -> Answer:
+    def _taken(self, body: object) -> Answer:
         """Take the mails, unless they or a fault are against it; the answer."""
-        fault = self.mailbox.next_fault()
-        if fault and fault.kind is FaultKind.STATUS:
-            return fault.answer(time.time())
-        wrong = sendgrid.problems(body, fault.addresses if fault else ())
+        fault = self.next_fault() or Fault()
+        if fault.refusal:
+            return fault.refusal(time.time())
+        wrong = sendgrid.problems(body, fault.addresses)
         if wrong or not isinstance(body, dict):
             return sendgrid.refused(HTTPStatus.BAD_REQUEST, *wrong)
-        message_id = self.mailbox.take(body)
-        if fault and fault.kind is FaultKind.DROP:
+        message_id = self.take(body)
+        if fault.is_cut:
             return sendgrid.NO_ANSWER
-        if fault and fault.kind is FaultKind.SLOW:
-            self.mailbox.healed.wait(fault.seconds)
+        self.healed.wait(fault.seconds)
         return sendgrid.accepted(message_id)
 
-    def _read_mail(self, raw: bytes) -> tuple[HTTPStatus | None, object]:
-        """Why the request is no mail at all, or its body."""
-        if not re.fullmatch(r"Bearer \S+", self.headers.get("Authorization") or ""):
-            return HTTPStatus.UNAUTHORIZED, None
-        if self.headers.get_content_type() != _JSON:
-            return HTTPStatus.UNSUPPORTED_MEDIA_TYPE, None
-        if len(raw) > MAX_REQUEST_BYTES:
-            return HTTPStatus.REQUEST_ENTITY_TOO_LARGE, None
-        try:
-            return None, json.loads(raw)
-        except ValueError:
-            return HTTPStatus.BAD_REQUEST, None
 
-    def _body(self) -> bytes:
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        return gzip.decompress(body) if self.headers.get("Content-Encoding") == "gzip" else body
+def _read_mail(headers: Message, raw: bytes) -> tuple[HTTPStatus | None, object]:
+    """Why the request is no mail at all, or its body."""
+    if not re.fullmatch(r"Bearer \S+", headers.get("Authorization") or ""):
+        return HTTPStatus.UNAUTHORIZED, None
+    if headers.get_content_type() != "application/json":
+        return HTTPStatus.UNSUPPORTED_MEDIA_TYPE, None
+    if len(raw) > MAX_REQUEST_BYTES:
+        return HTTPStatus.REQUEST_ENTITY_TOO_LARGE, None
+    try:
+        return None, json.loads(raw)
+    except ValueError:
+        return HTTPStatus.BAD_REQUEST, None
 
-    def _not_found(self) -> None:
-        self._answer(HTTPStatus.NOT_FOUND, _JSON, sendgrid.refused(HTTPStatus.NOT_FOUND).body)
 
-    def _json(self, code: int, body: object) -> None:
-        self._answer(code, _JSON, json.dumps(body).encode())
+def _page(text: str, kind: str = "text/html; charset=utf-8") -> Reply:
+    return HTTPStatus.OK, {"Content-Type": kind}, text.encode()
 
-    def _answer(
-        self, code: int, kind: str, text: str | bytes, headers: Mapping[str, str] | None = None
-    ) -> None:
-        content = text.encode() if isinstance(text, str) else text
-        self.send_response(code)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(content)))
-        for name, value in (headers or {}).items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(content)
+
+def _reply(answer: Answer) -> Reply:
+    return answer.status, {"Content-Type": "application/json", **answer.headers}, answer.body
+
+
+_NOT_FOUND: Final = _reply(sendgrid.refused(HTTPStatus.NOT_FOUND))

@@ -7,16 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from email.message import Message
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 from emulator.receiver.answers import Answer, Script, always
 from emulator.receiver.request import Request, describe
 from emulator.receiver.signature import signature_problem
-from emulator.server import LocalServer, StandIn
-
-# Bytes; nothing that the service sends comes near.
-MAX_BODY = 10_000_000
+from emulator.server import Asked, Reply, StandIn
 
 
 class Receiver(StandIn):
@@ -59,8 +55,7 @@ class Receiver(StandIn):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate)
         self._closing = threading.Event()
-        handler = {"receive": staticmethod(self._receive), "closing": self._closing}
-        super().__init__(LocalServer(port, type("Handler", (_Handler,), handler), context))
+        super().__init__(self._answered, port=port, context=context)
 
     def close(self) -> None:
         """Stop listening and cut every connection; delayed answers are not waited for."""
@@ -117,8 +112,15 @@ class Receiver(StandIn):
                 raise TimeoutError(f"after {timeout} s there were only:\n{seen or '  none'}")
             return tuple(self._requests)
 
-    def _receive(self, method: str, path: str, headers: Message, body: bytes) -> Answer:
+    def _answered(self, asked: Asked) -> Reply | None:
+        answer = self._receive(asked)
+        if answer.delay and self._closing.wait(answer.delay):
+            return None
+        return answer.status, answer.headers, b""
+
+    def _receive(self, asked: Asked) -> Answer:
         """Take in a request that has arrived whole; what it is answered."""
+        method, path, headers, body = asked
         problem = self._problem(headers, body)
         key = (path, str(headers.get("Wall-Delivery-Id", "")))
         with self._changed:
@@ -149,39 +151,3 @@ class Receiver(StandIn):
         if secret is None:
             return "the event has no secret"
         return signature_problem(headers.get("Wall-Signature"), body, secret, self._clock())
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    # Gives the answer to a request: its method, path, headers and body.
-    receive: Callable[[str, str, Message, bytes], Answer]
-    # Set when the receiver closes, so that no delayed answer holds it up.
-    closing: threading.Event
-
-    def do_POST(self) -> None:
-        length = self.headers.get("Content-Length", "0")
-        if self.headers.get("Transfer-Encoding") or not length.isdecimal():
-            self.close_connection = True
-            self.send_error(HTTPStatus.LENGTH_REQUIRED)
-            return
-        if int(length) > MAX_BODY:
-            self.close_connection = True
-            self.send_error(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-            return
-        body = self.rfile.read(int(length))
-        answer = self.receive(self.command, self.path, self.headers, body)
-        if answer.delay and self.closing.wait(answer.delay):
-            self.close_connection = True
-            return
-        self.send_response(answer.status)
-        for name, value in answer.headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    # Every method is kept, so that a redirect that was followed with a GET would be seen.
-    do_GET = do_PUT = do_POST  # noqa: N815 - http.server looks them up by these names
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Keep quiet: `on_request` reports requests."""

@@ -17,11 +17,10 @@ sys.exit(main())
 """
 
 
-@pytest.mark.parametrize("minor", [9, 15])
-def test_an_unsupported_python_is_refused_with_a_sentence(minor: int) -> None:
-    """Status 2 and no traceback, whether it is too old or too new."""
-    done = subprocess.run(
-        [sys.executable, "-c", _AS_ANOTHER_VERSION.format(minor=minor)],
+def ran(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    """This Python with those arguments, where no other program is found."""
+    return subprocess.run(
+        [sys.executable, *arguments],
         cwd=ROOT,
         env={"PATH": os.devnull},
         capture_output=True,
@@ -29,20 +28,48 @@ def test_an_unsupported_python_is_refused_with_a_sentence(minor: int) -> None:
         check=False,
     )
 
+
+@pytest.mark.parametrize("minor", [9, 15])
+def test_an_unsupported_python_is_refused_with_a_sentence(minor: int) -> None:
+    """Status 2 and no traceback, whether it is too old or too new."""
+    done = ran("-c", _AS_ANOTHER_VERSION.format(minor=minor))
+
     assert done.returncode == 2
     assert f"This is Python 3.{minor}. Python 3.11 to 3.14 is needed" in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_exec_without_a_command_explains_itself() -> None:
-    """A wrong command line is answered with the right one."""
-    done = subprocess.run(
-        [sys.executable, "-m", "emulator", "exec", "--"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        ("exec --", 2, "exec -- CMD"),
+        ("exec --verbose", 2, "exec -- CMD"),
+        ("exec --help", 0, "run CMD beside the service"),
+        ("demo --help", 0, "run CMD beside the service"),
+        ("test --help", 0, "run CMD beside the service"),
+        ("test suite -h", 0, "run CMD beside the service"),
+        ("demo now", 2, "demo takes no arguments"),
+        ("test suit", 2, "test knows no suit;"),
+        ("test --all lint typse -k recap", 2, "test knows no typse;"),
+        ("bench delivry", 2, "bench knows no delivry;"),
+    ],
+)
+def test_a_command_line_that_names_nothing_to_run_explains_itself(
+    arguments: str, status: int, said: str
+) -> None:
+    """Help, or a sentence about what is wrong; nothing is installed or started."""
+    done = ran("-m", "emulator", *arguments.split())
 
-    assert done.returncode == 2
-    assert "exec -- CMD" in done.stderr
+    assert done.returncode == status
+    assert said in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["exec bash --help", "exec -- --help", "test -k recap", "test lint tests/unit/x.py"],
+)
+def test_what_is_for_another_program_is_passed_on(arguments: str) -> None:
+    """Options of CMD, and pytest's arguments: the command goes on, and misses Node.js here."""
+    done = ran("-m", "emulator", *arguments.split())
+
+    assert "`node` is not on PATH" in done.stderr

@@ -1,5 +1,6 @@
 """What a user sees in the terminal."""
 
+import re
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -108,19 +109,36 @@ def test_the_last_lines_say_what_failed_and_how_to_run_it_again(
     assert (told[1:], len(told) <= 5) == (lines, True)
 
 
-def test_a_failed_test_is_found_and_is_run_again_alone(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """The command of the last line runs that test and no other."""
-    folder = STATE / "failing"
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a folder whose tests are the only check: one passes, fails, is skipped."""
+    folder = STATE / "written"
     folder.mkdir(exist_ok=True)
-    test = "def test_good(): pass\ndef test_bad(): assert not 1\n"
+    test = "import pytest\ndef test_good(): pass\ndef test_bad(): assert not 1\n"
+    test += "@pytest.mark.parametrize('n', [1, 2])\n"
+    test += "def test_page(n): pytest.skip('needs a browser')\n"
     (folder / "test_some.py").write_text(test)
     shown = str(folder.relative_to(ROOT))
     monkeypatch.setattr(checks, "CHECKS", [Check("unit", "", (("pytest", "-q"),), folder=shown)])
+    return shown
 
+
+def test_a_failed_test_is_found_and_is_run_again_alone(
+    written: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The command of the last line runs that test and no other."""
     assert checks.run(ProcessTree(), [], nullcontext, lambda: None) == 1
     *_, last = capfd.readouterr().err.splitlines()
-    assert last == f"{_AGAIN} unit {shown}/test_some.py::test_bad"
+    assert last == f"{_AGAIN} unit {written}/test_some.py::test_bad"
     assert checks.run(ProcessTree(), last.split()[4:], nullcontext, lambda: None) == 1
     assert "1 failed in" in capfd.readouterr().out
+
+
+@pytest.mark.usefixtures("written")
+def test_the_summary_says_how_many_tests_were_skipped_and_why(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """A check without its browser journeys does not look like a whole one; the status stays 0."""
+    assert checks.run(ProcessTree(), ["-k", "not bad"], nullcontext, lambda: None) == 0
+    [line] = [it for it in capfd.readouterr().err.splitlines() if it.startswith("  unit ")]
+    assert re.fullmatch(r"  unit       passed +\d+\.\d s, 2 skipped: needs a browser", line)

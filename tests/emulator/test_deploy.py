@@ -16,6 +16,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
+from emulator.cloud.deployment import RENDER
 from emulator.firebase import local_config, read_addresses
 from tools.places import PAGES
 
@@ -29,10 +30,6 @@ const [config] = require(process.argv[1] + "/firebase.json").functions;
 prepareFunctionsUpload(process.argv[1], process.argv[1], config, [], undefined)
   .then((made) => process.stdout.write(made.pathToSource));
 """
-_RENDER: Final = (
-    "from firebase_functions.private import serving;"
-    "print(serving.functions_as_yaml(serving.get_functions()))"
-)
 
 
 _LEFT_BEHIND: Final = (
@@ -122,7 +119,7 @@ def test_the_requirements_are_complete_and_pinned(archive: Path, python: Path) -
 
 def test_every_function_loads_from_the_archive_alone(archive: Path, python: Path) -> None:
     """The uploaded archive has all that the discovery and the runtime load."""
-    functions = yaml.safe_load(_run(python, "-c", _RENDER, cwd=archive))["endpoints"]
+    functions = yaml.safe_load(_run(python, "-c", RENDER, cwd=archive))["endpoints"]
     assert functions == _of_the_checkout()
     modules = [
         ".".join(path.relative_to(archive).with_suffix("").parts)
@@ -134,7 +131,7 @@ def test_every_function_loads_from_the_archive_alone(archive: Path, python: Path
 
 def _of_the_checkout() -> Any:
     ran = subprocess.run(
-        [sys.executable, "-c", _RENDER], cwd=ROOT, check=True, capture_output=True, text=True
+        [sys.executable, "-c", RENDER], cwd=ROOT, check=True, capture_output=True, text=True
     )
     return yaml.safe_load(ran.stdout)["endpoints"]
 
@@ -205,6 +202,15 @@ def test_the_local_suite_builds_pages_of_its_own() -> None:
     """What a deploy has built for its project is neither served here nor overwritten."""
     assert local_config(read_addresses())["hosting"]["public"] == ".emulator/public"
     assert "http://127.0.0.1:*" in (PAGES / "console.html").read_text()
+
+
+def test_pages_that_are_built_by_hand_leave_the_catalogue_there(tmp_path: Path) -> None:
+    """As console/README.md has it, for somebody who draws while the suite runs."""
+    for name in ("events.html", "openapi.json"):
+        (tmp_path / name).write_text("made by Python")
+    build = ["node", "console/build.mjs", "--site", str(tmp_path)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    assert _files(tmp_path) == _files(PAGES)
 
 
 def test_only_local_pages_may_connect_to_emulators() -> None:

@@ -127,6 +127,20 @@ def test_pages_are_built_again_once_a_source_changes(
     assert pages.sources() != before
 
 
+def test_a_build_leaves_no_page_whose_source_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The local suite serves what the sources make, and nothing of an earlier checkout."""
+    (tmp_path / "old.html").touch()
+    monkeypatch.setattr(pages, "PAGES", tmp_path)
+    monkeypatch.setattr(pages, "_BUILT", tmp_path.with_suffix(".built"))
+    monkeypatch.setattr(pages, "run_step", lambda *_, **__: None)
+
+    pages.install()
+
+    assert not tmp_path.exists()
+
+
 def test_pip_installs_where_uv_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where uv has no build, or cannot read the registry, pip installs."""
     programs: list[list[str]] = []

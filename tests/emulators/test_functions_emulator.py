@@ -18,6 +18,7 @@ from emulator.firebase import PROJECT, read_addresses, server_environment
 from emulator.ports import check_ports
 from emulator.receiver import Receiver, always
 from tools.places import NODE_MODULES
+from tools.processes import MARK, ProcessTree
 
 # Seconds.
 LIMIT: Final = 180
@@ -36,10 +37,11 @@ class FunctionsEmulator:
     """
 
     def __init__(self) -> None:
-        """Start it, and wait until it is ready."""
+        """Start it."""
         check_ports(read_addresses() | {"tasks": "127.0.0.1:9499"})
         certificates.ensure()
         self.loaded: set[str] = set()
+        self._tree = ProcessTree()
         self._printed: list[str] = []
         self._program = Program(
             [
@@ -47,16 +49,20 @@ class FunctionsEmulator:
                 *("--project", PROJECT, "--only", "auth,functions,firestore,tasks"),
             ],
             # Seconds that firebase-tools waits for main.py to be imported; its own ten are few.
-            server_environment() | {"FUNCTIONS_DISCOVERY_TIMEOUT": "60"},
+            server_environment() | {"FUNCTIONS_DISCOVERY_TIMEOUT": "60", MARK: self._tree.mark},
             "All emulators ready",
             self._read,
             threading.Event(),
         )
+
+    def wait(self) -> None:
+        """Wait until it is ready."""
         assert self._program.is_ready_within(LIMIT), "".join(self._printed)
 
     def close(self) -> None:
-        """End it with all that it has started."""
+        """End it with all that it has started, orphans and other sessions included."""
         self._program.end()
+        self._tree.end()
 
     def _read(self, line: str) -> None:
         self._printed.append(line)
@@ -67,6 +73,7 @@ class FunctionsEmulator:
 def emulator() -> Iterator[FunctionsEmulator]:
     """One for all tests."""
     with closing(FunctionsEmulator()) as running:
+        running.wait()
         yield running
 
 

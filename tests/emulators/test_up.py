@@ -40,7 +40,7 @@ class Up:
     """
 
     def __init__(self) -> None:
-        """Start it, and wait until it is ready."""
+        """Start it."""
         self._runner = subprocess.Popen(
             [sys.executable, "-m", "emulator", "up"],
             cwd=ROOT,
@@ -48,8 +48,11 @@ class Up:
             text=True,
             start_new_session=True,
         )
-        assert self._runner.stdout
         self.printed = ""
+
+    def wait(self) -> None:
+        """Wait until it is ready."""
+        assert self._runner.stdout
         for line in self._runner.stdout:
             self.printed += line
             if line.startswith("Ctrl-C"):
@@ -68,8 +71,11 @@ class Up:
 def up() -> Iterator[Up]:
     """One for all tests; the last of them ends it."""
     started = Up()
-    yield started
-    started.interrupt()
+    try:
+        started.wait()
+        yield started
+    finally:
+        started.interrupt()
 
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="curl is missing")

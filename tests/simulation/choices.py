@@ -38,6 +38,10 @@ class Choices:
         """A whole number in [low, high]; no number counts as a deviation."""
         return low + self.number(name) % (high - low + 1)
 
+    def one_of(self, name: str, options: Sequence[T]) -> T:
+        """One of `options`, each as likely; none of them counts as a deviation."""
+        return options[self.number(name) % len(options)]
+
     def happens(self, name: str, probability: float, what: str = "yes") -> bool:
         """Whether something happens that a smooth run does not have."""
         return self.fraction(name) < probability and self.deviates(name, what)

@@ -5,10 +5,11 @@ late. A function that does not answer in time is called again while the first ca
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
-from emulator.neighbours import eventarc
+from emulator.neighbours import eventarc as neighbour
 from emulator.neighbours.cloud_tasks import Retries
 from tests.simulation.faults import pause
 from tests.simulation.simulation import SECOND, START, End, Returned, Simulation
@@ -31,28 +32,31 @@ _EARLY: Final = (0.0, 0.0, 0.1)
 _LOST: Final = (0.0, 0.0, 0.1)
 
 
+@dataclass(eq=False)
 class Service:
-    """Calls functions."""
+    """Calls functions.
 
-    def __init__(
-        self, simulation: Simulation, *, answer_within: int, backoff: Backoff, loses: bool
-    ) -> None:
-        """Call nothing yet.
+    Attributes:
+        simulation: Where it runs.
+        name: Of the service, in the decisions.
+        answer_within: Microseconds after which a call counts as failed.
+        backoff: When a call that failed is made again, where `call` does not say.
+        loses: Whether it may give a call up that has failed once.
+    """
 
-        Args:
-            simulation: Where it runs.
-            answer_within: Microseconds after which a call counts as failed.
-            backoff: When a call that failed is made again, where `call` does not say.
-            loses: Whether it may give a call up that has failed once.
-        """
-        self._simulation = simulation
-        self._answer_within = answer_within
-        self._backoff = backoff
-        choices = simulation.choices
-        self._twice = choices.pick(f"{id_of(self)} twice", _TWICE)
-        self._late = choices.pick(f"{id_of(self)} late", _LATE)
-        self._early = choices.pick(f"{id_of(self)} early", _EARLY)
-        self._lost = choices.pick(f"{id_of(self)} lost", _LOST) if loses else 0.0
+    simulation: Simulation
+    name: str
+    answer_within: int
+    backoff: Backoff
+    loses: bool
+
+    def __post_init__(self) -> None:
+        """Call nothing yet."""
+        name, choices = self.name, self.simulation.choices
+        self._twice = choices.pick(f"{name} twice", _TWICE)
+        self._late = choices.pick(f"{name} late", _LATE)
+        self._early = choices.pick(f"{name} early", _EARLY)
+        self._lost = choices.pick(f"{name} lost", _LOST) if self.loses else 0.0
         self.under_way = 0
         self.unpunctual = False
         self.repeats = False
@@ -61,7 +65,7 @@ class Service:
         self, name: str, begin: Begin, *, due: datetime = START, backoff: Backoff | None = None
     ) -> None:
         """Have `begin` called when it is due, or now."""
-        choices, simulation = self._simulation.choices, self._simulation
+        choices, simulation = self.simulation.choices, self.simulation
         wait = max((due - START) // timedelta(microseconds=1) - simulation.time, 0)
         self._chain(f"{name} 1", begin, self._delay(name, wait), backoff)
         if choices.happens(f"{name} twice", self._twice, "dispatched twice"):
@@ -72,7 +76,7 @@ class Service:
             self._chain(f"{name} 2", begin, wait + apart, backoff)
 
     def _delay(self, name: str, wait: int) -> int:
-        choices = self._simulation.choices
+        choices = self.simulation.choices
         latency = choices.between(f"{name} latency", 0, _LATENCY)
         if wait and choices.happens(f"{name} early", self._early, "dispatched early"):
             return wait * choices.between(f"{name} how early", 0, 9) // 10 + latency
@@ -83,8 +87,8 @@ class Service:
 
     def _chain(self, name: str, begin: Begin, delay: int, backoff: Backoff | None) -> None:
         """Call, and call again until it is answered well."""
-        simulation = self._simulation
-        wait = backoff or self._backoff
+        simulation = self.simulation
+        wait = backoff or self.backoff
         calls = 0
         self.under_way += 1
 
@@ -107,31 +111,16 @@ class Service:
                     simulation.after(round(wait(calls) * SECOND), call)
 
             begin(f"{name}/{number}", answer)
-            simulation.after(self._answer_within, lambda: answer(None))
+            simulation.after(self.answer_within, lambda: answer(None))
 
         simulation.after(delay, call)
 
 
-def id_of(service: Service) -> str:
-    """Name of a service in the decisions."""
-    return type(service).__name__
-
-
-class Eventarc(Service):
+def eventarc(simulation: Simulation) -> Service:
     """Calls a trigger for each write: within two minutes, or again; it gives nothing up."""
-
-    def __init__(self, simulation: Simulation) -> None:
-        """Nothing was written yet."""
-        super().__init__(
-            simulation, answer_within=120 * SECOND, backoff=eventarc.backoff, loses=False
-        )
+    return Service(simulation, "Eventarc", 120 * SECOND, neighbour.backoff, loses=False)
 
 
-class CloudTasks(Service):
+def cloud_tasks(simulation: Simulation) -> Service:
     """Calls a worker for each task: within a minute, or again; it may give up what has failed."""
-
-    def __init__(self, simulation: Simulation) -> None:
-        """Nothing is queued yet."""
-        super().__init__(
-            simulation, answer_within=60 * SECOND, backoff=_EVERY_SECOND.backoff, loses=True
-        )
+    return Service(simulation, "CloudTasks", 60 * SECOND, _EVERY_SECOND.backoff, loses=True)

@@ -3,8 +3,6 @@
 Nothing is edited: a mutant stands in the place of a method for as long as it is tried.
 """
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Final
 from unittest import mock
@@ -21,25 +19,22 @@ class Mutant:
     """Code with one thought left out.
 
     Attributes:
-        world: Where it lives.
         name: Of the mutant.
         left_out: What the code does not do any more, for the table.
-        apply: Gives what puts it in place, and takes it away again.
+        of: The class or module whose function it replaces.
+        function: The name of that function.
+        instead: What stands in its place.
     """
 
-    world: str
     name: str
     left_out: str
-    apply: Callable[[], AbstractContextManager[Any]]
+    of: Any
+    function: str
+    instead: Any
 
 
-def instead_of(of: Any, name: str, do: Callable[..., Any]) -> Callable[[], Any]:
-    """For `Mutant.apply`: `do` in the place of the function `name` of a class or module."""
-    return lambda: mock.patch.object(of, name, do)
-
-
-def schedules_to_catch(mutant: Mutant, limit: int = LIMIT) -> tuple[int, str] | None:
+def schedules_to_catch(world: str, mutant: Mutant, limit: int = LIMIT) -> tuple[int, str] | None:
     """How many schedules it took, and what was seen; None where it was not caught."""
-    with mutant.apply():
-        failed = first_violation(WORLDS[mutant.world], range(1, limit + 1))
+    with mock.patch.object(mutant.of, mutant.function, mutant.instead):
+        failed = first_violation(WORLDS[world], range(1, limit + 1))
     return (failed.seed, failed.violations[0]) if failed else None

@@ -421,32 +421,26 @@ def _try(effect: Callable[[], object]) -> None:
         effect()
 
 
+@dataclass(eq=False)
 class Pool(Generic[Parts]):
-    """The instances of one function: work goes to any of them, or to a fresh one."""
+    """The instances of one function: work goes to any of them, or to a fresh one.
 
-    def __init__(
-        self,
-        simulation: Simulation,
-        name: str,
-        make: Callable[[Instance], Parts],
-        *,
-        at_most: int = 2,
-        expected: tuple[type[Exception], ...] = (ServiceError,),
-    ) -> None:
-        """Make no instance yet.
+    Attributes:
+        simulation: Where they run.
+        name: Of the function.
+        make: Gives a fresh instance the objects that all work in it shares.
+        at_most: Instances that take work at the same time.
+        expected: What the work may raise; anything else is a violation.
+    """
 
-        Args:
-            simulation: Where they run.
-            name: Of the function.
-            make: Gives a fresh instance the objects that all work in it shares.
-            at_most: Instances that take work at the same time.
-            expected: What the work may raise; anything else is a violation.
-        """
-        self._simulation = simulation
-        self._name = name
-        self._make = make
-        self._at_most = at_most
-        self._expected = expected
+    simulation: Simulation
+    name: str
+    make: Callable[[Instance], Parts]
+    at_most: int = 2
+    expected: tuple[type[Exception], ...] = (ServiceError,)
+
+    def __post_init__(self) -> None:
+        """Make no instance yet."""
         self._instances: list[tuple[Instance, Parts]] = []
         self._started = 0
 
@@ -455,16 +449,16 @@ class Pool(Generic[Parts]):
     ) -> None:
         """Begin `work` now, under a `name` that no other work has; tell `done` how it ended."""
         instance, parts = self._instance(name)
-        self._simulation.note(name, f"begins in {instance.name}")
+        self.simulation.note(name, f"begins in {instance.name}")
 
         def ended(end: End) -> None:
-            self._simulation.note(name, f"ended: {end}")
-            if isinstance(end, Raised) and not isinstance(end.error, self._expected):
-                self._simulation.violation(f"{name} raised {end.error!r}")
+            self.simulation.note(name, f"ended: {end}")
+            if isinstance(end, Raised) and not isinstance(end.error, self.expected):
+                self.simulation.violation(f"{name} raised {end.error!r}")
             if done is not None:
                 done(end)
 
-        self._simulation.start(Actor(self._simulation, name, instance, lambda: work(parts), ended))
+        self.simulation.start(Actor(self.simulation, name, instance, lambda: work(parts), ended))
 
     def _instance(self, name: str) -> tuple[Instance, Parts]:
         self._instances = [
@@ -472,11 +466,11 @@ class Pool(Generic[Parts]):
             for instance in self._instances
             if instance[0].alive and not instance[0].retired
         ]
-        fresh = len(self._instances) < self._at_most
-        place = self._simulation.choices.number(f"{name} where") % (len(self._instances) + fresh)
+        fresh = len(self._instances) < self.at_most
+        place = self.simulation.choices.number(f"{name} where") % (len(self._instances) + fresh)
         if place < len(self._instances):
             return self._instances[place]
         self._started += 1
-        instance = Instance(self._simulation, f"{self._name}-{self._started}")
-        self._instances.append((instance, self._make(instance)))
+        instance = Instance(self.simulation, f"{self.name}-{self._started}")
+        self._instances.append((instance, self.make(instance)))
         return self._instances[-1]

@@ -15,10 +15,9 @@ from google.cloud import firestore
 from emulator.mailbox import PORT, Mailbox
 from functions.links.token import Scope, TokenKeys
 from tests.suite.browser import CHROMIUM, Driver
-from tests.suite.deliveries import deliveries, receiving, secret_of
+from tests.suite.operations import Operations
+from tests.suite.walls import Wall
 from tools import local_secrets
-
-__all__ = ["deliveries", "receiving", "secret_of"]
 
 _LIMIT_TEST_SECONDS: Final = 30
 _ADDRESSES = itertools.count(int(uuid.uuid4().hex[:6], 16))
@@ -28,6 +27,12 @@ _ADDRESSES = itertools.count(int(uuid.uuid4().hex[:6], 16))
 def db() -> firestore.Client:
     """A plain Firestore client, as an administrator's script would use it."""
     return firestore.Client(project=os.environ["GCLOUD_PROJECT"])
+
+
+@pytest.fixture
+def counted() -> Operations:
+    """The counts of this test."""
+    return Operations()
 
 
 @pytest.fixture
@@ -41,6 +46,14 @@ def event(db: firestore.Client, event_id: str) -> firestore.DocumentReference:
     """The reference of that event's document, which does not exist yet."""
     reference: firestore.DocumentReference = db.collection("events").document(event_id)
     return reference
+
+
+@pytest.fixture
+def wall(db: firestore.Client, event: firestore.DocumentReference) -> Iterator[Wall]:
+    """That event, with what is recorded beside it."""
+    made = Wall(db, event)
+    yield made
+    made.forget_deliveries()
 
 
 @pytest.fixture

@@ -11,18 +11,21 @@ from typing import Any, Final, Self
 
 import grpc
 from flask import Request
+from werkzeug.test import EnvironBuilder
 
 from bench.costs import Cost
+from emulator.mailbox import Mailbox
 from functions.call_rules import Caller, Role
 from functions.firestore.client import FirestoreDocuments
 from functions.firestore.model import Documents
-from functions.gcp.callables import StaffCall, count_call
+from functions.gcp.callables import Call, StaffCall, count_call
+from functions.mail.sendgrid import SendGridMailer
 from functions.outside import Task
 from functions.parameters import Parameters
 from functions.process import CLOCK, Threads, new_webhook_secret, secret_reader
 from functions.service import Service
 from functions.webhooks.deliveries.delivery_store import Tenants
-from tests.in_memory.adapters import having, service_on
+from tests.in_memory.adapters import InMemorySecrets, having, service_on
 
 ENTRIES_A_READ: Final = 1000
 """Index entries that an aggregation counts for the price of one read."""
@@ -171,6 +174,18 @@ def counting_service(counted: Operations, **given: Any) -> Service:
     }
     service = service_on(counting_documents(counted), **(adapters | given))
     return having(service, _tenants=Tenants(counting_documents(Operations()), CLOCK))
+
+
+def mailing_service(counted: Operations, mailbox: Mailbox) -> Service:
+    """The same, whose mails go to `mailbox`."""
+    mailer = SendGridMailer(InMemorySecrets(), mailbox.url, CLOCK)
+    return counting_service(counted, mailer=lambda: mailer)
+
+
+def link_call(function: str, address: str, **data: object) -> Call:
+    """A call of a function of links in this process, by a client with this IP address."""
+    raw = Request(EnvironBuilder(headers=[("X-Forwarded-For", address)]).get_environ())
+    return Call(function=function, data=data, request=raw)
 
 
 def admit_staff(function: str, service: Service) -> None:

@@ -2,13 +2,19 @@
 
 import os
 import re
+import time
+import uuid
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from emulator.cloud.function_process import LOG_VARIABLE, PRINTED
+from emulator.cloud.function_process import LOG_VARIABLE, PRINTED, FunctionProcess
+from tests.suite.call import call
 from tools import local_secrets
+
+LIMIT: Final = 60.0
+"""Seconds."""
 
 _SECRETS: Final = local_secrets.read().values()
 
@@ -34,6 +40,14 @@ def test_no_function_has_printed(leak: str) -> None:
     assert not found, f"{len(found)} lines, for example {found[:3]}"
 
 
-def test_something_was_printed() -> None:
-    """The log holds lines of the service, so that the search proves something."""
-    assert any("delivery.attempted" in line for line in printed())
+def test_what_functions_print_is_searched() -> None:
+    """A function of the suite and a process of a test are made to print: both lines are there."""
+    named = [uuid.uuid4().hex for _ in range(2)]
+    tasks = [{"eventId": "none", "deliveryId": name, "attempt": 1} for name in named]
+    call("deliverWebhook", tasks[0])
+    with FunctionProcess("deliverWebhook") as process:
+        process.dispatch(tasks[1])
+    end = time.monotonic() + LIMIT
+    while not all(any(name in line for line in printed()) for name in named):
+        assert time.monotonic() < end, printed()[-5:]
+        time.sleep(0.05)

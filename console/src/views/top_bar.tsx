@@ -32,8 +32,8 @@ export function TopBar({ auth, staff, children }: Props) {
             <span class="role">{staff.role}</span>
           </span>
         ) : (
-          // In the place of the person, so that nothing below it moves.
-          <span class="person offline" role="status">You are offline. This page goes on by itself.</span>
+          // In the place of the person, and in two lines at most, so that nothing below it moves.
+          <span class="person offline" role="status">You are offline. This page waits.</span>
         )}
         <button type="button" class="quiet" onClick={() => leave(auth)}>
           Sign out

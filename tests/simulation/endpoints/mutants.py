@@ -4,10 +4,10 @@ from typing import Final
 
 from functions.webhooks.failing_endpoints.endpoint_store import Failures
 from functions.webhooks.failing_endpoints.notifier import Notifier
-from tests.simulation.mutant import Mutant, instead_of
+from tests.simulation.mutant import Mutant
 
 MUTANTS: Final = tuple(
-    Mutant("endpoints", name, left_out, instead_of(of, method, lambda *_: None))
+    Mutant(name, left_out, of, method, lambda *_: None)
     for name, left_out, of, method in (
         ("told-unrecorded", "to record what people were told", Notifier, "_record"),
         ("never-noted", "to note a failure", Failures, "note"),

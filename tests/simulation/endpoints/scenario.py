@@ -99,7 +99,7 @@ def _ends(choices: Choices, url: str) -> Iterator[End]:
             yield End(
                 url=url,
                 at=began + choices.between(f"{one} at", 0, length),
-                works=_ENDS[kind][choices.number(f"{one} works") % len(_ENDS[kind])],
+                works=choices.one_of(f"{one} works", _ENDS[kind]),
                 test=choices.happens(f"{one} test", _TESTS, "a test"),
             )
         began += length + choices.between(f"{name} pause", 0, 5 * MINUTE)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from emulator.neighbours.cloud_tasks import Retries
 from emulator.neighbours.sendgrid import NO_ANSWER, Answer, Problem, accepted, refused
@@ -24,7 +24,7 @@ from tests.in_memory.adapters import service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.mailer import InMemoryMailer
 from tests.in_memory.outside import InMemoryTaskQueue, InMemoryTasks
-from tests.simulation.dispatch import CloudTasks
+from tests.simulation.dispatch import cloud_tasks
 from tests.simulation.endpoints.invariants import Seen
 from tests.simulation.endpoints.scenario import ANN, BOB, EVENT, End, Scenario, ended
 from tests.simulation.faults import NEVER_RETRIED, Fault
@@ -39,8 +39,6 @@ from tests.simulation.simulation import (
 )
 from tests.simulation.simulation import End as Ended
 
-T = TypeVar("T")
-
 _NOTICES: Final = Retries(attempts=5, seconds=0, min_backoff=10, max_backoff=160, doublings=4)
 
 _SETTINGS: Final = f"events/{EVENT}/settings/webhooks"
@@ -52,10 +50,6 @@ _CALM: Final = 5 * HOUR
 _BUSY: Final = 75 * MINUTE
 _SELDOM: Final = 20 * MINUTE
 """How often the sweep comes after that: nothing is to change any more."""
-
-_POSSIBLE: Final = NEVER_RETRIED
-"""A mail is requested once: nobody tries it again but a later sweep."""
-
 
 _ANSWERS: Final[Mapping[str, Answer]] = {
     "taken": accepted("m"),
@@ -88,8 +82,8 @@ class EndpointWorld:
             self._deliveries.create(EVENT, dead)
             EndpointStore(InMemoryDocuments(self._firestore)).note_failure(_noted(dead[0]))
         self._firestore.now = lambda: simulation.now
-        self._attempts = CloudTasks(simulation)
-        self._notices = CloudTasks(simulation)
+        self._attempts = cloud_tasks(simulation)
+        self._notices = cloud_tasks(simulation)
         self._tasks = InMemoryTasks(lambda: simulation.now, self._queued)
         self._workers = Pool(simulation, "worker", self._process)
         self._notifiers = Pool(simulation, "notifier", self._process)
@@ -176,12 +170,14 @@ class EndpointWorld:
     # The instances of each function.
 
     def _process(self, instance: Instance) -> Service:
+        # A mail is requested once: nobody tries it again but a later sweep.
+        once = partial(instance.call, possible=NEVER_RETRIED)
         return service_on(
             InMemoryDocuments(self._firestore, instance.call),
             clock=instance.clock,
             task_queue=InMemoryTaskQueue(self._tasks, instance.call),
             sender=lambda: None,
-            mailer=lambda: InMemoryMailer(self._mailed, partial(instance.call, possible=_POSSIBLE)),
+            mailer=lambda: InMemoryMailer(self._mailed, once),
             threads=lambda *_: instance.in_parallel,
         )
 

@@ -14,7 +14,7 @@ from functions.recap.ledger.batch import Batch, RecapKey
 from functions.recap.ledger.claim import Claim
 from functions.recap.ledger.recap_store import Lock, lock_path
 from tests.in_memory import mailer
-from tests.simulation.mutant import Mutant, instead_of
+from tests.simulation.mutant import Mutant
 
 _commit = Claim.commit
 _resend = Claim.resend
@@ -69,61 +69,57 @@ def _save_in_two_commits(self: StatusStore, key: RecapKey, stored: Any, change: 
     self.documents.commit(Update(key.path, add=asdict(change)))
 
 
-def _recap(name: str, left_out: str, of: Any, what: str, do: Any) -> Mutant:
-    return Mutant("recap", name, left_out, instead_of(of, what, do))
-
-
 MUTANTS: Final = (
-    _recap(
+    Mutant(
         "ledger-after-request",
         "a crash: to record a request before it leaves",
         Claim,
         "start",
         _started_in_memory_only,
     ),
-    _recap(
+    Mutant(
         "start-any-version",
         "a call that was held up: both preconditions of a start",
         Claim,
         "_start",
         _start_any_version,
     ),
-    _recap(
+    Mutant(
         "later-by-hope",
         "an answer that is wrong: that a 503 of a gateway does not say what was accepted",
         mailer,
         "refusal",
         _refusal_by_hope,
     ),
-    _recap(
+    Mutant(
         "unknown-by-caution",
         "an answer that is right: that the mail service's own 503 says that nothing was accepted",
         mailer,
         "refusal",
         _refusal_by_caution,
     ),
-    _recap(
+    Mutant(
         "resent-to-everybody",
         "that a mail of which an event was heard has arrived",
         Claim,
         "resend",
         _resend_to_everybody,
     ),
-    _recap(
+    Mutant(
         "counted-by-itself",
         "one commit for a batch and what the recap counts of it",
         Claim,
         "commit",
         _commit_counts_apart,
     ),
-    _recap(
+    Mutant(
         "given-back-anyway",
         "that only the holder of the lock gives the allowance back",
         Claim,
         "is_held",
         property(lambda _: True),
     ),
-    _recap(
+    Mutant(
         "outcomes-by-themselves",
         "one commit for the mails' status and the recap's counts",
         StatusStore,

@@ -38,7 +38,7 @@ from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.mailer import InMemoryMailer
 from tests.in_memory.outside import InMemoryTaskQueue, InMemoryTasks
 from tests.in_memory.through import ServiceError, Through
-from tests.simulation.dispatch import CloudTasks
+from tests.simulation.dispatch import cloud_tasks
 from tests.simulation.faults import Fault, Weather
 from tests.simulation.simulation import (
     HOUR,
@@ -186,7 +186,7 @@ class RecapWorld:
         self._events_pool = Pool(
             simulation, "events", self._mail_events, expected=(ServiceError, StillBusyError)
         )
-        self._cloud_tasks = CloudTasks(simulation)
+        self._cloud_tasks = cloud_tasks(simulation)
         self._tasks = InMemoryTasks(lambda: simulation.now, self._queued)
         self._due: dict[str, datetime] = {}
         self._replaced: dict[str, datetime] = {}
@@ -199,15 +199,15 @@ class RecapWorld:
         for number in range(calls):
             at = 0
             if number:
-                at = _CALLS_AT[self._choices.between(f"call {number} at", 0, len(_CALLS_AT) - 1)]
+                at = self._choices.one_of(f"call {number} at", _CALLS_AT)
             later(at, partial(self._call, f"call-{number}"))
         if self._choices.happens("second evening", 0.4, "calls on the second evening"):
             for number, at in enumerate(_SECOND_EVENING_AT, start=calls):
                 later(at, partial(self._call, f"call-{number}"))
         for number, address in enumerate(self._guests):
             if self._choices.happens(f"opt-out {number}", 0.15, "opts out"):
-                at = self._choices.between(f"opt-out {number} at", 0, len(_OPT_OUTS_AT) - 1)
-                later(_OPT_OUTS_AT[at], partial(self._opt_out, address))
+                at = self._choices.one_of(f"opt-out {number} at", _OPT_OUTS_AT)
+                later(at, partial(self._opt_out, address))
         for number in range(self._choices.between("plans", 0, 2)):
             asked, at = self._choices.pick(f"plan {number}", _PLANS)
             later(asked, partial(self._plan, f"plan-{number}", START + timedelta(microseconds=at)))
@@ -482,9 +482,8 @@ class RecapWorld:
         if self._choices.fraction(name) < _TOLD_OTHERWISE:
             told = self._choices.pick(f"{name} story", _STORIES)
         for place, status in enumerate(told):
-            when = self._choices.number(f"{name} news {place}") % len(_NEWS_AFTER)
             self._simulation.after(
-                _NEWS_AFTER[when],
+                self._choices.one_of(f"{name} news {place}", _NEWS_AFTER),
                 partial(self._gather, mail, TrackingEvent(status, labels, mail.address)),
             )
 
@@ -505,10 +504,8 @@ class RecapWorld:
         if self._choices.happens(f"{name} at once", 0.2, "told twice at the same moment"):
             self._tell(f"{name} twin", news)
         if self._choices.happens(f"{name} again", 0.2, "told again later"):
-            later = self._choices.number(f"{name} again after") % len(_TOLD_AGAIN_AFTER)
-            self._simulation.after(
-                _TOLD_AGAIN_AFTER[later], partial(self._tell, f"{name} again", news)
-            )
+            later = self._choices.one_of(f"{name} again after", _TOLD_AGAIN_AFTER)
+            self._simulation.after(later, partial(self._tell, f"{name} again", news))
         self._tell(name, news)
 
     def _mail_events(self, instance: Instance) -> MailEvents:

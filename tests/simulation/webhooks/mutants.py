@@ -1,15 +1,14 @@
 """The webhooks with one thought left out each: one mutant for each kind of fault."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.fair_pace import Pace
 from functions.webhooks.deliveries.redelivery import Sweeper
 from functions.webhooks.worker import Worker
-from tests.simulation.mutant import Mutant, instead_of
+from tests.simulation.mutant import Mutant
 
 _save = DeliveryStore.save
 
@@ -18,27 +17,23 @@ def _save_without_version(self: DeliveryStore, delivery: Delivery) -> None:
     _save(self, replace(delivery, version=None))
 
 
-def _webhooks(name: str, left_out: str, of: Any, what: str, do: Callable[..., Any]) -> Mutant:
-    return Mutant("webhooks", name, left_out, instead_of(of, what, do))
-
-
 MUTANTS: Final = (
-    _webhooks(
+    Mutant(
         "save-without-version",
         "the precondition on the version of a record when an attempt is saved",
         DeliveryStore,
         "save",
         _save_without_version,
     ),
-    _webhooks(
+    Mutant(
         "counted-again",
         "that a trigger that runs again counts nothing",
         Pace,
         "take_back",
         lambda *_: None,
     ),
-    _webhooks("no-sweeper", "the sweeper", Sweeper, "sweep", lambda _: 0),
-    _webhooks(
+    Mutant("no-sweeper", "the sweeper", Sweeper, "sweep", lambda _: 0),
+    Mutant(
         "never-too-early",
         "to look at `next_attempt_at`",
         Worker,

@@ -1,6 +1,7 @@
 """Receivers as one instance reaches them: they answer as their script says, or not at all."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from functions.webhooks.worker import HostLimitError, Response, SendError, Source
@@ -21,68 +22,62 @@ _POSSIBLE: Final = NEVER_RETRIED
 """A POST is made once: nobody tries it again but the retry schedule."""
 
 
+@dataclass(frozen=True, slots=True)
 class Receivers:
-    """See `ports.Sender`."""
+    """See `ports.Sender`.
 
-    def __init__(
-        self,
-        seen: Seen,
-        behaviours: Mapping[str, str],
-        instance: Instance,
-        crowded: float,
-    ) -> None:
-        """Receivers that answer as `behaviours` says, and how often a host has no turn for a POST.
+    Receivers answer as `behaviours` says; `crowded` is how often a host has no turn for a POST,
+    until `_CROWDED_FOR`.
+    """
 
-        It has one for each POST after `_CROWDED_FOR`.
-        """
-        self._seen = seen
-        self._crowded = crowded
-        self._behaviours = behaviours
-        self._instance = instance
+    seen: Seen
+    behaviours: Mapping[str, str]
+    instance: Instance
+    crowded: float
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes, _: Source) -> Response:
         """See `ports.Sender`."""
         actor = current()
-        choices = self._seen.simulation.choices
-        if self._seen.simulation.time < _CROWDED_FOR and choices.happens(
-            f"{actor.name} turn", self._crowded, "the host has no turn"
+        choices = self.seen.simulation.choices
+        if self.seen.simulation.time < _CROWDED_FOR and choices.happens(
+            f"{actor.name} turn", self.crowded, "the host has no turn"
         ):
             raise HostLimitError
-        self._seen.check_signature(headers, body)
+        self.seen.check_signature(headers, body)
         post = Post(
             delivery_id=headers["Wall-Delivery-Id"],
             round=actor.notes.get("round", 0),
             attempt=actor.notes.get("attempt", 1),
-            began=self._seen.simulation.time,
+            began=self.seen.simulation.time,
             body=body,
             actor=actor,
         )
 
         def arrive() -> int | None:
-            self._seen.posted(post)
+            self.seen.posted(post)
             return self._status(url, post)
 
         try:
-            status = self._instance.call("sender.post", arrive, retried=False, possible=_POSSIBLE)
+            status = self.instance.call("sender.post", arrive, retried=False, possible=_POSSIBLE)
         except ServiceError as error:
             raise SendError("the connection was lost") from error
         if status is None:
             actor.wait(_DEADLINE)
             raise SendError("no answer within 5 seconds")
-        self._seen.simulation.note(actor.name, f"was answered {status}")
+        self.seen.simulation.note(actor.name, f"was answered {status}")
         post.status = status
-        post.answered = self._seen.simulation.time
+        post.answered = self.seen.simulation.time
         return Response(status)
 
     def _status(self, url: str, post: Post) -> int | None:
-        count = sum(seen.delivery_id == post.delivery_id for seen in self._seen.posts)
-        match self._behaviours[url]:
+        count = sum(seen.delivery_id == post.delivery_id for seen in self.seen.posts)
+        match self.behaviours[url]:
             case "ok" | "500" | "silent" as always:
                 return {"ok": 204, "500": 500, "silent": None}[always]
             case "down":
-                return 503 if self._seen.simulation.time < _DOWN_FOR else 204
+                return 503 if self.seen.simulation.time < _DOWN_FOR else 204
             case "recovers":
                 return 200 if count > _FAILS_FIRST else 500
             case _:
                 name = f"{post.delivery_id} POST {count}"
-                return self._seen.simulation.choices.pick(name, _FLAKY)
+                return self.seen.simulation.choices.pick(name, _FLAKY)

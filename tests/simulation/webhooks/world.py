@@ -25,7 +25,7 @@ from tests.in_memory.adapters import service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.outside import InMemoryTaskQueue, InMemoryTasks
 from tests.in_memory.through import ServiceError
-from tests.simulation.dispatch import CloudTasks, Eventarc
+from tests.simulation.dispatch import cloud_tasks, eventarc
 from tests.simulation.faults import Fault
 from tests.simulation.simulation import (
     SECOND,
@@ -72,8 +72,8 @@ class WebhookWorld:
         self._firestore = Firestore(lambda: URLS_WRITTEN)
         self._set_up()
         self._firestore.now = lambda: simulation.now
-        self._eventarc = Eventarc(simulation)
-        self._cloud_tasks = CloudTasks(simulation)
+        self._eventarc = eventarc(simulation)
+        self._cloud_tasks = cloud_tasks(simulation)
         self._tasks = InMemoryTasks(lambda: simulation.now, self._queued)
         self._triggers = self._pool("trigger")
         self._workers = {queue: self._pool(queue, *_WORKERS_RAISE) for queue in _BACKOFF}

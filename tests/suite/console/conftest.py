@@ -1,18 +1,14 @@
 """The console in a real browser."""
 
-import itertools
-import json
 import uuid
-from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
-from google.cloud import firestore
 
 from emulator.people import sign_in
 from tests.suite.browser import Driver
-from tests.suite.records import failed_delivery
+from tests.suite.walls import Wall
 
 SITE: Final = "http://127.0.0.1:5000"
 TENANT: Final = f"tenant-{uuid.uuid4().hex[:8]}"
@@ -21,10 +17,6 @@ PASSWORD: Final = "correct horse"
 
 Login = dict[str, str]
 """E-mail address and password."""
-Event = firestore.DocumentReference
-Configure = Callable[..., None]
-Record = Callable[..., str]
-Receiving = Callable[..., Any]
 
 
 class Browser:
@@ -91,41 +83,6 @@ def nobody() -> Login:
 
 
 @pytest.fixture
-def configure(event: Event) -> Configure:
-    """Make the event one of the tenant's, with these webhook URLs."""
-
-    def write(*urls: Any, **further: Any) -> None:
-        event.set({"tenantId": TENANT, "name": "Garden party", "status": "draft"})
-        settings = event.collection("settings").document("webhooks")
-        settings.set({"urls": list(urls)} | further)
-
-    return write
-
-
-@pytest.fixture
-def record(event: Event) -> Iterator[Record]:
-    """Record a delivery as it stands once it has ended; it is deleted after the test."""
-    made: list[Event] = []
-    numbers = itertools.count(1)
-
-    def put(url: str, *, minutes_ago: float = 60.0, **fields: Any) -> str:
-        number = next(numbers)
-        delivery_id = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{event.id} {number}"))
-        ended = datetime.now(UTC) - timedelta(minutes=minutes_ago)
-        created = ended - timedelta(seconds=40)
-        body = {
-            "event": "photo.uploaded",
-            "eventId": event.id,
-            "deliveryId": delivery_id,
-            "timestamp": created.isoformat(),
-            "data": {"photo": {"id": f"photo-{number}", "uploaderName": "Ann"}},
-        }
-        reference = event.collection("deliveries").document(delivery_id)
-        text = json.dumps(body, separators=(",", ":"))
-        reference.set(failed_delivery(url, text, ended) | fields)
-        made.append(reference)
-        return delivery_id
-
-    yield put
-    for attempt in made:
-        attempt.delete()
+def wall(wall: Wall) -> Wall:
+    """An event of the console's tenant."""
+    return replace(wall, tenant=TENANT)

@@ -46,16 +46,16 @@ export default async function crowd({ site, moderator, eventId, visitor }) {
   return found;
 }
 
-// Milliseconds from a key to the layout that it leads to, the fifth of nine.
+// Milliseconds from a key to the layout that it leads to, the shortest of many: others use the processor, too.
 async function keyTime() {
   const times = [];
   document.querySelector(".photo .picture").focus();
-  for (let press = 0; press < 9; press += 1) {
+  for (let press = 0; press < 30; press += 1) {
     const before = performance.now();
     document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true, cancelable: true }));
     await new Promise((drawn) => setTimeout(drawn));
     document.body.getBoundingClientRect();
     times.push(performance.now() - before);
   }
-  return times.sort((one, other) => one - other)[4];
+  return Math.min(...times);
 }

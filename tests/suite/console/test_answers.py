@@ -2,16 +2,17 @@
 
 import re
 
-from tests.suite.console.conftest import Browser, Configure, Event, Login, Record
+from tests.suite.console.conftest import Browser, Login
+from tests.suite.walls import Wall
 
 
 def test_a_call_that_was_not_carried_out_is_told_to_the_last_character(
-    browser: Browser, admin: Login, event: Event, configure: Configure, record: Record
+    browser: Browser, admin: Login, wall: Wall
 ) -> None:
     """A refusal is the service's sentence and nothing more; without an answer nothing is known."""
-    configure("https://example.com/kept")
-    removed = record("https://example.com/removed")
-    seen = browser.make("answers", refusals=2, admin=admin, eventId=event.id, deliveryId=removed)
+    wall.configure("https://example.com/kept")
+    removed = wall.record("https://example.com/removed")
+    seen = browser.make("answers", refusals=2, admin=admin, eventId=wall.id, deliveryId=removed)
 
     unknown = (
         "Whether this was done is not known: look at the delivery's attempts before you try again."

@@ -4,18 +4,19 @@ from urllib.parse import quote
 
 from emulator.receiver import always, fails
 from functions.webhooks.webhook_settings import key
-from tests.suite.console.conftest import Browser, Configure, Event, Login, Receiving, Record
+from tests.suite.console.conftest import Browser, Login
+from tests.suite.walls import Wall, receiving
 
 
 def test_an_admin_watches_a_delivery_arrive_and_retry(
-    browser: Browser, admin: Login, event: Event, configure: Configure, receiving: Receiving
+    browser: Browser, admin: Login, wall: Wall
 ) -> None:
     """From signing in to sending one again; the filters stand in the address, the URL does not."""
     with receiving({"/ok": always(), "/flaky": fails(2)}) as receiver:
         taken = {"events": ["photo.uploaded"]}
         flaky = receiver.url("/flaky?key=a-key")
-        configure({"url": receiver.url("/ok")} | taken, {"url": flaky} | taken)
-        seen = browser.make("watching", admin=admin, eventId=event.id, photoId="p1")
+        wall.configure({"url": receiver.url("/ok")} | taken, {"url": flaky} | taken)
+        seen = browser.make("watching", admin=admin, eventId=wall.id, photoId="p1")
 
     assert "500 Internal Server Error" in seen["retrying"]
     assert "3 of 4" in seen["delivered"]
@@ -23,7 +24,7 @@ def test_an_admin_watches_a_delivery_arrive_and_retry(
     assert [
         next(word for word in step.split() if word in ("500", "200")) for step in seen["attempts"]
     ] == ["500", "500", "200"]
-    assert event.collection("deliveries").document(seen["id"]).get().get("url") == flaky
+    assert wall.event.collection("deliveries").document(seen["id"]).get().get("url") == flaky
     assert seen["back"] == seen["filtered"]
     assert seen["focused"] == seen["id"]
     assert seen["place"] > 0
@@ -35,19 +36,12 @@ def test_an_admin_watches_a_delivery_arrive_and_retry(
     assert seen["rows"] == 2
 
 
-def test_a_lost_network_is_told_and_made_up_for(
-    browser: Browser,
-    admin: Login,
-    event: Event,
-    configure: Configure,
-    record: Record,
-    receiving: Receiving,
-) -> None:
+def test_a_lost_network_is_told_and_made_up_for(browser: Browser, admin: Login, wall: Wall) -> None:
     """What was known stays; what happened meanwhile shows by itself once there is a network."""
     with receiving({"/ok": always()}) as receiver:
-        configure({"url": receiver.url("/ok"), "events": ["photo.uploaded"]})
-        record(receiver.url("/ok"))
-        seen = browser.make("offline", admin=admin, eventId=event.id)
+        wall.configure({"url": receiver.url("/ok"), "events": ["photo.uploaded"]})
+        wall.record(receiver.url("/ok"))
+        seen = browser.make("offline", admin=admin, eventId=wall.id)
 
     assert seen["rows"] == 1
     assert "You are offline" in seen["told"]
@@ -56,21 +50,16 @@ def test_a_lost_network_is_told_and_made_up_for(
 
 
 def test_failed_deliveries_are_sent_again_after_a_question(
-    browser: Browser,
-    admin: Login,
-    event: Event,
-    configure: Configure,
-    record: Record,
-    receiving: Receiving,
+    browser: Browser, admin: Login, wall: Wall
 ) -> None:
     """It names number and receivers; a delivery that fails meanwhile is not among them."""
     with receiving({"/one": always(), "/two": always()}) as receiver:
         urls = [receiver.url("/one"), receiver.url("/two")]
-        configure(*urls, labels={urls[0]: "The hall"})
-        shown = {record(url) for url in urls}
-        late = record(urls[0], outcome="success")
-        path = event.collection("deliveries").document(late).path
-        seen = browser.make("again", admin=admin, eventId=event.id, late=path)
+        wall.configure(*urls, labels={urls[0]: "The hall"})
+        shown = {wall.record(url) for url in urls}
+        late = wall.record(urls[0], outcome="success")
+        path = wall.event.collection("deliveries").document(late).path
+        seen = browser.make("again", admin=admin, eventId=wall.id, late=path)
         receiver.wait_for(lambda got: {one.delivery_id for one in got} >= shown, timeout=30)
         sent = {request.delivery_id for request in receiver.requests}
 
@@ -80,20 +69,18 @@ def test_failed_deliveries_are_sent_again_after_a_question(
     assert sent == shown
 
 
-def test_each_view_reads_what_it_shows(
-    browser: Browser, superadmin: Login, event: Event, configure: Configure, record: Record
-) -> None:
+def test_each_view_reads_what_it_shows(browser: Browser, superadmin: Login, wall: Wall) -> None:
     """Besides the event, whose name each of them shows."""
     url = "https://example.com/hook"
-    configure(url)
-    ids = [record(url, minutes_ago=60 + number) for number in range(45)]
-    event.collection("secrets").document("webhooks").set({"secret": "whsec_present"})
+    wall.configure(url)
+    ids = [wall.record(url, minutes_ago=60 + number) for number in range(45)]
+    wall.event.collection("secrets").document("webhooks").set({"secret": "whsec_present"})
     for earlier in range(15):
-        record(url, outcome="success", minutes_ago=200 + earlier)
+        wall.record(url, outcome="success", minutes_ago=200 + earlier)
     receiver = key(url)
 
     found = browser.make(
-        "counting", superadmin=superadmin, eventId=event.id, deliveryId=ids[7], receiver=receiver
+        "counting", superadmin=superadmin, eventId=wall.id, deliveryId=ids[7], receiver=receiver
     )
 
     def cost(documents: int, aggregations: int = 0) -> dict[str, int]:

@@ -5,16 +5,12 @@ from datetime import UTC, datetime, timedelta
 from emulator.receiver import always
 from functions.webhooks.message import EventType
 from functions.webhooks.webhook_settings import key
-from tests.suite.console.conftest import Browser, Configure, Event, Login, Receiving, Record
+from tests.suite.console.conftest import Browser, Login
+from tests.suite.walls import Wall, receiving
 
 
 def test_an_admin_adds_tries_enables_recovers_and_removes(
-    browser: Browser,
-    admin: Login,
-    event: Event,
-    configure: Configure,
-    record: Record,
-    receiving: Receiving,
+    browser: Browser, admin: Login, wall: Wall
 ) -> None:
     """What cannot be is told before it is saved; what a recovery would do, before it does it."""
     scripts = {path: always() for path in ("/keeps", "/given-up", "/added", "/right", "/back")}
@@ -30,7 +26,7 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
         wanted = ("/keeps", "/rihgt", "/right", "/back")
         keeps, typo, right, back = (receiver.url(path) for path in wanted)
         twice = {"url": keeps, "events": ["photo.deleted"]}
-        configure(
+        wall.configure(
             *({"url": url} for url in (keeps, dead)),
             typo,
             back,
@@ -40,18 +36,18 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
             notify=["somebody@example.com"],
         )
         added = receiver.url("/added")
-        missed = [record(dead), record(dead)]
-        missed.append(record(dead, outcome="skipped", attempts=0, log=[], reason="disabled"))
-        record(dead, minutes_ago=300)
-        record(dead, test=True)
-        misdirected = [record(typo), record(typo)]
-        record(back, minutes_ago=90)
-        record(back, minutes_ago=80)
-        record(back, minutes_ago=20, outcome="success")
+        missed = [wall.record(dead), wall.record(dead)]
+        missed.append(wall.record(dead, outcome="skipped", attempts=0, log=[], reason="disabled"))
+        wall.record(dead, minutes_ago=300)
+        wall.record(dead, test=True)
+        misdirected = [wall.record(typo), wall.record(typo)]
+        wall.record(back, minutes_ago=90)
+        wall.record(back, minutes_ago=80)
+        wall.record(back, minutes_ago=20, outcome="success")
         seen = browser.make(
             "endpoints",
             admin=admin,
-            eventId=event.id,
+            eventId=wall.id,
             added=added,
             disabled=dead,
             typo=typo,
@@ -84,8 +80,8 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
     assert "There is nothing to send again since then." in seen["switchedOn"]
     assert "Screen in the hall" in seen["receivers"]
     assert "Superadmins of your organization can read it" in seen["secret"]
-    assert f"/console#/events/{event.id}/receivers" in seen["secret"]
-    settings = event.collection("settings").document("webhooks").get().to_dict() or {}
+    assert f"/console#/events/{wall.id}/receivers" in seen["secret"]
+    settings = wall.settings.get().to_dict() or {}
     assert settings.pop("urlsChangedAt")
     assert seen["changed"]
     assert settings == {

@@ -1,5 +1,6 @@
 """Every view in three widths and both colour schemes; pictures of them go to a temporary folder."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,8 @@ from emulator.people import Person, call, sign_in
 from emulator.pictures import BUCKET
 from functions.recap.recap_arguments import Mode
 from functions.webhooks.webhook_settings import key
-from tests.suite.console.conftest import TENANT, Browser, Configure, Event, Login, Record
+from tests.suite.console.conftest import TENANT, Browser, Login
+from tests.suite.walls import Wall
 from tests.unit.mail.pseudo import pseudo_mail
 
 URL = "https://hooks.example.com/wall/in?key=1"
@@ -17,27 +19,21 @@ NAMES = ("Ann Andersson", "Bartholomew the Third of Somewhere", "", "Eve")
 
 
 def test_every_view_fits_every_window_and_everybody(
-    browser: Browser,
-    superadmin: Login,
-    admin: Login,
-    event: Event,
-    configure: Configure,
-    record: Record,
-    tmp_path: Path,
+    browser: Browser, superadmin: Login, admin: Login, wall: Wall, tmp_path: Path
 ) -> None:
     """Nothing is wider than the window, from a narrow phone on, and axe finds nothing at all."""
     now = datetime.now(UTC)
     given_up = {"url": DEAD, "reason": "100 deliveries in a row or more have failed", "at": now}
-    configure(
+    wall.configure(
         {"url": URL, "events": ["photo.uploaded", "guest.joined"]},
         DEAD,
         disabled={key(DEAD): given_up},
         notify=["ann@example.com"],
         labels={URL: "Screen in the hall"},
     )
-    fill(event, record, now)
+    fill(wall, now)
     failed = {"at": now, "status": None, "ms": 5000, "error": "no answer within 5 s"}
-    open_ = record(
+    open_ = wall.record(
         URL,
         outcome="retrying",
         attempts=2,
@@ -46,11 +42,11 @@ def test_every_view_fits_every_window_and_everybody(
         minutes_ago=1,
         log=[failed | {"attempt": 1, "status": 503, "error": None}, failed | {"attempt": 2}],
     )
-    link = share(event.id)
+    link = share(wall.id)
 
-    place = f"#/events/{event.id}"
+    place = f"#/events/{wall.id}"
     views = [
-        view("events", "#/events", event.id),
+        view("events", "#/events", wall.id),
         view("receivers", f"{place}/receivers", "Live"),
         view("delivery", f"{place}/deliveries/{open_}", "Attempts"),
         view("nothing", f"{place}/receivers?type=event.archived", "No delivery fits"),
@@ -66,16 +62,16 @@ def test_every_view_fits_every_window_and_everybody(
     views += [view(title, at, title) for at, title in missing.items()]
     found = browser.make("looks", staff=superadmin, views=views, link=link, folder=str(tmp_path))
 
-    wall = event.parent.document(f"{event.id}-photos")
-    upload(wall, now)
-    photos = f"#/events/{wall.id}/photos"
+    other = replace(wall, event=wall.event.parent.document(f"{wall.id}-photos"))
+    upload(other, now)
+    photos = f"#/events/{other.id}/photos"
     own = [
         view("overview", f"{place}/overview", "1 of 2 failing"),
         view("photos", photos, "Ann Andersson"),
         view("approved", f"{photos}/approved", "Featured"),
         view("photo", photos, "Ann Andersson", "Look at the"),
-        view("new-event", "#/events", event.id, "New event"),
-        view("way-in", f"#/events/{wall.id}", "Upload photos"),
+        view("new-event", "#/events", wall.id, "New event"),
+        view("way-in", f"#/events/{other.id}", "Upload photos"),
         view("decided", photos, "Ann Andersson", "Approve the photo", "Reject the photo"),
     ]
     found += browser.make("looks", staff=admin, views=own, link="", folder=str(tmp_path))
@@ -88,22 +84,26 @@ def view(name: str, place: str, shown: str, *press: str) -> dict[str, Any]:
     return {"name": name, "place": place, "shown": shown, "press": press}
 
 
-def fill(event: Event, record: Record, now: datetime) -> None:
+def fill(wall: Wall, now: datetime) -> None:
     """Deliveries of every outcome, a secret, and a recap that stopped half-way."""
     good = {"attempt": 1, "status": 200, "ms": 48, "error": None}
     for minutes in (3, 7, 90):
         at = now - timedelta(minutes=minutes)
-        record(URL, outcome="success", attempts=1, log=[good | {"at": at}], minutes_ago=minutes)
-    record(URL, minutes_ago=8, event="guest.joined")
-    record(DEAD, minutes_ago=12)
-    record(DEAD, outcome="skipped", attempts=0, log=[], reason="the URL is disabled", test=True)
-    event.collection("secrets").document("webhooks").set(
+        wall.record(
+            URL, outcome="success", attempts=1, log=[good | {"at": at}], minutes_ago=minutes
+        )
+    wall.record(URL, minutes_ago=8, event="guest.joined")
+    wall.record(DEAD, minutes_ago=12)
+    wall.record(
+        DEAD, outcome="skipped", attempts=0, log=[], reason="the URL is disabled", test=True
+    )
+    wall.event.collection("secrets").document("webhooks").set(
         {
             "secret": "whsec_" + "a" * 43,
             "next": {"secret": "whsec_" + "b" * 43, "activeFrom": now + timedelta(hours=20)},
         }
     )
-    event.collection("recaps").document("r1").set(
+    wall.event.collection("recaps").document("r1").set(
         {
             "mode": "personal",
             "state": "interrupted",
@@ -122,17 +122,9 @@ def fill(event: Event, record: Record, now: datetime) -> None:
     )
 
 
-def upload(event: Event, now: datetime) -> None:
+def upload(wall: Wall, now: datetime) -> None:
     """Photos of an event of their own, which has no receivers to tell of them."""
-    event.set(
-        {
-            "tenantId": TENANT,
-            "name": "Midsummer",
-            "status": "published",
-            "uploadUrl": "https://example.com/midsummer/upload",
-            "galleryUrl": "https://example.com/midsummer",
-        }
-    )
+    wall.publish(name="Midsummer", uploadUrl="https://example.com/midsummer/upload")
     for number in range(14):
         status = "approved" if number % 3 == 0 else "pending"
         photo = {
@@ -144,7 +136,7 @@ def upload(event: Event, now: datetime) -> None:
             "featured": number == 3,
             "createdAt": now - timedelta(minutes=number),
         }
-        event.collection("photos").document(f"p{number}").set(photo)
+        wall.event.collection("photos").document(f"p{number}").set(photo)
 
 
 def share(event_id: str) -> str:

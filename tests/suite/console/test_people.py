@@ -3,7 +3,8 @@
 import json
 from datetime import UTC, datetime
 
-from tests.suite.console.conftest import SITE, Browser, Configure, Event, Login, Record
+from tests.suite.console.conftest import SITE, Browser, Login
+from tests.suite.walls import Wall
 
 MARKUP = "<img src=x onerror=alert(1)><script>alert(2)</script><b>bold</b>"
 TURNED = "\u202egnp.exe\u202c \u2066mixed שלום\u2069"
@@ -16,15 +17,13 @@ def test_everybody_sees_what_is_theirs(
     superadmin: Login,
     stranger: Login,
     nobody: Login,
-    event: Event,
-    configure: Configure,
-    record: Record,
+    wall: Wall,
 ) -> None:
     """Tabs of no use are not there; another tenant's admin learns nothing, not even a name."""
     url = "https://hooks.example.com/in?key=a-key"
-    configure(url)
-    record(url)
-    secret = event.collection("secrets").document("webhooks")
+    wall.configure(url)
+    wall.record(url)
+    secret = wall.event.collection("secrets").document("webhooks")
     by = {"uid": "ann", "email": "ann@example.com"}
     secret.set({"secret": "whsec_present", "rotatedAt": datetime.now(UTC), "rotatedBy": by})
 
@@ -34,7 +33,7 @@ def test_everybody_sees_what_is_theirs(
         superadmin=superadmin,
         stranger=stranger,
         nobody=nobody,
-        eventId=event.id,
+        eventId=wall.id,
     )
 
     assert "ask an admin" in seen["moderator"]
@@ -51,7 +50,7 @@ def test_everybody_sees_what_is_theirs(
     assert f"Announced by {superadmin['email']} (" in seen["announced"]
     assert f"--url '{url}'" in seen["curl"]
     assert "whsec_present" not in seen["curl"]
-    assert event.id not in seen["strangersEvents"]
+    assert wall.id not in seen["strangersEvents"]
     assert "Garden party" not in seen["strangersEvents"]
     assert nobody["email"] in seen["nobody"]
 
@@ -63,20 +62,18 @@ def test_a_link_by_mail_signs_in(browser: Browser, admin: Login) -> None:
     assert seen == {"address": f"{SITE}/console", "hindrances": ["in-incognito"]}
 
 
-def test_what_others_wrote_stays_text(
-    browser: Browser, admin: Login, event: Event, configure: Configure, record: Record
-) -> None:
+def test_what_others_wrote_stays_text(browser: Browser, admin: Login, wall: Wall) -> None:
     """Markup, marks that turn a line around, 200 letters without a break, a megabyte of body."""
     url = f"https://example.com/{MARKUP}{TURNED}{LONG}?{LONG}"
-    configure(url, MARKUP)
-    event.update({"name": f"{MARKUP} {TURNED}"[:200]})
+    wall.configure(url, MARKUP)
+    wall.event.update({"name": f"{MARKUP} {TURNED}"[:200]})
     body = json.dumps({"data": MARKUP + TURNED, "filler": "x" * 900_000}, ensure_ascii=False)
     attempt = {"attempt": 1, "ms": 3, "round": 0, "status": None, "error": MARKUP + TURNED + LONG}
-    now = event.get().update_time
-    delivery = record(url, body=body, log=[attempt | {"at": now}], event=MARKUP + LONG)
-    record(MARKUP, outcome="skipped", reason=MARKUP + LONG, attempts=0, log=[])
+    now = wall.event.get().update_time
+    delivery = wall.record(url, body=body, log=[attempt | {"at": now}], event=MARKUP + LONG)
+    wall.record(MARKUP, outcome="skipped", reason=MARKUP + LONG, attempts=0, log=[])
 
-    seen = browser.make("hostile", admin=admin, eventId=event.id, deliveryId=delivery)
+    seen = browser.make("hostile", admin=admin, eventId=wall.id, deliveryId=delivery)
 
     assert seen["dialogs"] == []
     assert [seen[view]["foreign"] for view in ("list", "sheet", "endpoints")] == [0, 0, 0]

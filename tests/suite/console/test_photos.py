@@ -5,20 +5,20 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from google.cloud import firestore
 
 from emulator.pictures import BUCKET
-from tests.suite.console.conftest import Browser, Configure, Event, Login, Record
+from tests.suite.console.conftest import Browser, Login
+from tests.suite.walls import Wall
 
 Upload = Callable[..., None]
 
 
 @pytest.fixture
-def upload(db: firestore.Client, event: Event) -> Upload:
+def upload(wall: Wall) -> Upload:
     """Write so many waiting photos, a minute apart, each of another guest."""
 
     def write(number_of_photos: int, prefix: str = "p", **fields: Any) -> None:
-        batch = db.batch()
+        batch = wall.db.batch()
         for number in range(number_of_photos):
             photo = {
                 "status": "pending",
@@ -28,7 +28,7 @@ def upload(db: firestore.Client, event: Event) -> Upload:
                 "uploaderUid": "guest",
                 "createdAt": datetime.now(UTC) - timedelta(minutes=number_of_photos - number),
             }
-            batch.set(event.collection("photos").document(f"{prefix}{number}"), photo | fields)
+            batch.set(wall.event.collection("photos").document(f"{prefix}{number}"), photo | fields)
         batch.commit()
 
     return write
@@ -38,24 +38,21 @@ def test_an_evening_is_moderated(
     browser: Browser,
     admin: Login,
     moderator: Login,
-    db: firestore.Client,
-    event: Event,
-    configure: Configure,
-    record: Record,
+    wall: Wall,
     upload: Upload,
 ) -> None:
     """Decisions by keyboard and by mouse are recorded as the rules want them."""
     # They take no event type, so that no delivery of the evening changes how they do.
-    configure(
+    wall.configure(
         *({"url": f"https://example.com/{name}", "events": []} for name in ("fails", "works"))
     )
-    record("https://example.com/fails")
-    record("https://example.com/works", outcome="success")
+    wall.record("https://example.com/fails")
+    wall.record("https://example.com/works", outcome="success")
     upload(50)
-    new_id = f"{event.id}-new"
-    seen = browser.make("photos", admin=admin, moderator=moderator, eventId=event.id, newId=new_id)
+    new_id = f"{wall.id}-new"
+    seen = browser.make("photos", admin=admin, moderator=moderator, eventId=wall.id, newId=new_id)
 
-    photos = {photo.id: photo.to_dict() or {} for photo in event.collection("photos").get()}
+    photos = {photo.id: photo.to_dict() or {} for photo in wall.event.collection("photos").get()}
     assert (seen["onTab"].split(), seen["shown"]) == (["Photos48+", "waiting"], 50)
     assert seen["title"] == "(48+) Photos · Event photo wall"
     assert seen["badges"][-1] == 48
@@ -82,22 +79,22 @@ def test_an_evening_is_moderated(
     assert " ".join(seen["headline"].split()).startswith("Waiting 3 Approved 44 Rejected 4")
     assert seen["days"] == "Enter a whole number from 1 to 3,650, or leave it empty."
     assert "its receivers, their deliveries, links and the secret" in seen["goes"]
-    assert not db.document("events", new_id).get().exists
+    assert not wall.db.document("events", new_id).get().exists
     assert "3 waiting, 44 approved" in seen["counts"]
 
 
 def test_no_photo_is_out_of_reach(
-    browser: Browser, moderator: Login, event: Event, configure: Configure, upload: Upload
+    browser: Browser, moderator: Login, wall: Wall, upload: Upload
 ) -> None:
     """Behind the longest list that the rules allow comes the next; a guest's photos are found."""
-    configure()
+    wall.configure()
     nadia = {"uploaderName": "Nadia", "status": "approved"}
     upload(485, status="approved")
     upload(5, "n", uploaderEmail="nadia@example.com", **nadia)
     upload(1, "another", uploaderEmail="another@example.com", **nadia)
-    seen = browser.make("crowd", moderator=moderator, eventId=event.id)
+    seen = browser.make("crowd", moderator=moderator, eventId=wall.id)
 
-    rejected = event.collection("photos").where("status", "==", "rejected").get()
+    rejected = wall.event.collection("photos").where("status", "==", "rejected").get()
     assert {photo.id for photo in rejected} == {"p0", *(f"n{number}" for number in range(5))}
     assert seen["behind"] == 11
     assert seen["emptyBars"] == 0
@@ -106,15 +103,15 @@ def test_no_photo_is_out_of_reach(
 
 
 def test_a_decision_is_of_the_photo_that_was_shown(
-    browser: Browser, moderator: Login, event: Event, configure: Configure, upload: Upload
+    browser: Browser, moderator: Login, wall: Wall, upload: Upload
 ) -> None:
     """Nothing moves a photo, a second tap undoes nothing, and a photo says what became of it."""
-    configure()
+    wall.configure()
     upload(6)
     swapped = {"url": f"{BUCKET}another.jpg", "createdAt": datetime.now(UTC).isoformat()}
-    seen = browser.make("moving", moderator=moderator, eventId=event.id, swapped=swapped)
+    seen = browser.make("moving", moderator=moderator, eventId=wall.id, swapped=swapped)
 
-    photos = {photo.id: photo.get("status") for photo in event.collection("photos").get()}
+    photos = {photo.id: photo.get("status") for photo in wall.event.collection("photos").get()}
     assert (seen["moved"], seen["offline"]) == (0, 0)
     assert seen["order"] == [*(f"Guest {number}" for number in range(6)), "Late 1"]
     assert photos == {
@@ -140,7 +137,7 @@ def test_a_decision_is_of_the_photo_that_was_shown(
 
 
 def test_a_decision_is_kept_until_the_server_has_confirmed_it(
-    browser: Browser, moderator: Login, event: Event, configure: Configure, upload: Upload
+    browser: Browser, moderator: Login, wall: Wall, upload: Upload
 ) -> None:
     """Without an answer it is marked, told, asked about before the page closes, and sent again.
 
@@ -148,9 +145,9 @@ def test_a_decision_is_kept_until_the_server_has_confirmed_it(
 
     It can be undone an hour later, when the page has another ID token.
     """
-    configure()
+    wall.configure()
     upload(1)
-    seen = browser.make("unconfirmed", moderator=moderator, eventId=event.id)
+    seen = browser.make("unconfirmed", moderator=moderator, eventId=wall.id)
 
     kept = "1 decision is not confirmed yet, and kept here: leave this page open."
     assert seen["told"].startswith(kept)
@@ -158,5 +155,5 @@ def test_a_decision_is_kept_until_the_server_has_confirmed_it(
     assert seen["refused"] == []
     assert seen["ended"].startswith("Your session has ended.")
     assert "Approve: photo of Guest 0" in seen["ended"]
-    after = event.collection("photos").document("p0").get().to_dict() or {}
+    after = wall.event.collection("photos").document("p0").get().to_dict() or {}
     assert (after["status"], after["approvedBy"]) == ("rejected", moderator["email"])

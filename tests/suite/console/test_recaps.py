@@ -2,14 +2,12 @@
 
 from datetime import UTC, datetime, timedelta
 
-from google.cloud import firestore
-
 from emulator.mailbox import Mailbox
 from functions.mail.mail_status import DeliveryStatus
 from functions.recap.feedback import entries_of
 from functions.wall.address import address_hash, guest_uid
-from tests.suite.console.conftest import TENANT, Browser, Event, Login
-from tests.suite.recap.wall import Wall
+from tests.suite.console.conftest import Browser, Login
+from tests.suite.walls import Wall
 
 PHONE_PIXELS = 362
 """The width of a phone, with the frame around it."""
@@ -19,17 +17,15 @@ def test_a_moderator_looks_at_a_recap_before_sending_it(
     browser: Browser,
     moderator: Login,
     admin: Login,
-    db: firestore.Client,
-    event: Event,
+    wall: Wall,
     mailbox: Mailbox,
 ) -> None:
     """Looking sends nothing, `to me` one mail, sending what was said before; a mail stays inert."""
-    wall = Wall(db, event)
-    wall.publish(tenantId=TENANT, name="Sommerfest", status="archived")
-    names = {f"{name}@{event.id}.example.com": name.title() for name in ("anna", "ben")}
+    wall.publish(name="Sommerfest", status="archived")
+    names = {f"{name}@{wall.id}.example.com": name.title() for name in ("anna", "ben")}
     guests = set(names)
-    gone = f"gone@{event.id}.example.com"
-    record = db.document("users", guest_uid(address_hash(gone)))
+    gone = f"gone@{wall.id}.example.com"
+    record = wall.db.document("users", guest_uid(address_hash(gone)))
     record.set({"unreachableUntil": datetime.now(UTC) + timedelta(days=1)})
     wall.photos(
         *({"uploaderEmail": guest, "uploaderName": name} for guest, name in names.items()),
@@ -38,18 +34,18 @@ def test_a_moderator_looks_at_a_recap_before_sending_it(
     )
     ben = max(guests)
 
-    seen = browser.make("recap", admin=admin, moderator=moderator, eventId=event.id, guest=ben)
+    seen = browser.make("recap", admin=admin, moderator=moderator, eventId=wall.id, guest=ben)
 
     assert seen["previews"] == 1
-    assert event.get().get("language") == "de"
-    assert event.get().get("replyTo") == admin["email"]
+    assert wall.event.get().get("language") == "de"
+    assert wall.event.get().get("replyTo") == admin["email"]
     assert "Language\nDeutsch" in seen["facts"]
     assert f"Answers go to\n{admin['email']}" in seen["facts"]
     assert seen["again"]["subject"] == "Thank you for coming"
     assert "Thank you <b>all</b>!" in seen["again"]["mail"]
     assert seen["mail"]["active"] == 0
     assert seen["mail"]["isStyled"]
-    assert (event.get().get("accentColor"), seen["mail"]["pictures"]) == ("#0b1f4d", 2)
+    assert (wall.event.get().get("accentColor"), seen["mail"]["pictures"]) == ("#0b1f4d", 2)
     assert seen["phoneWidth"] <= PHONE_PIXELS
     assert seen["mail"]["origin"] == "null"
     assert "Up to 3 guests get a mail, less those who have opted out." in seen["asked"]
@@ -62,7 +58,7 @@ def test_a_moderator_looks_at_a_recap_before_sending_it(
     assert "had one before" not in newcomers
     assert "Tomorrow at 10:00 (" in seen["planning"]
     assert f"by {moderator['email']}." in seen["planned"]
-    schedule = event.collection("schedules").document("recap").get().to_dict() or {}
+    schedule = wall.event.collection("schedules").document("recap").get().to_dict() or {}
     assert (schedule["state"], schedule["onlyNew"]) == ("cancelled", True)
     mails = mailbox.mails
     assert [mail.to for mail in mails[:1]] == [moderator["email"]]
@@ -70,7 +66,7 @@ def test_a_moderator_looks_at_a_recap_before_sending_it(
     assert "Thank you for coming" in seen["card"]
     assert f"Sent by {moderator['email']} (" in seen["card"]
 
-    (recap,) = event.collection("recaps").get()
+    (recap,) = wall.event.collection("recaps").get()
     recap.reference.update({"delivered": 1, "bounced": 1})
     statuses = {
         address_hash(ben): DeliveryStatus.BOUNCED,
@@ -79,7 +75,7 @@ def test_a_moderator_looks_at_a_recap_before_sending_it(
     recap.reference.collection("outcomes").document("mails").set({"entries": entries_of(statuses)})
 
     for who in (admin, moderator):
-        told = browser.make("unreached", person=who, eventId=event.id)
+        told = browser.make("unreached", person=who, eventId=wall.id)
         assert "1 arrived, 1 address does not exist or refused it." in told
         assert f"Ben {ben}: the address does not exist" in told
         assert "Anna" not in told

@@ -6,25 +6,21 @@ from urllib.parse import parse_qs, urlsplit
 from emulator.receiver import always
 from functions.webhooks.deliveries.endpoint_url import name_of
 from functions.webhooks.webhook_settings import key
-from tests.suite.console.conftest import SITE, Browser, Configure, Event, Login, Receiving, Record
+from tests.suite.console.conftest import SITE, Browser, Login
+from tests.suite.walls import Wall, receiving
 
 
 def test_a_link_shows_one_url_and_ends_when_told_to(
-    browser: Browser,
-    admin: Login,
-    event: Event,
-    configure: Configure,
-    record: Record,
-    receiving: Receiving,
+    browser: Browser, admin: Login, wall: Wall
 ) -> None:
     """In a fresh profile: the deliveries to that URL, sent again there, and nothing else."""
     with receiving({"/theirs": always()}) as receiver:
         theirs = receiver.url("/theirs?key=a-key")
-        configure(theirs, "https://example.com/another-receiver", labels={theirs: "The hall"})
-        delivery_id = record(theirs)
-        record("https://example.com/another-receiver", minutes_ago=5)
+        wall.configure(theirs, "https://example.com/another-receiver", labels={theirs: "The hall"})
+        delivery_id = wall.record(theirs)
+        wall.record("https://example.com/another-receiver", minutes_ago=5)
         seen = browser.make(
-            "sharing", refusals=1, admin=admin, eventId=event.id, receiver=key(theirs)
+            "sharing", refusals=1, admin=admin, eventId=wall.id, receiver=key(theirs)
         )
 
     token = parse_qs(urlsplit(seen["link"]).fragment)["token"][0]

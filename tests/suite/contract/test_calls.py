@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, Final
 
 import pytest
-from google.cloud import firestore
+from google.cloud.firestore import SERVER_TIMESTAMP
 
 from emulator.mailbox import PORT, Mailbox
 from emulator.people import Person, sign_in
@@ -17,7 +17,8 @@ from emulator.receiver import always, fails
 from functions.firestore.client import documents
 from functions.links.token import Scope, TokenKeys
 from tests.suite.call import ONE_CLICK, Answer, call, click
-from tests.suite.contract.conftest import OTHER, TENANT, Configure, Named, Record
+from tests.suite.contract.conftest import OTHER
+from tests.suite.walls import TENANT, Wall, receiving
 from tests.unit.contract.calls import CALLS
 from tests.unit.contract.promise import (
     DOCUMENT,
@@ -28,7 +29,7 @@ from tests.unit.contract.promise import (
     request_schema,
 )
 from tests.unit.webhooks.calls import COUNTED, ROWS, Row, Staff, arguments, expected, told
-from tests.unit.webhooks.wall import Wall
+from tests.unit.webhooks.wall import Wall as Arranged
 from tools import local_secrets
 
 _TIME: Final = re.compile(r"[0-9-]{10}T[0-9:.]+Z|[0-9:]{5} UTC")
@@ -56,21 +57,16 @@ def of_event(function: str, event_id: str, **further: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def refused(  # noqa: C901 - a table of refusals
-    event: firestore.DocumentReference,
-    configure: Configure,
-    admin: Person,
-    token: str,
-    headers: dict[str, str],
+    wall: Wall, admin: Person, token: str, headers: dict[str, str]
 ) -> Callable[[str, str], Answer]:
     """Have a call refused with a code, as it happens to callers."""
-    lock = event.collection("locks").document("recap")
     later = datetime.now(UTC) + timedelta(minutes=5)
     held = {"recapId": "r", "holder": "h", "leasedUntil": later, "cooldownUntil": None}
 
     def refuse(function: str, code: str) -> Answer:  # noqa: C901, PLR0912 - a table of refusals
-        configure()
+        wall.configure()
         of_staff = bool(CALLS[function].roles)
-        data = of_event(function, event.id) if of_staff else CALLS[function].valid
+        data = of_event(function, wall.id) if of_staff else CALLS[function].valid
         how: dict[str, Any] = {"id_token": admin.id_token} if of_staff else {"headers": headers}
         if function.endswith("EmailPreferences"):
             data = data | {"token": token}
@@ -103,10 +99,10 @@ def refused(  # noqa: C901 - a table of refusals
                 for _ in range(10):
                     assert called(function, data, **how).result["mailed"] is False
             case _, "aborted":
-                lock.set(held | {"unfinished": True})
+                wall.lock.set(held | {"unfinished": True})
             case _, "resource-exhausted" if of_staff:
                 free = {"leasedUntil": None, "cooldownUntil": later, "unfinished": False}
-                lock.set(held | free)
+                wall.lock.set(held | free)
             case _, "resource-exhausted":
                 for _ in range(20 if function.endswith("EmailPreferences") else 120):
                     assert called(function, data | {"token": "guessed"}, **how).status == 403
@@ -148,11 +144,11 @@ def test_a_refusal_is_the_one_of_the_file(
 
 
 ONE_OF_EACH: Final = {
-    (row.function, str(row.answer)): pytest.param(row, id=why)
+    (row.function, type(row.answer)): pytest.param(row, id=why)
     for why, row in ROWS
     if row.writes <= COUNTED
 }
-"""A row for each answer to a call that leaves the event as it is."""
+"""A result and a refusal of each call, which leave the event as it is; unit tests have all rows."""
 
 
 @cache
@@ -162,52 +158,48 @@ def signed_in(role: str, tenant: str | None) -> Person:
 
 
 @pytest.mark.parametrize("row", ONE_OF_EACH.values())
-def test_a_webhook_call_is_answered(
-    row: Row, event: firestore.DocumentReference, headers: dict[str, str]
-) -> None:
+def test_a_webhook_call_is_answered(row: Row, wall: Wall, headers: dict[str, str]) -> None:
     """Spec 4.6 to 4.14, 5 and 7: the deployed functions answer as the table says."""
-    wall = Wall(documents(), event.id, datetime.now(UTC))
-    wall.arrange()
-    row.state(wall)
+    arranged = Arranged(documents(), wall.id, datetime.now(UTC))
+    arranged.arrange()
+    row.state(arranged)
 
     def token_of(share_id: str) -> str:
         keys = TokenKeys([local_secrets.read()["LOG_LINKS_KEY"]])
-        return keys.sign((event.id, share_id), wall.now + timedelta(hours=1), Scope.WEBHOOK_LOG)
+        return keys.sign((wall.id, share_id), arranged.now + timedelta(hours=1), Scope.WEBHOOK_LOG)
 
     def contents() -> list[Any]:
-        collections = map(event.collection, ("deliveries", "shares"))
+        collections = map(wall.event.collection, ("deliveries", "shares"))
         return [found.to_dict() for collection in collections for found in collection.stream()]
 
     how: dict[str, Any] = {"headers": headers}
     if isinstance(row.caller, Staff):
         how = {"id_token": signed_in(row.caller.role, row.caller.tenant).id_token}
     before = contents()
-    answer = called(row.function, arguments(row, event.id, wall.now, token_of), **how)
+    answer = called(row.function, arguments(row, wall.id, arranged.now, token_of), **how)
     assert expected(row, told(answer.body)) == row.answer
     assert all(found in before for found in contents()), "nothing of the event is written"
 
 
-def test_a_recap_answers_as_told(
-    event: firestore.DocumentReference, configure: Configure, admin: Person
-) -> None:
+def test_a_recap_answers_as_told(wall: Wall, admin: Person) -> None:
     """Spec 4.1 and 4.9: a recap and its preview answer without guests, with one, and afterwards."""
-    configure()
-    data = of_event("sendEventRecap", event.id, mode="all", subject="Thanks", message=None)
+    wall.configure()
+    data = of_event("sendEventRecap", wall.id, mode="all", subject="Thanks", message=None)
     nobody = called("sendEventRecap", data, id_token=admin.id_token)
     assert (nobody.result["sent"], "message" in nobody.result) == (0, True)
-    look = of_event("previewEventRecap", event.id, mode="all", subject="Thanks", sendToMe=True)
+    look = of_event("previewEventRecap", wall.id, mode="all", subject="Thanks", sendToMe=True)
     organizer = sign_in("admin", TENANT)
     assert called("previewEventRecap", look, id_token=organizer.id_token).result["html"] == ""
     photo = {"status": "approved", "uploaderEmail": "ann@example.com", "url": f"{BUCKET}1.jpg"}
-    event.collection("photos").document("p1").set(
-        photo | {"createdAt": firestore.SERVER_TIMESTAMP, "approvedAt": firestore.SERVER_TIMESTAMP}
+    wall.event.collection("photos").document("p1").set(
+        photo | {"createdAt": SERVER_TIMESTAMP, "approvedAt": SERVER_TIMESTAMP}
     )
     with Mailbox(port=PORT):
         shown = called("previewEventRecap", look, id_token=organizer.id_token)
         sent = called("sendEventRecap", data, id_token=admin.id_token)
     assert (shown.result["recipients"], shown.result["mailed"]) == (1, True)
     assert sent.result == {"sent": 1, "skipped": 0}
-    planned = of_event("scheduleEventRecap", event.id, message="Thanks")
+    planned = of_event("scheduleEventRecap", wall.id, message="Thanks")
     in_two_days = {"at": (datetime.now(UTC) + timedelta(days=2)).isoformat()}
     for at in (in_two_days, {"at": None}):
         answer = called("scheduleEventRecap", planned | at, id_token=admin.id_token).result
@@ -229,65 +221,48 @@ def was_sent_again(delivery: dict[str, Any]) -> bool:
     return (delivery.get("round"), delivery["outcome"]) == (1, "success")
 
 
-def test_webhook_calls_answer_as_told(
-    event: firestore.DocumentReference,
-    configure: Configure,
-    record: Record,
-    admin: Person,
-    superadmin: Person,
-    receiving: Callable[..., Any],
-    deliveries: Any,
-) -> None:
+def test_webhook_calls_answer_as_told(wall: Wall, admin: Person, superadmin: Person) -> None:
     """Spec 4.6 to 4.8: tests of each outcome, a resend and a rotation answer as the file says."""
     with receiving({"/ok": always(), "/flaky": fails(1)}) as receiver:
         urls = [receiver.url("/ok"), receiver.url("/flaky"), "http://example.com/plain"]
-        configure(*urls)
+        wall.configure(*urls)
         results = [
             called(
                 "sendTestWebhook",
-                of_event("sendTestWebhook", event.id, url=url_),
+                of_event("sendTestWebhook", wall.id, url=url_),
                 id_token=admin.id_token,
             ).result
             for url_ in urls
         ]
-        record(urls[0], "failed")
+        wall.record(urls[0])
         since = (datetime.now(UTC) - timedelta(hours=2)).isoformat()
-        page = of_event("resendWebhook", event.id, deliveryId=None, since=since)
+        page = of_event("resendWebhook", wall.id, deliveryId=None, since=since)
         again = called("resendWebhook", page, id_token=admin.id_token)
-        deliveries.wait_for(lambda all_: any(map(was_sent_again, all_)), 60)
-        deliveries.ended(4)
+        wall.deliveries(lambda all_: any(map(was_sent_again, all_)))
+        wall.ended(4)
     assert [result["outcome"] for result in results] == ["success", "retrying", "skipped"]
     assert again.result["resent"] == 1
-    rotated = called("rotateWebhookSecret", {"eventId": event.id}, id_token=superadmin.id_token)
+    rotated = called("rotateWebhookSecret", {"eventId": wall.id}, id_token=superadmin.id_token)
     assert rotated.status == 200
 
 
-def test_calls_of_a_link_answer_as_told(
-    event: firestore.DocumentReference,
-    configure: Configure,
-    record: Record,
-    named: Named,
-    admin: Person,
-    headers: dict[str, str],
-    receiving: Callable[..., Any],
-    deliveries: Any,
-) -> None:
+def test_calls_of_a_link_answer_as_told(wall: Wall, admin: Person, headers: dict[str, str]) -> None:
     """Spec 4.11 to 4.14: a link to a URL shows, resends and hides what went there alone."""
     with receiving({"/ok": always()}) as receiver:
         url_ = receiver.url("/ok")
-        configure(url_, OTHER)
-        record(url_)
-        record(OTHER, "theirs")
-        wanted = of_event("shareWebhookLog", event.id, url=url_, canResend=True, days=None)
+        wall.configure(url_, OTHER)
+        recorded = wall.record(url_)
+        wall.record(OTHER)
+        wanted = of_event("shareWebhookLog", wall.id, url=url_, canResend=True, days=None)
         shared = called("shareWebhookLog", wanted, id_token=admin.id_token).result
         token = {"token": shared["link"].partition("#token=")[2]}
         page = called("getWebhookLog", token, headers=headers).result
         shown = [(delivery["id"], delivery["outcome"]) for delivery in page["deliveries"]]
-        assert shown == [(named("d1"), "failed")]
-        again = token | {"deliveryId": named("d1")}
+        assert shown == [(recorded, "failed")]
+        again = token | {"deliveryId": recorded}
         assert called("resendSharedWebhook", again, headers=headers).result == {"resent": 1}
-        deliveries.wait_for(lambda all_: any(map(was_sent_again, all_)), 60)
-    end = of_event("revokeWebhookLog", event.id, shareId=shared["shareId"])
+        wall.deliveries(lambda all_: any(map(was_sent_again, all_)))
+    end = of_event("revokeWebhookLog", wall.id, shareId=shared["shareId"])
     assert called("revokeWebhookLog", end, id_token=admin.id_token).status == 200
     assert called("getWebhookLog", token, headers=headers).status == 403
 

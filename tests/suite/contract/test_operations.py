@@ -5,16 +5,15 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 from flask import Request
-from google.cloud import firestore
 
 from bench.costs import COSTS
 from functions.call_rules import Caller, Role
 from functions.gcp.callables import StaffCall
 from functions.webhooks.calls import webhook_calls
 from functions.webhooks.deliveries.delivery_store import NEWEST_AT_MOST
-from tests.suite.contract.conftest import OTHER, TENANT, URL, Configure, Record
-from tests.suite.operations import Operations, counting_service
-from tests.suite.preferences.here import call
+from tests.suite.contract.conftest import OTHER, URL
+from tests.suite.operations import Operations, counting_service, link_call
+from tests.suite.walls import TENANT, Wall
 
 
 def staff_call(**data: object) -> StaffCall:
@@ -25,46 +24,34 @@ def staff_call(**data: object) -> StaffCall:
     )
 
 
-def test_a_link_and_its_first_page(
-    event: firestore.DocumentReference,
-    configure: Configure,
-    record: Record,
-    client: str,
-) -> None:
+def test_a_link_and_its_first_page(wall: Wall, client: str, counted: Operations) -> None:
     """Nothing is read that is not shown but the event, and the share that says what may be."""
-    configure(URL, OTHER)
+    wall.configure(URL, OTHER)
     for number in range(NEWEST_AT_MOST + 1):
-        made = datetime.now(UTC) - timedelta(seconds=number)
-        record(URL, f"d{number}", createdAt=made)
-    record(OTHER, "other")
-    counted = Operations()
+        wall.record(URL, createdAt=datetime.now(UTC) - timedelta(seconds=number))
+    wall.record(OTHER)
     service = counting_service(counted)
-    given = webhook_calls.share_log(service, staff_call(eventId=event.id, url=URL))
+    given = webhook_calls.share_log(service, staff_call(eventId=wall.id, url=URL))
     assert counted.cost() == COSTS["a link to a log"]
 
     counted.clear()
     token = given["link"].partition("#token=")[2]
     page = webhook_calls.get_log(
-        counting_service(counted), call("getWebhookLog", client, token=token)
+        counting_service(counted), link_call("getWebhookLog", client, token=token)
     )
     assert len(page["deliveries"]) == NEWEST_AT_MOST
     assert counted.calls == Counter({"Commit": 1, "BatchGetDocuments": 1, "RunQuery": 1})
     assert counted.cost() == COSTS["a page of 50 of a shared log"]
 
 
-def test_a_page_that_is_cut_reads_no_further(
-    event: firestore.DocumentReference,
-    configure: Configure,
-    record: Record,
-) -> None:
+def test_a_page_that_is_cut_reads_no_further(wall: Wall, counted: Operations) -> None:
     """Large bodies: what would not fit is not waited for."""
-    configure(URL)
-    for number in range(12):
-        record(URL, f"d{number}", body="x" * 600_000)
-    counted = Operations()
+    wall.configure(URL)
+    for _ in range(12):
+        wall.record(URL, body="x" * 600_000)
     service = counting_service(counted)
-    given = webhook_calls.share_log(service, staff_call(eventId=event.id, url=URL))
+    given = webhook_calls.share_log(service, staff_call(eventId=wall.id, url=URL))
     counted.clear()
-    page = service.shared_log.read_page(event.id, given["shareId"])
+    page = service.shared_log.read_page(wall.id, given["shareId"])
     assert (len(page.deliveries), page.next is None) == (1, False)
     assert counted.reads == 2 + 2

@@ -16,14 +16,7 @@ from functions.preferences import preference_calls
 from functions.process import CLOCK
 from functions.service import Service
 from functions.wall.address import address_hash, guest_uid
-from tests.suite.operations import Operations, counting_service
-from tests.suite.preferences.here import call
-
-
-@pytest.fixture
-def counted() -> Operations:
-    """The counts of this test."""
-    return Operations()
+from tests.suite.operations import Operations, counting_service, link_call
 
 
 @pytest.fixture
@@ -48,7 +41,7 @@ def test_a_look_up(
     """A look-up is one write that counts the call, and one read of account and mailbox."""
     token = keys.issue(ids[0], CLOCK.now(), box=ids[1])
     answer = preference_calls.get_email_preferences(
-        service, call("getEmailPreferences", client, token=token)
+        service, link_call("getEmailPreferences", client, token=token)
     )
     assert answer["email"] == f"{ids[0]}@example.com"
     assert counted.calls == Counter({"Commit": 1, "BatchGetDocuments": 1})
@@ -60,7 +53,7 @@ def test_an_update(
 ) -> None:
     """An update is a write that counts the call, one of the flags, and a read on either side."""
     token = keys.issue(ids[0], CLOCK.now(), box=ids[1])
-    wanted = call("updateEmailPreferences", client, token=token, preferences={"recap": False})
+    wanted = link_call("updateEmailPreferences", client, token=token, preferences={"recap": False})
     preference_calls.update_email_preferences(service, wanted)
     assert counted.calls == Counter({"Commit": 2, "BatchGetDocuments": 2})
     assert counted.cost() == COSTS["an update of preferences"]

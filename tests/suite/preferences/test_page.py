@@ -9,6 +9,7 @@ from google.cloud import firestore
 
 from functions.links.link import one_click_link
 from tests.suite.call import ONE_CLICK, fetch
+from tests.unit.contract.promise import DOCUMENT
 
 SITE: Final = "http://127.0.0.1:5000"
 
@@ -30,6 +31,11 @@ def test_a_page_runs_and_loads_only_files_of_this_site(page: str) -> None:
         assert address.startswith("/")
         assert fetch(SITE + address)[0] == 200
     assert not re.search(r"<script>|<style|\sstyle=|\son\w+=", text)
+
+
+def test_programs_read_the_contract_there() -> None:
+    """The served contract is docs/openapi.yaml with its version."""
+    assert json.loads(fetch(f"{SITE}/openapi.json")[1]) == DOCUMENT
 
 
 def test_calls_and_clicks_go_through_the_site(

@@ -5,8 +5,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from google.cloud import firestore
-
 SCRIPT = Path(__file__).with_name("sdk.mjs")
 
 
@@ -24,22 +22,6 @@ def call(function: str, parameters: object, *credentials: str) -> dict[str, Any]
     )
     answer: dict[str, Any] = json.loads(ran.stdout)
     return answer
-
-
-def test_look_up(record: firestore.DocumentReference, token: str) -> None:
-    """The SDK hands over the value of `result`."""
-    record.set({"email": f"{record.id}@example.com", "emailPreferences": {"marketing": False}})
-    assert call("getEmailPreferences", {"token": token}) == {
-        "result": {
-            "email": f"{record.id}@example.com",
-            "preferences": {
-                "lifecycle": True,
-                "transactional": True,
-                "recap": True,
-                "marketing": False,
-            },
-        }
-    }
 
 
 def test_errors() -> None:

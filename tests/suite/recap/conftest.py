@@ -4,25 +4,23 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from google.cloud import firestore
 
 from emulator.people import Person, sign_in
 from tests.suite.call import Answer, call
 from tests.suite.preferences.test_browser import browse
 from tests.suite.process import FunctionProcess, silenced
-from tests.suite.recap.wall import TENANT, Wall
+from tests.suite.walls import TENANT, Wall
 
 __all__ = ["browse"]
 
 
 @pytest.fixture
-def wall(db: firestore.Client, event: firestore.DocumentReference) -> Iterator[Wall]:
+def wall(wall: Wall) -> Iterator[Wall]:
     """An event that is published and has no photos yet; no trigger runs for its photos."""
-    made = Wall(db, event)
-    with silenced(event.id):
-        made.publish()
-        made.forget_mails()
-        yield made
+    with silenced(wall.id):
+        wall.publish()
+        wall.forget_mails()
+        yield wall
 
 
 @pytest.fixture(scope="session")

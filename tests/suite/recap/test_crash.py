@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from emulator.mailbox import Mailbox, slow
 from tests.suite.call import Answer
 from tests.suite.process import FunctionProcess
-from tests.suite.recap.wall import Wall
+from tests.suite.walls import Wall
 
 GUESTS = 42
 """Five requests, of which some are on their way and some are not when the call is killed."""

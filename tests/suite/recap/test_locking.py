@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from emulator.mailbox import Mailbox, slow
 from emulator.people import Person, sign_in
 from tests.suite.call import Answer, call
-from tests.suite.recap.wall import PAST, TENANT, Wall, guest
+from tests.suite.walls import PAST, TENANT, Wall, guest
 
 Recap = Callable[..., Answer]
 

@@ -10,7 +10,7 @@ from emulator.mailbox import Mailbox
 from emulator.pictures import BUCKET
 from tests.suite.browser import Driver
 from tests.suite.call import Answer
-from tests.suite.recap.wall import Wall
+from tests.suite.walls import Wall
 
 LOOKS: Final = ((320, "light"), (800, "dark"))
 """Width and colour scheme do not depend on each other."""

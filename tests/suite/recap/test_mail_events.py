@@ -17,7 +17,7 @@ from functions.recap.ledger.batch import RecapKey, plan
 from functions.wall.address import address_hash
 from tests.suite.call import Answer, url
 from tests.suite.operations import Operations, counting_service
-from tests.suite.recap.wall import Wall
+from tests.suite.walls import Wall
 
 REPORTED_WITHIN: Final = 60.0
 PER_BATCH: Final = 100

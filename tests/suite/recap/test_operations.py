@@ -10,14 +10,10 @@ import pytest
 from bench.costs import COSTS, Cost
 from emulator.mailbox import Mailbox
 from functions.call_rules import Caller, Role
-from functions.mail.sendgrid import SendGridMailer
-from functions.process import CLOCK
 from functions.recap.recap_arguments import PreviewArguments, RecapArguments
 from functions.recap.report import RecapResult
-from functions.service import Service
-from tests.in_memory.adapters import InMemorySecrets
-from tests.suite.operations import Operations, admit_staff, counting_service
-from tests.suite.recap.wall import TENANT, Wall, guest
+from tests.suite.operations import Operations, admit_staff, mailing_service
+from tests.suite.walls import TENANT, Wall, guest
 
 ORGANIZER = Caller("organizer", Role.ADMIN, TENANT)
 READS = {
@@ -45,7 +41,7 @@ READS = {
     ],
 )
 def test_a_recap_and_its_preview(
-    wall: Wall, mailbox: Mailbox, what: str, guests: int, commits: int
+    wall: Wall, mailbox: Mailbox, counted: Operations, what: str, guests: int, commits: int
 ) -> None:
     """Two reads for each guest, everything else by the page: 500, 30 or 1000 of them."""
     wall.guests(guests)
@@ -53,8 +49,7 @@ def test_a_recap_and_its_preview(
         COSTS[f"a preview of {what}"],
         READS[guests] | {"Commit": 1},
     )
-    counted = Operations()
-    service = _service(mailbox, counted)
+    service = mailing_service(counted, mailbox)
     admit_staff("sendEventRecap", service)
     sent = service.recap_sender.send(ORGANIZER, _wanted(wall))
     assert sent == RecapResult(sent=guests, skipped=0)
@@ -82,26 +77,19 @@ def _previewed(
     counted = Operations()
     caller = Caller(uuid.uuid4().hex, Role.ADMIN, TENANT)
     wanted = PreviewArguments(event_id=wall.id, send_to_me=mailed)
-    service = _service(mailbox, counted)
+    service = mailing_service(counted, mailbox)
     admit_staff("previewEventRecap", service)
     preview = service.recap_preview.show(caller, wanted, "organizer@example.com")
     assert (preview.recipients, preview.mailed) == (guests, mailed or None)
     return counted.cost(mail_requests=len(mailbox.requests)), dict(counted.calls)
 
 
-def test_more_photos_of_the_same_guests(wall: Wall, mailbox: Mailbox) -> None:
+def test_more_photos_of_the_same_guests(wall: Wall, mailbox: Mailbox, counted: Operations) -> None:
     """Further photos of a guest cost one read each and no call."""
     wall.photos(*({"uploaderEmail": "ann@example.com"} for _ in range(1200)))
-    counted = Operations()
-    _service(mailbox, counted).recap_sender.send(ORGANIZER, _wanted(wall))
+    mailing_service(counted, mailbox).recap_sender.send(ORGANIZER, _wanted(wall))
     assert (counted.rpcs, counted.reads, counted.writes) == (13, 1200 + 6, 12)
     assert len(mailbox.requests) == 1
-
-
-def _service(mailbox: Mailbox, counted: Operations) -> Service:
-    return counting_service(
-        counted, mailer=lambda: SendGridMailer(InMemorySecrets(), mailbox.url, CLOCK)
-    )
 
 
 def _wanted(wall: Wall) -> RecapArguments:

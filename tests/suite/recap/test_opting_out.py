@@ -9,7 +9,7 @@ from emulator.mailbox import Mailbox
 from functions.wall.address import address_hash
 from tests.suite.call import Answer
 from tests.suite.preferences.test_browser import FRESH, RECAP, SITE, Browse
-from tests.suite.recap.wall import Wall
+from tests.suite.walls import Wall
 
 
 def test_a_guest_turns_recaps_off_and_gets_no_more(

@@ -12,7 +12,7 @@ from emulator.people import Person, sign_in
 from emulator.pictures import BUCKET
 from tests.suite.call import Answer, call
 from tests.suite.preferences.test_sdk import call as sdk_call
-from tests.suite.recap.wall import TENANT, Wall
+from tests.suite.walls import TENANT, Wall
 
 
 @pytest.fixture

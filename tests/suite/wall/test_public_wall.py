@@ -71,11 +71,10 @@ def test_without_the_parameter_there_is_no_wall(
     assert not older.get().exists
 
 
-def test_what_a_copy_costs(event: firestore.DocumentReference) -> None:
+def test_what_a_copy_costs(event: firestore.DocumentReference, counted: Operations) -> None:
     """A copy costs one read and one write."""
     with silenced(event.id):
         event.collection("photos").document("p1").set(APPROVED)
-    counted = Operations()
 
     public_wall.copy(counting_documents(counted), event.id, "p1")
 

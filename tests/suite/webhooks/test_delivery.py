@@ -1,19 +1,18 @@
 """Spec 2.5, 3, 4.3, 6 and 8: from a write by a client to a signed POST, in the whole suite."""
 
 import uuid
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 import pytest
 import standardwebhooks
 import stripe
 from google.cloud import firestore
 
-from emulator import certificates
 from emulator.receiver import Receiver, always, fails, slow
-from tests.suite.deliveries import Deliveries, looked_up
+from tests.suite.walls import Wall, receiving
 
 LATE: Final = 20.0  # seconds by which an attempt may come late on a busy machine
 
@@ -26,25 +25,18 @@ UPLOAD: Final = {
 }
 
 
-def configure(event: firestore.DocumentReference, *urls: Any) -> None:
-    """Write the event's webhook settings."""
-    event.collection("settings").document("webhooks").set({"urls": list(urls)})
+def upload(wall: Wall, *urls: str) -> None:
+    """A guest's upload to an event with these webhook URLs."""
+    wall.settings.set({"urls": [{"url": url, "events": ["photo.uploaded"]} for url in urls]})
+    photo = wall.event.collection("photos").document("p1")
+    photo.set(UPLOAD | {"createdAt": firestore.SERVER_TIMESTAMP})
 
 
-def upload(event: firestore.DocumentReference, photo_id: str = "p1", **fields: Any) -> None:
-    """A guest's upload."""
-    photo = event.collection("photos").document(photo_id)
-    photo.set({**UPLOAD, "createdAt": firestore.SERVER_TIMESTAMP, **fields})
-
-
-def test_a_photo_arrives_signed(
-    event: firestore.DocumentReference, receiving: Callable[..., Any], deliveries: Deliveries
-) -> None:
+def test_a_photo_arrives_signed(wall: Wall) -> None:
     """Spec 4.3, 5 and 6.2: body, headers and both signatures, by libraries of somebody else."""
     with receiving({"/hook": always()}) as receiver:
-        configure(event, {"url": receiver.url("/hook"), "events": ["photo.uploaded"]})
-        upload(event)
-        [record] = deliveries.ended(1)
+        upload(wall, receiver.url("/hook"))
+        [record] = wall.ended(1)
         [request] = receiver.requests
     body = request.json()
     assert request.method == "POST"
@@ -52,14 +44,14 @@ def test_a_photo_arrives_signed(
     assert request.headers["User-Agent"] == "Wall-Webhooks/1.0"
     assert list(body) == ["event", "eventId", "deliveryId", "timestamp", "data"]
     assert body["event"] == request.headers["Wall-Event-Type"] == "photo.uploaded"
-    assert body["eventId"] == request.headers["Wall-Event-Id"] == event.id
+    assert body["eventId"] == request.headers["Wall-Event-Id"] == wall.id
     assert body["deliveryId"] == request.headers["Wall-Delivery-Id"] == record["id"]
     created_at = body["data"]["photo"].pop("createdAt")
     assert {**UPLOAD, "id": "p1"}.items() >= body["data"]["photo"].items()
     assert abs(datetime.now(UTC) - datetime.fromisoformat(created_at)) < timedelta(minutes=1)
     assert request.verified
 
-    secret = event.collection("secrets").document("webhooks").get().get("secret")
+    secret = wall.event.collection("secrets").document("webhooks").get().get("secret")
     assert secret.startswith("whsec_")
     # Stripe's scheme is the same, and its library knows nothing of ours.
     stripe.WebhookSignature.verify_header(
@@ -75,7 +67,7 @@ def test_a_photo_arrives_signed(
     assert (record["outcome"], record["attempts"], record["nextAttemptAt"]) == ("success", 1, None)
     assert record["body"].encode() == request.body
     assert record["expireAt"] > record["createdAt"]
-    assert record["writtenAt"] == event.collection("photos").document("p1").get().update_time
+    assert record["writtenAt"] == wall.event.collection("photos").document("p1").get().update_time
     [attempt] = record["log"]
     assert attempt.keys() == {"attempt", "at", "status", "ms", "error"}
     assert (attempt["attempt"], attempt["status"], attempt["error"]) == (1, 200, None)
@@ -87,28 +79,23 @@ class Begun:
 
     paths: Collection[str]
     receiver: Receiver
-    deliveries: Deliveries
+    wall: Wall
 
 
 @pytest.fixture(scope="session", autouse=True)
 def begun(db: firestore.Client) -> Iterator[Begun]:
     """An upload to an event with receivers that have it retried."""
     scripts = {"/flaky": fails(2), "/dead": always(500), "/moved": always(308), "/slow": slow(20)}
-    event = db.collection("events").document(f"event-{uuid.uuid4().hex[:12]}")
-    certificates.ensure()
-    with Receiver(certificates.SERVER, scripts=scripts, secret_of=looked_up(db)) as receiver:
-        configure(
-            event,
-            *({"url": receiver.url(path), "events": ["photo.uploaded"]} for path in scripts),
-        )
-        upload(event)
-        yield Begun(scripts, receiver, Deliveries(event))
+    wall = Wall(db, db.collection("events").document(f"event-{uuid.uuid4().hex[:12]}"))
+    with receiving(scripts) as receiver:
+        upload(wall, *map(receiver.url, scripts))
+        yield Begun(scripts, receiver, wall)
 
 
 @pytest.mark.last
 def test_the_retry_schedule(begun: Begun) -> None:
     """Spec 3.4 and 8: 0, 1, 5 and 30 s, each no earlier; no fifth attempt; one id and body."""
-    ended = begun.deliveries.ended(len(begun.paths), 120)
+    ended = begun.wall.ended(len(begun.paths), 120)
     records = {delivery["url"].rpartition("/")[2]: delivery for delivery in ended}
     requests = {path: begun.receiver.to(path) for path in begun.paths}
 

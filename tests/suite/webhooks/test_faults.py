@@ -12,13 +12,19 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any, Final
 
+import grpc
 import pytest
 from google.cloud import firestore
 
+from emulator.cloud.api_server import ADDRESS_VARIABLE, ApiServer, Refused
+from emulator.cloud.cloud_tasks import CloudTasks, Queued
+from emulator.cloud.secret_manager import SecretManager
+from emulator.firebase import PROJECT
 from emulator.receiver import Request, always
 from tests.suite.process import FunctionProcess, Written, silenced
-from tests.suite.tasks import Tasks
+from tests.suite.walls import receiving
 from tests.suite.wire import Wire
+from tools import local_secrets
 
 NOW: Final = datetime.now(UTC)
 PHOTO: Final = {
@@ -31,17 +37,17 @@ PHOTO: Final = {
 
 
 @pytest.fixture(scope="module")
-def google() -> Iterator[Tasks]:
-    """Cloud Tasks, dispatched by the tests."""
-    with Tasks() as queue:
-        yield queue
+def queued() -> list[Queued]:
+    """The tasks of a test; it dispatches them when it likes, and as often."""
+    return []
 
 
-@pytest.fixture
-def tasks(google: Tasks) -> Tasks:
-    """The same, with nothing queued."""
-    google.forget()
-    return google
+@pytest.fixture(scope="module")
+def google(queued: list[Queued]) -> Iterator[ApiServer]:
+    """Google's APIs for all tests, the keys of the suite among them; queued tasks stay queued."""
+    keys = SecretManager(PROJECT, local_secrets.read())
+    with ApiServer(CloudTasks(PROJECT, None, queued.append), keys) as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
@@ -54,13 +60,17 @@ def running() -> Iterator[dict[object, FunctionProcess]]:
 
 
 @pytest.fixture
-def start(tasks: Tasks, running: dict[object, FunctionProcess]) -> Callable[..., FunctionProcess]:
-    """Start functions whose tasks go to `tasks`; a process serves until a test kills it."""
+def start(
+    google: ApiServer, queued: list[Queued], running: dict[object, FunctionProcess]
+) -> Callable[..., FunctionProcess]:
+    """Start functions whose tasks are `queued`; a process serves until a test kills it."""
+    queued.clear()
+    environment_of_all = {ADDRESS_VARIABLE: google.address}
 
     def one(function: str = "deliverWebhook", **environment: Any) -> FunctionProcess:
         key = (function, *environment.items())
         if key not in running or not running[key].is_running:
-            options = tasks.environment | environment
+            options: dict[str, Any] = environment_of_all | environment
             running[key] = FunctionProcess(function, event=function.startswith("on"), **options)
         return running[key]
 
@@ -91,14 +101,14 @@ def records(event: firestore.DocumentReference) -> Callable[[], list[dict[str, A
 
 @pytest.fixture
 def owed(
-    start: Callable[..., FunctionProcess], uploaded: Callable[[str], Written], tasks: Tasks
+    start: Callable[..., FunctionProcess], uploaded: Callable[[str], Written], queued: list[Queued]
 ) -> Callable[[str], dict[str, Any]]:
     """Have a delivery to a URL recorded and queued; the data of its first task."""
 
     def publish(url: str) -> dict[str, Any]:
         assert start("onPhotoWritten").written(uploaded(url)) == 200
-        [task] = tasks.queued
-        data: dict[str, Any] = task.data
+        [task] = queued
+        data: dict[str, Any] = json.loads(task.body)["data"]
         return data
 
     return publish
@@ -111,23 +121,30 @@ Uploaded = Callable[[str], Written]
 
 
 def test_a_trigger_dies_between_record_and_enqueue(
-    start: Start, uploaded: Uploaded, tasks: Tasks, records: Records
+    start: Start,
+    uploaded: Uploaded,
+    google: ApiServer,
+    queued: list[Queued],
+    records: Records,
 ) -> None:
     """The next run of the trigger queues the deliveries that the first run has recorded."""
     first, written = start("onPhotoWritten"), uploaded("https://localhost/hook")
-    tasks.on_lost = first.kill
+
+    def lose() -> None:
+        first.kill()
+        raise Refused(grpc.StatusCode.INTERNAL, "lost")
+
+    google.before["CreateTask"] = lose
     assert first.written(written) is None
-    tasks.on_lost = None
+    del google.before["CreateTask"]
     [recorded] = records()
     assert recorded["outcome"] == "pending"
     assert start("onPhotoWritten").written(written) == 200
     assert records() == [recorded]
-    assert [f"{recorded['id']}-1"] == [task.name for task in tasks.queued]
+    assert [f"{recorded['id']}-1"] == [task.name for task in queued]
 
 
-def test_a_worker_dies_between_post_and_record(
-    start: Start, owed: Owed, records: Records, receiving: Any
-) -> None:
+def test_a_worker_dies_between_post_and_record(start: Start, owed: Owed, records: Records) -> None:
     """Nobody knows how the POST went: the same attempt is made again, under the same id."""
     worker = start()
 
@@ -147,9 +164,7 @@ def test_a_worker_dies_between_post_and_record(
     assert first.body == second.body
 
 
-def test_firestore_is_away_for_some_seconds(
-    start: Start, owed: Owed, records: Records, receiving: Any
-) -> None:
+def test_firestore_is_away_for_some_seconds(start: Start, owed: Owed, records: Records) -> None:
     """The outcome is recorded when Firestore is back; nothing is posted twice."""
     with Wire(os.environ["FIRESTORE_EMULATOR_HOST"]) as wire:
         worker = start(FIRESTORE_EMULATOR_HOST=wire.address)
@@ -190,7 +205,7 @@ def milestones_of(records: Records) -> list[tuple[str, int]]:
 def test_a_hundred_uploads_at_the_same_moment(
     event: firestore.DocumentReference,
     start: Start,
-    tasks: Tasks,
+    queued: list[Queued],
     records: Records,
     hundred: list[Written],
 ) -> None:
@@ -203,7 +218,7 @@ def test_a_hundred_uploads_at_the_same_moment(
     assert [(url, 100) for url in urls] == milestones_of(records)
     uploads = [record for record in records() if record["event"] == "photo.uploaded"]
     assert len(uploads) == 200, "a lost race for the milestone loses nothing else"
-    assert {task.name.rpartition("-")[0] for task in tasks.queued} == {
+    assert {task.name.rpartition("-")[0] for task in queued} == {
         record["id"] for record in records()
     }
     recorded = event.collection("milestones").document("100").get()

@@ -3,19 +3,17 @@
 Calls and documents are counted at the client; they are the same on every machine.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import pytest
-from google.cloud import firestore
 
 from bench.costs import COSTS
 from emulator.mailbox import Mailbox
 from emulator.receiver import always
 from functions.firestore.client import documents
-from functions.mail.sendgrid import SendGridMailer
 from functions.process import CLOCK, webhook_sender
 from functions.wall.wall_event import Photo, WallEvent
 from functions.webhooks.deliveries.delivery import AttemptRequest
@@ -23,10 +21,11 @@ from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.message import EventType
 from functions.webhooks.webhook_settings import key
 from functions.webhooks.worker import Worker
-from tests.in_memory.adapters import InMemorySecrets, service_on
+from tests.in_memory.adapters import service_on
 from tests.in_memory.records import ended_delivery
-from tests.suite.operations import Operations, counting_service
+from tests.suite.operations import Operations, counting_service, mailing_service
 from tests.suite.process import local_parameters
+from tests.suite.walls import Wall, receiving
 
 ALL: Final = [event_type.value for event_type in EventType]
 NO_GUESTS: Final = [item for item in ALL if item != "guest.joined"]
@@ -47,18 +46,6 @@ def photo(status: str | None) -> Photo | None:
     return Photo.read("p1", fields, created=now(), updated=now()) if status else None
 
 
-@pytest.fixture
-def counted() -> Operations:
-    """The counts of this test."""
-    return Operations()
-
-
-def configure(event: firestore.DocumentReference, *urls: Any, **further: Any) -> None:
-    """Write the event and its webhook settings."""
-    event.set({"tenantId": "t1", "name": "Garden party"})
-    event.collection("settings").document("webhooks").set({"urls": list(urls)} | further)
-
-
 @pytest.mark.parametrize(
     ("what", "urls", "events", "before", "after"),
     [
@@ -72,7 +59,7 @@ def configure(event: firestore.DocumentReference, *urls: Any, **further: Any) ->
     ],
 )
 def test_a_photo(
-    event: firestore.DocumentReference,
+    wall: Wall,
     counted: Operations,
     what: str,
     urls: int,
@@ -81,18 +68,18 @@ def test_a_photo(
     after: str,
 ) -> None:
     """Settings, count and first photo where a URL asks for them, and one commit."""
-    configure(event, *({"url": f"{URL}/{n}", "events": events} for n in range(urls)))
+    wall.configure(*({"url": f"{URL}/{n}", "events": events} for n in range(urls)))
     service = counting_service(counted)
-    service.pace.wait(event.id)  # a process reads the tenant of an event once
+    service.pace.wait(wall.id)  # a process reads the tenant of an event once
     counted.clear()
-    service.publisher.photo_written(f"w-{event.id}", event.id, photo(before), photo(after))
+    service.publisher.photo_written(f"w-{wall.id}", wall.id, photo(before), photo(after))
     assert counted.cost() == COSTS[what]
 
 
-def test_a_new_event(event: firestore.DocumentReference, counted: Operations) -> None:
+def test_a_new_event(wall: Wall, counted: Operations) -> None:
     """A new event gets a secret; receivers hear nothing of it."""
     draft = WallEvent.read({"status": "draft"}, updated=now())
-    counting_service(counted).publisher.event_written(f"w-{event.id}", event.id, None, draft)
+    counting_service(counted).publisher.event_written(f"w-{wall.id}", wall.id, None, draft)
     assert counted.cost() == COSTS["a new event"]
 
 
@@ -112,10 +99,9 @@ def worker(counted: Operations, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wor
     [("a delivery that succeeds", 200), ("a delivery that fails four times", 500)],
 )
 def test_a_delivery(
-    event: firestore.DocumentReference,
+    wall: Wall,
     worker: Worker,
     counted: Operations,
-    receiving: Callable[..., Any],
     what: str,
     status: int,
     notify: list[str],
@@ -126,9 +112,9 @@ def test_a_delivery(
     """
     with receiving({"/hook": always(status), "/warm": always()}) as receiver:
         for path in ("/warm", "/hook"):
-            configure(event, {"url": receiver.url(path), "events": UPLOADS}, notify=notify)
+            wall.configure({"url": receiver.url(path), "events": UPLOADS}, notify=notify)
             publisher = counting_service(counted).publisher
-            publisher.photo_written(f"{path}-{event.id}", event.id, None, photo("pending"))
+            publisher.photo_written(f"{path}-{wall.id}", wall.id, None, photo("pending"))
         warm, first = counted.tasks
         worker.attempt(AttemptRequest.read(warm.data))
         counted.clear()
@@ -137,7 +123,7 @@ def test_a_delivery(
         while made < len(counted.tasks):
             data: Any = counted.tasks[made].data
             made += 1
-            record = event.collection("deliveries").document(data["deliveryId"])
+            record = wall.event.collection("deliveries").document(data["deliveryId"])
             record.update({"nextAttemptAt": now()})
             worker.attempt(AttemptRequest.read(data))
         del counted.tasks[0]
@@ -164,18 +150,15 @@ def _failed(event_id: str, at: datetime, count: int, *urls: str) -> None:
         failures.note(failed[0])
 
 
-def test_a_notice(event: firestore.DocumentReference, counted: Operations) -> None:
+def test_a_notice(wall: Wall, counted: Operations) -> None:
     """A mail for five failures in a row; the second task finds that it was sent."""
-    configure(event, URL, notify=["ann@example.com"])
-    _failed(event.id, now(), 5, URL)
-    mailbox = Mailbox()
-    here = counting_service(
-        counted, mailer=lambda: SendGridMailer(InMemorySecrets(), mailbox.url, CLOCK)
-    )
-    with mailbox:
-        here.notifier.notify(event.id)
+    wall.configure(URL, notify=["ann@example.com"])
+    _failed(wall.id, now(), 5, URL)
+    with Mailbox() as mailbox:
+        here = mailing_service(counted, mailbox)
+        here.notifier.notify(wall.id)
         assert counted.cost(mail_requests=len(mailbox.requests)) == COSTS["a notice"]
-        here.notifier.notify(event.id)
+        here.notifier.notify(wall.id)
         assert len(mailbox.requests) == 1
 
 
@@ -187,7 +170,7 @@ def test_a_notice(event: firestore.DocumentReference, counted: Operations) -> No
     ],
 )
 def test_a_sweep(
-    event: firestore.DocumentReference,
+    wall: Wall,
     counted: Operations,
     what: str,
     urls: int,
@@ -196,8 +179,8 @@ def test_a_sweep(
 ) -> None:
     """Failures of which nobody is notified yet, or that wait for their receiver's answer."""
     at = [f"{URL}/{number}" for number in range(urls)]
-    configure(event, *at, **further)
-    _failed(event.id, LONG_AGO - timedelta(minutes=1), failures, *at)
+    wall.configure(*at, **further)
+    _failed(wall.id, LONG_AGO - timedelta(minutes=1), failures, *at)
     here = counting_service(counted, clock=replace(CLOCK, now=lambda: LONG_AGO))
     assert here.endpoint_sweep.sweep() == urls
     assert counted.cost() == COSTS[what]

@@ -136,7 +136,7 @@ def test_a_handshake_that_drips() -> None:
         raw.sendall(b"\x16\x03\x03\x40\x00")
         drip(b"\x02")(raw)  # type: ignore[arg-type]
 
-    with plain_serving(handler) as server, sending() as sender:
+    with plain_serving(handler) as server, sending(timeout=DEADLINE) as sender:
         assert unreached(sender, server.port) == f"no answer within {DEADLINE} s"
 
 

@@ -165,6 +165,7 @@ def test_the_deadline_of_a_kept_connection_is_total() -> None:
 
     with serving(handler) as server, sending() as sender:
         assert post(sender, server.port) == 200
+        sender.timeout_seconds = DEADLINE
         with pytest.raises(SendError, match=f"no answer within {DEADLINE} s"):
             post(sender, server.port)
         assert (server.connections, len(server.requests)) == (1, 2)
@@ -227,7 +228,7 @@ def test_a_receiver_that_does_not_read() -> None:
         with context.wrap_socket(raw, server_side=True):
             ended.wait(30)
 
-    with plain_serving(shake_hands_only) as server, sending() as sender:
+    with plain_serving(shake_hands_only) as server, sending(timeout=DEADLINE) as sender:
         url = f"https://localhost:{server.port}/"
         with pytest.raises(SendError, match="no answer within"):
             sender.post(url, {}, b"x" * 20_000_000, Source("t1", "e1"))
@@ -297,7 +298,10 @@ def resolving(server: NameServer) -> SystemResolver:
 
 def test_a_name_server_that_never_answers() -> None:
     """The look-up of the name counts into the deadline, and nothing of it outlives that."""
-    with answering({}) as names, sending(resolve=resolving(names).resolve) as sender:
+    with (
+        answering({}) as names,
+        sending(resolve=resolving(names).resolve, timeout=DEADLINE) as sender,
+    ):
         threads = threading.active_count()
         assert unreached(sender, 2, SILENT) == f"no answer within {DEADLINE} s"
         assert threading.active_count() <= threads

@@ -11,6 +11,7 @@ import pytest
 
 from functions.webhooks.worker import HostLimitError, SendError
 from tests.unit.webhooks.tls_receivers import (
+    DEADLINE,
     OK,
     Server,
     answers,
@@ -64,7 +65,11 @@ def test_what_a_machine_is_like_is_not_told() -> None:
     """Refused, no TLS, silence, another's certificate: they read alike but in the service's log."""
     told, details = set(), []
     for machine in (refuses, speaks_no_tls, says_nothing, is_somebody_else):
-        with machine() as port, sending() as sender, pytest.raises(SendError) as raised:
+        with (
+            machine() as port,
+            sending(timeout=DEADLINE) as sender,
+            pytest.raises(SendError) as raised,
+        ):
             post(sender, port)
         told.add(str(raised.value))
         details.append(str(raised.value.__cause__).partition(":")[0])
