@@ -98,7 +98,7 @@ def test_202_is_accepted(mailbox: Mailbox) -> None:
         (drop(), Unknown("RemoteDisconnected"), 2),
         (bad_address("b@example.com"), BadAddresses(frozenset({1})), 0),
     ],
-    ids=str,
+    ids=lambda value: None if isinstance(value, Fault) else str(value),
 )
 def test_only_what_is_certain_may_be_sent_again(
     mailbox: Mailbox, fault: Fault, expected: object, mails: int
