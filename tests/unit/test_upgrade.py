@@ -25,8 +25,7 @@ from functions.webhooks.calls.webhook_arguments import (
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.deliveries.queues import AttemptRequest
 from tests.in_memory.documents import Firestore
-from tests.in_memory.through import Crash
-from tests.unit.recap.parts import At, House, guest
+from tests.unit.recap.parts import House, guest
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
 
 KEY: Final = TokenKeys(["the key that signs links, of the last release"])
@@ -64,10 +63,6 @@ def webhooks_written() -> Parts:
 
 def recap_written() -> House:
     """A recap of four guests that was sent, and one of two newcomers that was interrupted."""
-
-    def crash() -> None:
-        raise Crash
-
     house = House()
     house.guests(4)
     house.opt_out(guest(3))
@@ -75,8 +70,7 @@ def recap_written() -> House:
     house.later(hours=25)
     for number in (7, 8, 9):
         house.photo(guest(number))
-    with pytest.raises(Crash):
-        house.send(At("recaps.settle", crash), onlyNew=True)
+    house.crash("update batches", onlyNew=True)
     return house
 
 
