@@ -162,7 +162,7 @@ class Parts:
             recaps=self.recaps,
             guests=self.guests,
             sender=self.mail_sender,
-            bytes_per_recipient=self.mailer.bytes_per_recipient,
+            mailer=self.mailer,
             verified=self.adapters.verified_addresses,
             hosts=PhotoHosts.read(given.photo_hosts, given.project),
             clock=self.clock,

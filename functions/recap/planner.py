@@ -10,7 +10,7 @@ from datetime import datetime
 
 from functions.call_rules import Caller, check_event
 from functions.links.link import PreferencesLinks
-from functions.mail.message import MailSender
+from functions.mail.message import BulkMailer, MailSender
 from functions.outside import Clock
 from functions.preferences.preferences import SkipReason, VerifiedAddresses
 from functions.recap.audience.guests import (
@@ -152,7 +152,7 @@ class Gathered:
             reel=self.audience.reel.pictures(),
             photo_count=self.audience.photo_count,
             new_word=self.planner.new_word,
-            bytes_per_recipient=self.planner.bytes_per_recipient,
+            bytes_per_recipient=self.planner.mailer.bytes_per_recipient,
             logo_url=self.logo_url,
         )
 
@@ -162,7 +162,7 @@ class Planner:
     """Plans recaps; one instance serves all threads of the process.
 
     Attributes:
-        bytes_per_recipient: See `Mailer`; also what a guest's pictures may take on average.
+        mailer: Its `bytes_per_recipient` are also what a guest's pictures may take on average.
         verified: Gives the verified addresses of users.
         hosts: The hosts whose photos may stand in a mail.
         new_word: Gives an unguessable new word of letters and digits.
@@ -171,7 +171,7 @@ class Planner:
     recaps: RecapStore
     guests: GuestStore
     sender: MailSender
-    bytes_per_recipient: int
+    mailer: BulkMailer
     verified: VerifiedAddresses
     hosts: PhotoHosts
     clock: Clock
@@ -197,7 +197,7 @@ class Planner:
             arguments.mode,
             hosts=self.hosts,
             at_most=self.limits.per_call,
-            room=self.bytes_per_recipient,
+            room=self.mailer.bytes_per_recipient,
         )
         for photo in self.guests.approved_photos(arguments.event_id):
             audience.add(photo)

@@ -18,8 +18,7 @@ from functions.firestore.model import Put, Query
 from functions.links.token import Scope, TokenKeys
 from functions.webhooks.deliveries.delivery import AttemptRequest, Outcome
 from tests.in_memory.documents import Firestore
-from tests.in_memory.through import Crash
-from tests.unit.recap.parts import At, House, crash, guest
+from tests.unit.recap.parts import House, guest
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
 
 KEY: Final = TokenKeys(["the key that signs links, of the last release"])
@@ -62,8 +61,7 @@ def recap_written() -> House:
     house.later(hours=25)
     for number in (7, 8, 9):
         house.photo(guest(number))
-    with pytest.raises(Crash):
-        house.send(At("update batches", crash), onlyNew=True)
+    house.crash("update batches", onlyNew=True)
     return house
 
 

@@ -345,16 +345,13 @@ class RecapWorld:
         result: RecapResult = end.value
         batches = self._batches(self._recap_of[name])
         self._check_shown(result, {guest for batch in batches for guest in batch.recipients})
-        resent = {guest for batch in batches for guest in batch.resent}
-        own = [
-            batch
-            for batch in batches
-            if name not in self._resending or resent.issuperset(batch.recipients)
-        ]
+        began = self._began[name] - _SLACK
         sent = sum(
             len(batch.recipients)
-            for batch in own
-            if batch.holder == self._holder_of[name] and batch.state is BatchState.ACCEPTED
+            for batch in batches
+            if batch.holder == self._holder_of[name]
+            and batch.state is BatchState.ACCEPTED
+            and (batch.started_at or began) > began  # else a mail of before was heard of since
         )
         if result.sent != sent:
             self._simulation.violation(f"{name} answers {result.sent} sent, recorded are {sent}")

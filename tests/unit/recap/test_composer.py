@@ -111,6 +111,7 @@ def test_every_photo_is_in_the_mail_as_a_picture_or_a_link(
     order = list(reversed(photos)) if mode is Mode.PERSONAL else photos
     assert re.findall("^https.*x$", text, re.MULTILINE) == [photo.url for photo in order]
     assert re.findall('<img src="(.*?)"', html) == [photo.thumb for photo in order[:pictures]]
+    assert re.findall('alt="Photo (.*?)"', html) == [str(n + 1) for n in range(pictures)]
     linked = re.findall('<a href="([^"]*)" style="[^"]*">Photo ([0-9]+)</a>', html)
     behind = range(pictures + 1, count + 1)
     assert linked == [(order[number - 1].url, str(number)) for number in behind]
@@ -279,8 +280,9 @@ def test_without_one_nothing_stands_there(mode: Mode) -> None:
 
 def test_the_reel_stands_in_the_parts_once() -> None:
     """Text that is the same for everybody takes no recipient's room."""
-    composer = composer_of(Mode.ALL, reel=_pictures(24), photo_count=24)
+    composer = composer_of(Mode.ALL, reel=_pictures(24), photo_count=24, message="Thank you!")
     message = composer.message([_recipient()])
+    assert all("Here are the highlights." in part for part in (message.text, message.html))
     assert ("-t" in message.text, "-t" in message.html) == (False, True)
     assert "-t" not in json.dumps(message.copies[0].values)
 

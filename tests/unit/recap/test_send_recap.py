@@ -38,14 +38,29 @@ _ONE_MAILBOX = [
 ]
 
 
+def _named_in_the_link(house: House) -> tuple[str, ...]:
+    """The ids in the link of the only mail."""
+    [(_, message)] = house.mails
+    [token] = re.findall(r"#token=(\S+)", message.filled(message.copies[0])[0])
+    return TokenKeys(KEYS["EMAIL_PREFS_KEY"]).verify(token, house.now)
+
+
+@pytest.mark.parametrize("uid", ["u1", f"guest-{address_hash('ann+x@example.com')}"])
+def test_a_link_names_the_account_or_the_address_and_the_mailbox(house: House, uid: str) -> None:
+    """Design 3.54: the link keeps its meaning, whatever becomes of the account."""
+    house.photo("Ann+x@example.com")
+    if uid == "u1":
+        house.account(uid, "ann+x@example.com")
+    house.send()
+    assert _named_in_the_link(house) == (uid, f"guest-{address_hash('ann@example.com')}")
+
+
 @pytest.mark.parametrize(("first", "second"), _ONE_MAILBOX)
 def test_an_opt_out_holds_for_the_mailbox(house: House, first: str, second: str) -> None:
     """Design 3.52: case, tags and, at Gmail, dots make no other mailbox."""
     house.photo(first)
     house.send()
-    [(_, message)] = house.mails
-    [token] = re.findall(r"#token=(\S+)", message.filled(message.copies[0])[0])
-    _, box = TokenKeys(KEYS["EMAIL_PREFS_KEY"]).verify(token, house.now)
+    _, box = _named_in_the_link(house)
     house.documents.commit(Put(f"users/{box}", {"emailPreferences": {"recap": False}}))
     house.later(hours=24)
     house.photo(second)

@@ -5,12 +5,10 @@ from contextlib import ExitStack, suppress
 
 import pytest
 
-from emulator.neighbours.sendgrid import accepted
 from functions.call_rules import CallError
 from functions.process import Threads
 from functions.recap.limits import SLOTS, Slots
 from tests.in_memory.adapters import service_on
-from tests.in_memory.mailer import InMemoryMailer
 
 
 def test_as_many_are_at_work_as_fit_into_memory() -> None:
@@ -65,7 +63,6 @@ def test_calls_that_come_first_at_the_same_moment_share_the_places() -> None:
         with suppress(threading.BrokenBarrierError):
             both_made.wait(0.2)
 
-    mailer = InMemoryMailer(lambda _: accepted("made-up"))
-    fresh = service_on(threads=threads, mailer=lambda: mailer)
+    fresh = service_on(threads=threads)
     first, second = Threads(2, "calls")(lambda _: fresh.recap_sender, range(2))
     assert first.slots is second.slots
