@@ -244,7 +244,7 @@ def test_a_certificate_of_nobody() -> None:
     with serving(answers(OK)) as server:
         sender = HttpSender(
             adapter=adapter.PinnedAdapter(ssl.create_default_context(), CLOCK),
-            resolver=SystemResolver(CLOCK),
+            resolve=SystemResolver(CLOCK).resolve,
             clock=CLOCK,
             is_allowed=is_public_or_loopback,
             timeout_seconds=DEADLINE,
