@@ -5,7 +5,7 @@ import secrets
 import threading
 import time
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from datetime import UTC, datetime
@@ -107,15 +107,10 @@ def webhook_sender() -> "HttpSender":
     local = parameters.webhook_allow_loopback()
     return HttpSender(
         adapter=PinnedAdapter(tls, CLOCK),
-        resolver=_LateResolver(),
+        resolve=lambda host, seconds: _resolver().resolve(host, seconds),
         clock=CLOCK,
         is_allowed=is_public_or_loopback if local else is_public,
     )
-
-
-class _LateResolver:
-    def resolve(self, host: str, seconds: float) -> Sequence[str]:
-        return _resolver().resolve(host, seconds)
 
 
 @once

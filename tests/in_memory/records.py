@@ -1,12 +1,31 @@
 """Records as the service leaves them, for tests that begin in the middle."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE
 from functions.webhooks.message import EventType
 from functions.webhooks.webhook_settings import key
+
+NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
+
+
+def new_delivery(
+    cause: str = "write-1",
+    url: str = "https://example.com/hook",
+    now: datetime = NOW,
+    **fields: Any,
+) -> Delivery:
+    """A delivery to `url` as it is created."""
+    made: dict[str, Any] = {
+        "event_id": "e1",
+        "event_type": EventType.PHOTO_UPLOADED,
+        "endpoint": key(url),
+        "data": {"name": "Zoë"},
+    }
+    return Delivery.create(cause=cause, url=url, now=now, **(made | fields))
+
 
 _STATUS: Final = {Outcome.SUCCESS: 200, Outcome.FAILED: 500}
 

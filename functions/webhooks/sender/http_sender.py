@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from urllib3 import Timeout
 
@@ -61,13 +61,6 @@ _REASONS: Final[Sequence[tuple[type[BaseException], str]]] = (
 """Why no answer came, in words that hold nothing of the request or the answer."""
 
 
-class Resolver(Protocol):
-    """Looks names up; one instance serves all threads."""
-
-    def resolve(self, host: str, seconds: float) -> Sequence[str]:
-        """The IP addresses of `host`, or an OSError after `seconds` at most."""
-
-
 OF_AN_EVENT: Final = 40
 """Concurrent POSTs of one event to one host, per process: two messages at 20 URLs."""
 
@@ -111,7 +104,8 @@ class HttpSender:
     """Posts to receivers; one instance serves all threads of the process."""
 
     adapter: PinnedAdapter
-    resolver: Resolver
+    resolve: Callable[[str, float], Sequence[str]]
+    """Gives the IP addresses of a host, or raises an OSError after so many seconds at most."""
     clock: Clock
     is_allowed: Callable[[str], bool] = is_public
     """Whether an address may be connected to."""
@@ -139,7 +133,7 @@ class HttpSender:
         receiver = (source.event_id, to.host, to.port)
         with self.of_events.under_way((source.event_id, to.host)):
             try:
-                addresses = frozenset(self.resolver.resolve(to.host, self.timeout_seconds))
+                addresses = frozenset(self.resolve(to.host, self.timeout_seconds))
                 if not all(map(self.is_allowed, addresses)):
                     raise SendError("the host's address is not a public one")
                 # Each address of the name counts: which one answers, only a connection shows.

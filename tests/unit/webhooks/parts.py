@@ -5,7 +5,7 @@ What a test has happen at a call of a port (`at`): another instance in between, 
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final, TypeVar
 
 import pytest
@@ -21,9 +21,8 @@ from functions.wall.wall_event import Photo
 from functions.webhooks.deliveries.delivery import AttemptRequest, Delivery, attempt_task
 from functions.webhooks.deliveries.delivery_store import DeliveryStore, read_delivery
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE
-from functions.webhooks.message import EventType
-from functions.webhooks.webhook_settings import key
 from functions.webhooks.worker import SendError
+from tests.in_memory import records
 from tests.in_memory.adapters import one_by_one, service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.mailer import InMemoryMailer
@@ -31,7 +30,7 @@ from tests.in_memory.outside import InMemoryTaskQueue, InMemoryTasks, ScriptedSe
 from tests.in_memory.through import Crash, ServiceError
 
 ADMIN: Final = Caller("u1", Role.ADMIN, "t1")
-NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
+NOW: Final = records.NOW
 EVENT: Final = "e1"
 URL: Final = "https://example.com/hook"
 OTHER: Final = "https://example.com/other"
@@ -148,16 +147,7 @@ class Parts:
 
     def delivery(self, *, url: str = URL, cause: str = "write-1", **fields: Any) -> Delivery:
         """A recorded delivery, due at once."""
-        made = Delivery.create(
-            cause=cause,
-            event_id=EVENT,
-            event_type=EventType.PHOTO_UPLOADED,
-            url=url,
-            endpoint=key(url),
-            data={"name": "Zoë"},
-            now=self.now,
-            **fields,
-        )
+        made = records.new_delivery(cause, url, self.now, **fields)
         self.stored.create(EVENT, [made])
         return made
 

@@ -176,10 +176,15 @@ def test_a_post_that_may_have_been_read_is_not_made_again() -> None:
 
 def test_a_name_that_moves_between_look_ups() -> None:
     """Each look-up is checked, also while a connection is kept; a new address is connected to."""
-    answered = ["127.0.0.1"]
+    answered, asked = ["127.0.0.1"], []
 
-    with serving(answers(OK)) as server, sending(resolve=lambda *_: answered) as sender:
+    def resolve(host: str, _: float) -> list[str]:
+        asked.append(host)
+        return answered
+
+    with serving(answers(OK)) as server, sending(resolve=resolve) as sender:
         assert post(sender, server.port) == 200
+        assert asked == ["localhost"], "what was checked is connected to"
         answered[:] = ["10.0.0.1"]
         with pytest.raises(SendError, match="not a public one"):
             post(sender, server.port)

@@ -1,7 +1,7 @@
 """Spec 2.5, 3.4, 7.3 and 8: the life of a delivery, its retry schedule, its rounds, its tasks."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
@@ -13,25 +13,11 @@ from functions.webhooks.deliveries.delivery import (
     attempt_task,
 )
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE
-from functions.webhooks.message import EventType
+from tests.in_memory.records import NOW, new_delivery
 
-NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 LATER = NOW + timedelta(hours=3)
 ATTEMPTS = len(RETRY_SCHEDULE)
 FAILURES = [500] * ATTEMPTS
-
-
-def delivery(url: str = "https://example.com/hook", cause: str = "write-1") -> Delivery:
-    """A delivery as it is created."""
-    return Delivery.create(
-        cause=cause,
-        event_id="e1",
-        event_type=EventType.PHOTO_UPLOADED,
-        url=url,
-        endpoint="screen",
-        data={},
-        now=NOW,
-    )
 
 
 def attempt(number: int, status: int | None, milliseconds: int = 0, round_: int = 0) -> Attempt:
@@ -56,41 +42,23 @@ def test_only_2xx_acknowledges(status: int, *, acknowledged: bool) -> None:
     assert attempt(1, status).acknowledged is acknowledged
 
 
-def test_the_ladder() -> None:
-    """Spec 8: one initial attempt and three retries, after 1 s, 5 s and 30 s."""
-    assert [retry_step.delay.total_seconds() for retry_step in RETRY_SCHEDULE] == [0, 1, 5, 30]
-    assert len({retry_step.queue for retry_step in RETRY_SCHEDULE}) == len(RETRY_SCHEDULE)
-
-
-def test_a_wait_begins_when_the_attempt_ended() -> None:
-    """Spec 3.4: a receiver that took its five seconds is left alone for the whole wait."""
-    assert delivery().after(attempt(1, None, 5000)).next_attempt_at == NOW + timedelta(seconds=6)
-
-
-def test_one_happening_at_one_url_has_one_id() -> None:
-    """Spec 2.5: stable, and different for another happening, type or URL."""
-    assert delivery().id == delivery().id
-    assert delivery(cause="write-2").id != delivery().id
-    assert delivery(url="https://example.com/other").id != delivery().id
-
-
 @pytest.mark.parametrize("answers", [[200], FAILURES])
 def test_no_task_once_the_outcome_is_final(answers: list[int]) -> None:
     """Spec 3.4: a delivery that has ended gets no further attempt."""
     with pytest.raises(ValueError, match="no attempt"):
-        attempt_task(after(delivery(), *answers))
+        attempt_task(after(new_delivery(), *answers))
 
 
 @pytest.mark.parametrize("answers", [[], [500], FAILURES[1:]])
 def test_a_delivery_that_has_not_ended_is_not_sent_again(answers: list[int]) -> None:
     """There is never more than one round at a time."""
     with pytest.raises(ValueError, match="not ended"):
-        after(delivery(), *answers).redelivered(LATER)
+        after(new_delivery(), *answers).redelivered(LATER)
 
 
 def test_it_is_recorded_when_a_delivery_ended() -> None:
     """The last attempt sets the time, and no earlier one."""
-    made = delivery()
+    made = new_delivery()
     for number in range(1, ATTEMPTS + 1):
         assert made.ended_at is None
         made = made.after(attempt(number, 500, 1500))
@@ -99,7 +67,7 @@ def test_it_is_recorded_when_a_delivery_ended() -> None:
 
 def test_the_log_does_not_grow_for_ever() -> None:
     """The last rounds are kept, as many as fit."""
-    made = delivery()
+    made = new_delivery()
     for _ in range(20):
         made = after(made, *FAILURES).redelivered(LATER)
 
@@ -109,7 +77,7 @@ def test_the_log_does_not_grow_for_ever() -> None:
 
 def test_every_round_has_task_names_of_its_own() -> None:
     """A name stays taken for a day, and a task of an older round is known by its round."""
-    first = delivery()
+    first = new_delivery()
     second = replace(after(first, 200), round=1).redelivered(LATER)
 
     names = {

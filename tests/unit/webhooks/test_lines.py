@@ -34,14 +34,3 @@ def test_one_line_is_logged_for_an_attempt(capfd: pytest.CaptureFixture[str]) ->
     assert {record.id for record in parts.records} == named
     for private in ("whsec_", "ann@example.com", "path-with-a-key", "another-key", "p1.jpg"):
         assert private not in output
-
-
-def test_a_skipped_delivery_is_warned_of_by_the_run_that_finds_it_recorded(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    """Spec 3.4: the answer to the commit was lost, or the instance with it."""
-    parts = Parts()
-    parts.subscribe("http://example.com/")
-    parts.repeats("create deliveries")
-    parts.process().publisher.photo_written("write-1", EVENT, None, parts.photo())
-    assert "delivery.skipped" in capfd.readouterr().out

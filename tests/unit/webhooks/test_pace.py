@@ -47,27 +47,6 @@ def test_ten_deliveries_are_due_as_the_table_of_the_module_says(clock: Clock) ->
     assert due == [0, 0.25, 0.5, 0.75, 1, 0.25, 0, 0.5, 5.5, 1]
 
 
-def test_a_busy_event_is_due_at_the_pace(pace: Pace) -> None:
-    """Deliveries beyond the burst become due at even intervals."""
-    waits(pace, "busy", BURST)
-    assert waits(pace, "busy", 3) == [0.02, 0.04, 0.06]
-
-
-def test_an_event_is_as_before_once_its_deliveries_were_due(pace: Pace, clock: Clock) -> None:
-    """An event whose deliveries were all due has its whole burst again."""
-    waits(pace, "busy", BURST + 50)
-    clock.now += (BURST + 50) / A_SECOND
-    assert waits(pace, "busy", BURST) == [0] * BURST
-
-
-def test_busy_events_share_the_pace_evenly(pace: Pace) -> None:
-    """Two of them get half of it each."""
-    waits(pace, "one", BURST)
-    waits(pace, "two", BURST)
-    assert waits(pace, "one", 2) == [0.04, 0.08]
-    assert waits(pace, "two", 2) == [0.04, 0.08]
-
-
 def test_an_event_below_its_share_never_waits(pace: Pace, clock: Clock) -> None:
     """Twenty others have deliveries waiting, and the bursts of their beginning have come back."""
     for number in range(20):

@@ -9,8 +9,8 @@ import pytest
 
 from functions.outside import wire_time
 from functions.wall.wall_event import Photo, WallEvent
-from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.message import EventType, Message, Milestone, Payload
+from tests.in_memory.records import new_delivery
 
 CREATED = datetime(2026, 5, 1, 18, 30, 0, 123_456, tzinfo=UTC)
 LATER = datetime(2026, 5, 1, 20, 45, tzinfo=timezone(timedelta(hours=2)))
@@ -198,19 +198,12 @@ def test_what_is_missing_or_of_a_wrong_type_is_null(
 
 def test_the_envelope() -> None:
     """Spec 4.3: event, eventId, deliveryId, timestamp and data."""
-    delivery = Delivery.create(
-        cause="write-1",
-        event_id="e1",
-        event_type=EventType.GUEST_JOINED,
-        url="https://example.com/hook",
-        endpoint="screen",
-        data={"uploaderName": "Zoë ✓"},
-        now=CREATED,
-    )
+    happened = {"uploaderName": "Zoë ✓"}
+    delivery = new_delivery(now=CREATED, event_type=EventType.GUEST_JOINED, data=happened)
     assert json.loads(delivery.body) == {
         "event": "guest.joined",
         "eventId": "e1",
         "deliveryId": delivery.id,
         "timestamp": "2026-05-01T18:30:00.123Z",
-        "data": {"uploaderName": "Zoë ✓"},
+        "data": happened,
     }

@@ -73,23 +73,6 @@ def test_then_only_the_new_secret_is_recorded(parts: Parts) -> None:
     assert parts.calls == ["get secrets", "update secrets", "get secrets"]
 
 
-def test_instances_that_notice_at_once_write_once(parts: Parts) -> None:
-    """The second finds the record changed, and looks again."""
-    one, another = parts.process().webhook_secrets, parts.process().webhook_secrets
-    announced = announce(parts)
-    parts.wait(600)
-
-    def another_notices() -> None:
-        signing(another)
-
-    parts.at("update secrets", another_notices)
-
-    assert signing(one) == [announced]
-    written = parts.firestore.get(f"events/{EVENT}/secrets/webhooks")
-    assert written is not None
-    assert written.written == parts.now
-
-
 @pytest.mark.parametrize("act", ["announce", "withdraw", "rotate"])
 def test_an_announced_secret_that_is_given_up_in_time_never_signs(parts: Parts, act: str) -> None:
     """Spec 4.8: on every instance, even one that remembers it; the recorded one signs then."""
@@ -124,15 +107,6 @@ def test_the_call_that_withdraws_a_secret_says_so(parts: Parts, meanwhile: str) 
 
     assert parts.process().actions.withdraw_secret(EVENT, SUPERADMIN)
     assert announced != recorded(parts).secret
-
-
-def test_an_announced_secret_that_is_due_cannot_be_withdrawn(parts: Parts) -> None:
-    """It signs already, also where no instance has signed with it yet."""
-    announced = announce(parts)
-    parts.wait(600)
-
-    assert not parts.process().actions.withdraw_secret(EVENT, SUPERADMIN)
-    assert signing(parts.process().webhook_secrets) == [announced]
 
 
 def test_what_was_announced_and_is_due_is_the_present_one_of_the_next(parts: Parts) -> None:

@@ -2,7 +2,7 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 
 import pytest
 
@@ -10,20 +10,6 @@ from functions.webhooks.sender.http_sender import HostLimits
 from functions.webhooks.worker import HostLimitError
 
 HOST = "hooks.example.com"
-
-
-def test_so_many_at_a_time() -> None:
-    """The next POST has its turn when another has ended; each host and event has its own share."""
-    given = HostLimits(3)
-    with ExitStack() as posts:
-        for _ in range(3):
-            posts.enter_context(given.under_way(("e1", HOST)))
-        with pytest.raises(HostLimitError), given.under_way(("e1", HOST)):
-            pass
-        posts.enter_context(given.under_way(("e1", "other.example.com")))
-        posts.enter_context(given.under_way(("e2", HOST)))
-    with given.under_way(("e1", HOST)):
-        pass
 
 
 def test_a_place_is_free_after_a_failure() -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
@@ -11,8 +11,9 @@ from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
 from functions.webhooks.failing_endpoints.failing_endpoint import FailingEndpoint, Standing
-from functions.webhooks.message import EventType, Milestone
+from functions.webhooks.message import Milestone
 from tests.in_memory.documents import Firestore, InMemoryDocuments
+from tests.in_memory.records import new_delivery
 
 NOW: Final = datetime(2026, 5, 1, 18, 30, 0, 123456, UTC)
 EVENT: Final = "e1"
@@ -29,20 +30,6 @@ def documents() -> InMemoryDocuments:
 def deliveries(documents: InMemoryDocuments) -> DeliveryStore:
     """The records of deliveries."""
     return DeliveryStore(documents)
-
-
-def delivery(cause: str = "w1", url: str = "https://example.com/hook", **fields: Any) -> Delivery:
-    """A new delivery."""
-    return Delivery.create(
-        cause=cause,
-        event_id=EVENT,
-        event_type=EventType.PHOTO_UPLOADED,
-        url=url,
-        endpoint="screen",
-        data={"text": "ü"},
-        now=NOW,
-        **fields,
-    )
 
 
 def attempted(made: Delivery, status: int | None, answer: str | None = None) -> Delivery:
@@ -69,12 +56,12 @@ def recorded(store: DeliveryStore, made: Delivery) -> Delivery:
 def test_what_is_created_is_found_as_it_was(deliveries: DeliveryStore) -> None:
     """Design 4: every field, of each sort of delivery."""
     made = [
-        delivery("1"),
-        delivery("2", url=""),
-        delivery("3", disabled="nobody answers"),
-        delivery("4", test=True),
-        attempted(attempted(delivery("5"), None), 204),
-        attempted(delivery("6"), 404, answer="no such route"),
+        new_delivery("1"),
+        new_delivery("2", url=""),
+        new_delivery("3", disabled="nobody answers"),
+        new_delivery("4", test=True),
+        attempted(attempted(new_delivery("5"), None), 204),
+        attempted(new_delivery("6"), 404, answer="no such route"),
     ]
     deliveries.create(EVENT, made)
     by_id = {found.id: found for found in made}
@@ -85,8 +72,8 @@ def test_what_is_created_is_found_as_it_was(deliveries: DeliveryStore) -> None:
 
 def test_a_save_changes_the_progress_and_nothing_else(deliveries: DeliveryStore) -> None:
     """Design 2: what the delivery says stays as it was; a restart gives it URL and endpoint too."""
-    deliveries.create(EVENT, [delivery(test=True)])
-    begun = replace(recorded(deliveries, delivery()), begun=1, slow=True)
+    deliveries.create(EVENT, [new_delivery(test=True)])
+    begun = replace(recorded(deliveries, new_delivery()), begun=1, slow=True)
     deliveries.save(begun)
     assert recorded(deliveries, begun) == begun
     done = attempted(recorded(deliveries, begun), None)

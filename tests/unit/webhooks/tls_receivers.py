@@ -114,11 +114,6 @@ def trusting() -> ssl.SSLContext:
     return ssl.create_default_context(cafile=certificates.CA)
 
 
-@dataclass(frozen=True)
-class _Resolver:
-    resolve: Callable[[str, float], Sequence[str]]
-
-
 @contextmanager
 def sending(
     *,
@@ -133,7 +128,7 @@ def sending(
     clock = replace(CLOCK, monotonic=monotonic)
     sender = HttpSender(
         adapter=PinnedAdapter(trusting(), clock),
-        resolver=_Resolver(resolve or SystemResolver(clock).resolve),
+        resolve=resolve or SystemResolver(clock).resolve,
         of_events=HostLimits(of_an_event),
         of_tenants=HostLimits(of_a_tenant),
         clock=clock,
