@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any, Final, NoReturn, Self, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 C = TypeVar("C")
 D = TypeVar("D")
@@ -171,11 +171,6 @@ class EventArguments:
 
     event_id: str
     tenant_id: str | None = None
-
-    @classmethod
-    def read(cls, data: Any) -> Self:
-        """Read the `data` of a request that has no other arguments."""
-        return cls(**read_event(data))
 
 
 def read_event(data: Any, *others: str) -> Mapping[str, Any]:

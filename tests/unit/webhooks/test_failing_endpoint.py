@@ -1,7 +1,7 @@
 """What follows from an endpoint that fails: the table, row by row (spec 6.4, 6.5 and 7.3)."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 import pytest
@@ -14,12 +14,10 @@ from functions.webhooks.failing_endpoints.failing_endpoint import (
     next_step,
 )
 from functions.webhooks.webhook_settings import SWITCHED_OFF, Subscription
+from tests.unit.webhooks.evening import HOUR, MINUTE
+from tests.unit.webhooks.parts import NOW, URL
 
-NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
-MINUTE: Final = timedelta(minutes=1)
-HOUR: Final = timedelta(hours=1)
 DAY: Final = timedelta(days=1)
-URL: Final = "https://example.com/hook"
 ENDPOINT: Final = Subscription(URL)
 RECOVERED: Final = Subscription(URL, recover=True)
 GIVEN_UP: Final = Subscription(URL, disabled="the URL is disabled: nobody answers")
