@@ -27,10 +27,8 @@ class Advice(Parts):
         hosts = self._wanted.settings.get("PHOTO_HOSTS", "")
         shown = PhotoHosts.read(hosts, self._cloud.project)
         query = {"from": [{"collectionId": "photos", "allDescendants": True}], "limit": _SAMPLE}
-        found = [document.get("fields", {}) for document in self._asked(query)]
-        urls = [
-            url for url in (fields.get("url", {}).get("stringValue") for fields in found) if url
-        ]
+        photos = [document.get("fields", {}) for document in self._asked(query)]
+        urls = [fields.get("url", {}).get("stringValue") for fields in photos]
         others = {urlsplit(url).netloc for url in urls if url and not shown.allow(url)}
         for host in sorted(others):
             yield Lack(

@@ -153,10 +153,7 @@ _ALERTS: Final = {
         _WARNING,
         "queues",
         "A queue holds more than 5,000 tasks for five minutes",
-        _watched(
-            f"{QUEUE_DEPTH} > 5000",
-            minutes=5,
-        ),
+        _watched(f"{QUEUE_DEPTH} > 5000", minutes=5),
     ),
     "recap-unconfirmed": _alert(
         _ERROR,

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from ops import merging, refusals
-from ops.cloud import RefusedError, say
+from ops.cloud import say
 from ops.parts import Lack, Look, Parts, grants
-from ops.wanted import ROLES, WEBHOOKS, index_text
+from ops.wanted import ROLES, WEBHOOKS
 
 _OWN_ELSEWHERE: Final = frozenset({"close-on-budget"})
 """Functions of ours that earlier releases deployed by themselves: the brake on the budget."""
@@ -21,11 +21,10 @@ _PUBSUB: Final = "gcp-sa-pubsub.iam.gserviceaccount.com"
 
 
 class App(Parts):
-    """The app of one project; its rules are compared with `rules`, the text of ours."""
+    """The app of one project."""
 
-    def __init__(self, *given: Any, rules: str) -> None:
+    def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self._rules = rules
         path = f"v2/{self._project}/locations/-/functions"
         self._functions = self._cloud.named("cloudfunctions", path, "functions")
         self._names = {function.name for function in self._wanted.functions}
@@ -57,13 +56,14 @@ class App(Parts):
             "functions:": functions,
             "services of Cloud Run:": self._services() - {name.lower() for name in functions},
             "services of App Engine:": self._of_app_engine(),
-            "rules for": merging.foreign_paths(self._deployed_rules(), self._rules),
+            "rules for": merging.foreign_paths(self._deployed_rules(), self._wanted.rules),
         }
         if not self._ours:  # whatever else is there came before our first deploy
-            indexes = (self._indexes() - self._wanted.indexes) | (self._ttl() - self._wanted.ttl)
+            indexes = self._indexes().keys() - self._wanted.indexes
+            indexes |= self._ttl().keys() - self._wanted.ttl
             parts |= {
                 "indexes and TTL policies:": indexes,
-                "pages at": {site for site in self._sites() if self._has_release(site)},
+                "pages at": {site for site in self._sites() if self._releases(site)},
                 "sign-in by": self._providers(),
                 "documents in": self._collections(),
             }
@@ -106,7 +106,7 @@ class App(Parts):
         name = self._wanted.hosting_site
         sites = self._sites()
         is_default = sites.get(name, {}).get("type") == "DEFAULT_SITE"
-        if is_default or (not self._ours and name in sites and self._has_release(name)):
+        if is_default or (not self._ours and name in sites and self._releases(name)):
             yield Lack(f"{name} has pages of the app", ask="Choose another name: --site NAME")
         own = {f"{name}.web.app" for name in sites if name != self._wanted.hosting_site}
         if self._wanted.site in own:
@@ -117,24 +117,22 @@ class App(Parts):
 
     def rules(self) -> Iterator[Lack]:
         """Ours are among them, and the app's own open nothing of ours to a guest."""
-        deployed = self._deployed_rules()
-        is_merged = merging.is_merged(deployed, self._rules)
-        if not is_merged:
+        if self.merged_rules():
             yield Lack(
                 "our rules are not among the deployed ones",
                 ask=f"firestore.{self._cloud.project}.rules has both: look at it, and deploy it "
                 "where the app's rules are deployed from.",
             )
             return
-        for text in refusals.in_words(self._opened()) if deployed else ():
+        for text in refusals.in_words(self._opened()):
             yield Lack(text, ask="Firestore allows what any block allows: narrow the app's own.")
 
     def merged_rules(self) -> str:
         """The deployed rules with ours; empty where ours are among them."""
         deployed = self._deployed_rules()
-        if merging.is_merged(deployed, self._rules):
+        if merging.is_merged(deployed, self._wanted.rules):
             return ""
-        return merging.merged(deployed, self._rules)
+        return merging.merged(deployed, self._wanted.rules)
 
     def remember(self, *, is_beside: bool) -> Callable[[], None]:
         """Read what a deploy changes besides our functions; the act that takes it back.
@@ -185,7 +183,7 @@ class App(Parts):
     def _opened(self) -> Iterator[refusals.Refusal]:
         """What the deployed rules allow and ours refuse, by Google's own judgement."""
         release = self._cloud.get("firebaserules", f"v1/{self._project}/releases/cloud.firestore")
-        asked = list(refusals.refusals(self._rules))
+        asked = list(refusals.refusals(self._wanted.rules))
         for start in range(0, len(asked), refusals.AT_ONCE):
             some = asked[start : start + refusals.AT_ONCE]
             body = {"testSuite": {"testCases": [refusal.case for refusal in some]}}
@@ -197,10 +195,7 @@ class App(Parts):
 
     def _sampled(self, group: str) -> set[str]:
         """Names of the fields that some documents of a collection group have."""
-        query = {
-            "from": [{"collectionId": group, "allDescendants": True}],
-            "limit": _SAMPLE,
-        }
+        query = {"from": [{"collectionId": group, "allDescendants": True}], "limit": _SAMPLE}
         return {name for document in self._asked(query) for name in document.get("fields", {})}
 
     def _services(self) -> set[str]:
@@ -227,13 +222,8 @@ class App(Parts):
     def _collections(self) -> set[str]:
         """Collections at the root; before our set-up those with our names are the app's as well."""
         path = f"{self._database}/documents:listCollectionIds"
-        try:
-            answer = self._cloud.call("POST", "firestore", path, {"pageSize": 1000})
-        except RefusedError as error:
-            if error.is_missing:
-                return set()
-            raise
-        ours = {path.partition("/")[0] for path in merging.paths_of(self._rules)}
+        answer = self._cloud.get("firestore", path, {"pageSize": 1000}) or {}
+        ours = {path.partition("/")[0] for path in merging.paths_of(self._wanted.rules)}
         return set(answer.get("collectionIds", [])) - (ours if self._was_here else set())
 
     @property
@@ -241,25 +231,6 @@ class App(Parts):
         """Whether `ops/setup` has made its accounts, in a run that stopped before the deploy."""
         account = self._wanted.account(WEBHOOKS)
         return self._cloud.get("iam", f"v1/{self._project}/serviceAccounts/{account}") is not None
-
-    def _indexes(self) -> set[str]:
-        path = f"{self._database}/collectionGroups/-/indexes"
-        return {
-            index_text(index["name"].split("/")[-3], index)
-            for index in self._cloud.every("firestore", path, "indexes")
-        }
-
-    def _ttl(self) -> set[str]:
-        path = f"{self._database}/collectionGroups/-/fields?filter=ttlConfig:*"
-        fields = self._cloud.every("firestore", path, "fields")
-        return {".".join(field["name"].split("/")[-3::2]) for field in fields}
-
-    def _sites(self) -> dict[str, Mapping[str, Any]]:
-        return self._cloud.named("firebasehosting", f"v1beta1/{self._project}/sites", "sites")
-
-    def _has_release(self, site: str) -> bool:
-        path = f"v1beta1/{self._project}/sites/{site}/releases?pageSize=1"
-        return bool((self._cloud.get("firebasehosting", path) or {}).get("releases"))
 
 
 def _is_on(provider: Mapping[str, Any] | None) -> bool:

@@ -106,11 +106,7 @@ class Apply:
 
     def apis(self, wanted: Sequence[str]) -> None:
         """Switch on what the rest needs."""
-        listed = self._cloud.every(
-            "serviceusage", f"v1/{self._project}/services?filter=state:ENABLED", "services"
-        )
-        there = {api["config"]["name"] for api in listed}
-        if missing := [api for api in wanted if api not in there]:
+        if missing := self._cloud.switched_off(wanted):
             path = f"v1/{self._project}/services:batchEnable"
             self._change("enable APIs", "POST", "serviceusage", path, {"serviceIds": missing})
 
@@ -139,9 +135,8 @@ class Apply:
             if found and found[1] == digest and not self._again:
                 continue
             if name in there:
-                self._change(
-                    f"update the metric {name}", "PUT", "logging", f"{path}/{name}", wanted
-                )
+                where = f"{path}/{name}"
+                self._change(f"update the metric {name}", "PUT", "logging", where, wanted)
             else:
                 self._change(f"create the metric {name}", "POST", "logging", path, wanted)
 
@@ -194,19 +189,15 @@ class Apply:
 
     def budget(self, amount: str, channel: str | None) -> None:
         """A budget of the project's billing account, that looks at this project alone."""
-        billed = self._cloud.get("cloudbilling", f"v1/{self._project}/billingInfo") or {}
-        account = billed.get("billingAccountName")
-        if not account and not self._dry_run:
+        path, old = found_budget(self._cloud)
+        if not path and not self._dry_run:
             raise OpsError(f"{self._cloud.project} has no billing account.")
-        path, name = f"v1/{account}/budgets", f"{BUDGET}: {self._cloud.project}"
-        listed = self._cloud.every("billingbudgets", path, "budgets")
-        old = next((budget for budget in listed if budget.get("displayName") == name), None)
         money = {"specifiedAmount": {"units": amount}}
         why = f"tell of the spending, at parts of {amount} a month"
         if old is None:
             told = {"monitoringNotificationChannels": [channel]} if channel else {}
             wanted = {
-                "displayName": name,
+                "displayName": f"{BUDGET}: {self._cloud.project}",
                 "budgetFilter": {"projects": [self._project]},
                 "amount": money,
                 "thresholdRules": THRESHOLDS,
@@ -220,9 +211,7 @@ class Apply:
     def _named(self, content: Mapping[str, Any]) -> dict[str, Any]:
         """`content` with the deployed services and queues in its queries."""
         services = sorted(function.service for function in self._functions)
-        queues = sorted(
-            function.name for function in self._functions if function.kind == "taskQueue"
-        )
+        queues = sorted(made.name for made in self._functions if made.kind == "taskQueue")
         text = json.dumps(content).replace("{services}", "|".join(services))
         named: dict[str, Any] = json.loads(text.replace("{queues}", "|".join(queues)))
         return named
@@ -237,6 +226,19 @@ class Apply:
             return {}
         made: Mapping[str, Any] = self._cloud.make(api, path, body, method)
         return made
+
+
+def found_budget(cloud: Cloud) -> tuple[str, Mapping[str, Any] | None]:
+    """Path of the budgets of the project's billing account, and ours, where it is among them.
+
+    The path is empty in a project without such an account.
+    """
+    billed = cloud.get("cloudbilling", f"v1/projects/{cloud.project}/billingInfo") or {}
+    if not (account := billed.get("billingAccountName")):
+        return "", None
+    path, name = f"v1/{account}/budgets", f"{BUDGET}: {cloud.project}"
+    listed = cloud.every("billingbudgets", path, "budgets")
+    return path, next((budget for budget in listed if budget.get("displayName") == name), None)
 
 
 def runbook(policy: Mapping[str, Any]) -> str:

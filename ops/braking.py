@@ -12,7 +12,7 @@ from typing import Final
 from functions.firestore.model import Delete, Put
 from functions.parameters import BUDGET_TOPIC
 from functions.wall.public_wall import BRAKE
-from ops.applying import BUDGET
+from ops.applying import found_budget
 from ops.cloud import Cloud, OpsError, Outside, say
 from ops.firebase import FAILURES
 from ops.wanted import set_own
@@ -61,21 +61,13 @@ def _close_on_budget(cloud: Cloud, root: Path) -> None:
     Raises:
         OpsError: `ops/apply --budget` has made no budget; Google refuses.
     """
-    budget = _budget(cloud)
+    _, budget = found_budget(cloud)
+    if budget is None:
+        raise OpsError(f"There is no budget: ops/apply {cloud.project} --budget AMOUNT makes one.")
     topic = f"projects/{cloud.project}/topics/{BUDGET_TOPIC}"
     if cloud.get("pubsub", f"v1/{topic}") is None:
         cloud.make("pubsub", f"v1/{topic}", {}, "PUT")
     told = {"notificationsRule": {"pubsubTopic": topic, "schemaVersion": "1.0"}}
     mask = "updateMask=notificationsRule.pubsubTopic,notificationsRule.schemaVersion"
-    cloud.make("billingbudgets", f"v1/{budget}?{mask}", told, "PATCH")
+    cloud.make("billingbudgets", f"v1/{budget['name']}?{mask}", told, "PATCH")
     set_own(root, cloud.project, "BRAKE_ON_BUDGET", "true")
-
-
-def _budget(cloud: Cloud) -> str:
-    """Name of the budget that `ops/apply` made."""
-    billed = cloud.get("cloudbilling", f"v1/projects/{cloud.project}/billingInfo") or {}
-    path = f"v1/{billed.get('billingAccountName')}/budgets"
-    for budget in cloud.every("billingbudgets", path, "budgets"):
-        if budget.get("displayName") == f"{BUDGET}: {cloud.project}":
-            return str(budget["name"])
-    raise OpsError(f"There is no budget: ops/apply {cloud.project} --budget AMOUNT makes one.")

@@ -29,7 +29,6 @@ _CALL_SECONDS: Final = 60
 _OPERATION_SECONDS: Final = 2
 _PAYS_ITSELF: Final = ("serviceusage", "cloudresourcemanager")
 """APIs that are called before the project has any API on, so the project cannot be the payer."""
-_POLICY_BY_POST: Final = ("cloudresourcemanager", "iam")
 
 Run: TypeAlias = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -105,14 +104,14 @@ class Cloud:
         self._outside = outside
         self._token = ""
 
-    def get(self, api: str, path: str) -> Any:
-        """A resource; None where it is not there, or its API is not on yet.
+    def get(self, api: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """A resource, or what Google answers to a read with a body; None where it is not there.
 
         Raises:
-            RefusedError: for another reason.
+            RefusedError: for another reason than that it is not there, or its API not on yet.
         """
         try:
-            return self.call("GET", api, path)
+            return self.call("GET" if body is None else "POST", api, path, body)
         except RefusedError as error:
             if error.is_missing:
                 return None
@@ -133,6 +132,12 @@ class Cloud:
         """The resources of a collection, by the last parts of their names."""
         return {found["name"].rpartition("/")[2]: found for found in self.every(api, path, key)}
 
+    def switched_off(self, apis: Sequence[str]) -> list[str]:
+        """The ones of these APIs that the project has not switched on."""
+        path = f"v1/projects/{self.project}/services?filter=state:ENABLED"
+        on = {api["config"]["name"] for api in self.every("serviceusage", path, "services")}
+        return [api for api in apis if api not in on]
+
     def make(self, api: str, path: str, body: Mapping[str, Any], method: str = "POST") -> Any:
         """Make or change a resource, and wait until that has ended.
 
@@ -151,18 +156,11 @@ class Cloud:
 
     def policy(self, api: str, path: str) -> dict[str, Any]:
         """Who may do what with a resource, conditions included."""
-        wanted = "options.requestedPolicyVersion=3"
-        if api not in _POLICY_BY_POST:
-            return self.get(api, f"{path}:getIamPolicy?{wanted}") or {}
-        body = {"options": {"requestedPolicyVersion": 3}} if api == "cloudresourcemanager" else {}
-        query = "" if body else f"?{wanted}"
-        try:
-            found: dict[str, Any] = self.call("POST", api, f"{path}:getIamPolicy{query}", body)
-        except RefusedError as error:
-            if error.is_missing:
-                return {}
-            raise
-        return found
+        path = f"{path}:getIamPolicy"
+        if api == "cloudresourcemanager":
+            return self.get(api, path, {"options": {"requestedPolicyVersion": 3}}) or {}
+        body: dict[str, Any] | None = {} if api == "iam" else None
+        return self.get(api, f"{path}?options.requestedPolicyVersion=3", body) or {}
 
     def bind(self, api: str, path: str, role: str, member: str, *, take: bool = False) -> None:
         """Give `member` a role on a resource, or take it away; other bindings stay.

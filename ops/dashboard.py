@@ -51,7 +51,4 @@ def dashboard() -> Resource:
 
 def _line(text: str) -> Resource:
     unit = {"unitOverride": "ms"} if _LAG in text else {}
-    return {
-        "plotType": "LINE",
-        "timeSeriesQuery": {"prometheusQuery": query(text), **unit},
-    }
+    return {"plotType": "LINE", "timeSeriesQuery": {"prometheusQuery": query(text), **unit}}

@@ -6,15 +6,11 @@ from typing import Any
 from ops import merging
 from ops.cloud import RefusedError, say
 from ops.parts import Lack, Look, Parts, grants
-from ops.wanted import REGION, Function, index_text
+from ops.wanted import REGION, Function
 
 
 class Deployed(Parts):
-    """The parts that a deploy makes, in one project; `rules` are the text of ours."""
-
-    def __init__(self, *given: Any, rules: str) -> None:
-        super().__init__(*given)
-        self._rules = rules
+    """The parts that a deploy makes, in one project."""
 
     @property
     def looks(self) -> list[tuple[str, Look]]:
@@ -63,8 +59,8 @@ class Deployed(Parts):
             if connector and not function.config["vpcConnector"]:
                 # A deploy leaves as it is what the manifest does not name.
                 fields = "serviceConfig.vpcConnector,serviceConfig.vpcConnectorEgressSettings"
-                where = f"{path}/{function.name}?updateMask={fields}"
-                mend = self._maker("cloudfunctions", where, {"serviceConfig": {}}, "PATCH")
+                where = f"{path}/{function.name}"
+                mend = self._patcher("cloudfunctions", where, fields, {"serviceConfig": {}})
                 yield Lack(f"{function.name} is behind {connector}", mend=mend)
 
     def queues(self) -> Iterator[Lack]:
@@ -93,12 +89,10 @@ class Deployed(Parts):
 
     def triggers(self) -> Iterator[Lack]:
         """Each one without a complaint of Eventarc's."""
-        listed = self._cloud.every(
-            "eventarc", f"v1/{self._project}/locations/-/triggers", "triggers"
-        )
+        path = f"v1/{self._project}/locations/-/triggers"
         there = {
             trigger["destination"].get("cloudFunction", "").rpartition("/")[2]
-            for trigger in listed
+            for trigger in self._cloud.every("eventarc", path, "triggers")
             if not trigger.get("conditions")
         }
         for function in self._of("event"):
@@ -126,32 +120,21 @@ class Deployed(Parts):
         """Our rules; each index READY, each TTL policy ACTIVE."""
         if not self._wanted.is_beside:
             rules = self._deployed_rules()
-            if not merging.is_ours(rules, self._rules):
+            if not merging.is_ours(rules, self._wanted.rules):
                 text = "the rules are not those of firestore.rules" if rules else "no rules"
                 yield Lack(text, deploy="firestore")
-        groups = f"{self._database}/collectionGroups"
-        indexes = {
-            index_text(index["name"].split("/")[-3], index): index["state"]
-            for index in self._cloud.every("firestore", f"{groups}/-/indexes", "indexes")
-        }
+        indexes, fields = self._indexes(), self._ttl()
         for index in sorted(self._wanted.indexes):
             yield from self._building(f"index {index}", indexes.get(index), "READY")
-        fields = {
-            ".".join(field["name"].split("/")[-3::2]): field["ttlConfig"]["state"]
-            for field in self._cloud.every(
-                "firestore", f"{groups}/-/fields?filter=ttlConfig:*", "fields"
-            )
-        }
         for field in sorted(self._wanted.ttl):
             yield from self._building(f"TTL of {field}", fields.get(field), "ACTIVE")
 
     def hosting(self) -> Iterator[Lack]:
         """A release of the site that a deploy deploys to: our own, else the project's default."""
-        sites = self._cloud.named("firebasehosting", f"v1beta1/{self._project}/sites", "sites")
-        defaults = (name for name, site in sites.items() if site.get("type") == "DEFAULT_SITE")
+        sites = self._sites().items()
+        defaults = (name for name, site in sites if site.get("type") == "DEFAULT_SITE")
         name = self._wanted.hosting_site or next(defaults, "")
-        path = f"v1beta1/{self._project}/sites/{name}/releases?pageSize=1"
-        releases = (self._cloud.get("firebasehosting", path) or {}).get("releases") if name else []
+        releases = self._releases(name) if name else []
         if not releases:
             yield Lack("no release", deploy="hosting")
             return
@@ -184,8 +167,7 @@ class Deployed(Parts):
                 if error.status != 400:  # noqa: PLR2004 - HTTP's own number
                     raise
                 say("    allUsers is refused here: switching the check of callers off")
-                where = f"{path}?updateMask=invokerIamDisabled"
-                self._cloud.make("run", where, {"invokerIamDisabled": True}, "PATCH")
+                self._patcher("run", path, "invokerIamDisabled", {"invokerIamDisabled": True})()
 
         return make
 

@@ -19,6 +19,8 @@ from ops.wanted import (
     ROLES,
 )
 
+_APIS_AT_ONCE: Final = 20
+"""As many as Google switches on in one call."""
 _MILLI: Final = 1000
 _NO_ALL_USERS: Final = ("iam.allowedPolicyMemberDomains", "iam.managed.allowedPolicyMembers")
 """Policies of an organization that can forbid `allUsers`."""
@@ -57,16 +59,18 @@ class Foundations(Parts):
         ]
 
     def apis(self) -> Iterator[Lack]:
-        """Each one that a part of the service calls."""
-        yield from self._switched_on(APIS)
+        """Each one that a part of the service calls, switched on together."""
+        missing = self._cloud.switched_off(APIS)
+        for start in range(0, len(missing), _APIS_AT_ONCE):
+            some = missing[start : start + _APIS_AT_ONCE]
+            path, body = f"v1/{self._project}/services:batchEnable", {"serviceIds": some}
+            mend = self._maker("serviceusage", path, body)
+            yield Lack(f"off: {', '.join(some)}", mend=mend)
 
     def firebase(self) -> Iterator[Lack]:
         """Firebase's own view of the project."""
         if self._cloud.get("firebase", f"v1beta1/{self._project}") is None:
-            yield Lack(
-                "Firebase is not added",
-                mend=self._add_firebase,
-            )
+            yield Lack("Firebase is not added", mend=self._add_firebase)
 
     def _add_firebase(self) -> None:
         try:
@@ -82,14 +86,9 @@ class Foundations(Parts):
     def database(self) -> Iterator[Lack]:
         """Made in the functions' region; an app's stays where it is."""
         if self._cloud.get("firestore", self._database) is None:
-            yield Lack(
-                "no database",
-                mend=self._maker(
-                    "firestore",
-                    f"v1/{self._project}/databases?databaseId=(default)",
-                    {"type": "FIRESTORE_NATIVE", "locationId": REGION},
-                ),
-            )
+            path = f"v1/{self._project}/databases?databaseId=(default)"
+            body = {"type": "FIRESTORE_NATIVE", "locationId": REGION}
+            yield Lack("no database", mend=self._maker("firestore", path, body))
 
     def location(self) -> Iterator[Lack]:
         """All three stay for the life of the database."""
@@ -164,14 +163,9 @@ class Foundations(Parts):
         for name, settings in secret_readers.SECRET_READERS.items():
             path = f"{secret_of}/{name}"
             if self._cloud.get("secretmanager", path) is None:
-                yield Lack(
-                    f"no secret {name}",
-                    mend=self._maker(
-                        "secretmanager",
-                        f"{secret_of}?secretId={name}",
-                        {"replication": {"automatic": {}}},
-                    ),
-                )
+                where = f"{secret_of}?secretId={name}"
+                mend = self._maker("secretmanager", where, {"replication": {"automatic": {}}})
+                yield Lack(f"no secret {name}", mend=mend)
             enabled = f"{path}/versions?filter=state:ENABLED"
             if not (self._cloud.get("secretmanager", enabled) or {}).get("versions"):
                 yield Lack(f"{name} has no enabled version", mend=self._key_maker(name, path))
@@ -196,27 +190,15 @@ class Foundations(Parts):
             yield Lack("sign-in is off", mend=self._maker("identitytoolkit", start, {}))
             config = self._cloud.get("identitytoolkit", path) or {}
         if not config.get("signIn", {}).get("email", {}).get("enabled"):
-            yield Lack(
-                "sign-in by e-mail is off",
-                mend=self._maker(
-                    "identitytoolkit",
-                    f"{path}?updateMask=signIn.email",
-                    {"signIn": {"email": {"enabled": True, "passwordRequired": False}}},
-                    "PATCH",
-                ),
-            )
+            by_email = {"signIn": {"email": {"enabled": True, "passwordRequired": False}}}
+            mend = self._patcher("identitytoolkit", path, "signIn.email", by_email)
+            yield Lack("sign-in by e-mail is off", mend=mend)
         hosts = config.get("authorizedDomains", [])
         site = self._wanted.site
         if site and not self._wanted.unfilled and site not in hosts:
-            yield Lack(
-                f"{site} is not among the authorized domains",
-                mend=self._maker(
-                    "identitytoolkit",
-                    f"{path}?updateMask=authorizedDomains",
-                    {"authorizedDomains": [*hosts, site]},
-                    "PATCH",
-                ),
-            )
+            known = {"authorizedDomains": [*hosts, site]}
+            mend = self._patcher("identitytoolkit", path, "authorizedDomains", known)
+            yield Lack(f"{site} is not among the authorized domains", mend=mend)
 
     def web_app(self) -> Iterator[Lack]:
         """Hosting tells the console how to sign in from what the app has."""
@@ -227,13 +209,12 @@ class Foundations(Parts):
 
     def site(self) -> Iterator[Lack]:
         """A new project has none, and a deploy that may not ask refuses to make the default one."""
-        path = f"v1beta1/{self._project}/sites"
-        sites = list(self._cloud.every("firebasehosting", path, "sites"))
-        if not any(site.get("type") == "DEFAULT_SITE" for site in sites):
+        path, sites = f"v1beta1/{self._project}/sites", self._sites()
+        if not any(site.get("type") == "DEFAULT_SITE" for site in sites.values()):
             where = f"{path}?siteId={self._cloud.project}"
             yield Lack("no default site", mend=self._maker("firebasehosting", where, {}))
         name = self._wanted.hosting_site
-        if name and name not in {site["name"].rpartition("/")[2] for site in sites}:
+        if name and name not in sites:
             # A site beside the default one knows how to sign in from the app that it names.
             apps = self._cloud.every("firebase", f"v1beta1/{self._project}/webApps", "apps")
             app = next(apps, None)
@@ -244,9 +225,8 @@ class Foundations(Parts):
     def settings(self) -> Iterator[Lack]:
         """Only the operator knows the sender and the site."""
         if names := self._wanted.unfilled:
-            yield Lack(
-                f"{' and '.join(names)} are the example's", ask=f"Fill in {' and '.join(names)}."
-            )
+            text = " and ".join(names)
+            yield Lack(f"{text} are the example's", ask=f"Fill in {text}.")
 
     def quota(self) -> Iterator[Lack]:
         """Google refuses a function that may take more than the region has, and makes no queue."""
@@ -326,9 +306,7 @@ class Foundations(Parts):
                     f"  gcloud secrets versions add {name} --data-file=- "
                     f"--project={self._cloud.project}"
                 )
-            data = base64.b64encode(value.encode()).decode()
-            return self._cloud.make(
-                "secretmanager", f"{path}:addVersion", {"payload": {"data": data}}
-            )
+            body = {"payload": {"data": base64.b64encode(value.encode()).decode()}}
+            return self._cloud.make("secretmanager", f"{path}:addVersion", body)
 
         return make

@@ -2,12 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from ops.cloud import Cloud, RefusedError
-from ops.wanted import REGION, Wanted
-
-_APIS_AT_ONCE: Final = 20
+from ops.wanted import REGION, Wanted, index_text
 
 
 @dataclass(frozen=True)
@@ -42,24 +40,6 @@ class Parts:
         self._region = f"{self._project}/locations/{REGION}"
         self._database = f"v1/{self._project}/databases/(default)"
 
-    def _switched_on(self, apis: Sequence[str]) -> Iterator[Lack]:
-        """APIs, switched on together, at most 20 in a call."""
-        listed = self._cloud.every(
-            "serviceusage", f"v1/{self._project}/services?filter=state:ENABLED", "services"
-        )
-        enabled = {api["config"]["name"] for api in listed}
-        missing = [api for api in apis if api not in enabled]
-        for start in range(0, len(missing), _APIS_AT_ONCE):
-            some = missing[start : start + _APIS_AT_ONCE]
-            yield Lack(
-                f"off: {', '.join(some)}",
-                mend=self._maker(
-                    "serviceusage",
-                    f"v1/{self._project}/services:batchEnable",
-                    {"serviceIds": some},
-                ),
-            )
-
     def _readable(self, api: str, path: str) -> Any:
         """A resource, empty where it is not there; None where Google does not show it."""
         try:
@@ -76,15 +56,36 @@ class Parts:
         ruleset = self._cloud.get("firebaserules", f"v1/{found['rulesetName']}") or {}
         return "\n".join(file["content"] for file in ruleset.get("source", {}).get("files", []))
 
+    def _indexes(self) -> dict[str, str]:
+        """States of the composite indexes, as `index_text` writes them."""
+        path = f"{self._database}/collectionGroups/-/indexes"
+        return {
+            index_text(index["name"].split("/")[-3], index): index["state"]
+            for index in self._cloud.every("firestore", path, "indexes")
+        }
+
+    def _ttl(self) -> dict[str, str]:
+        """States of the TTL policies, by `group.field`."""
+        path = f"{self._database}/collectionGroups/-/fields?filter=ttlConfig:*"
+        return {
+            ".".join(field["name"].split("/")[-3::2]): field["ttlConfig"]["state"]
+            for field in self._cloud.every("firestore", path, "fields")
+        }
+
+    def _sites(self) -> dict[str, Mapping[str, Any]]:
+        """Hosting's sites by their names."""
+        return self._cloud.named("firebasehosting", f"v1beta1/{self._project}/sites", "sites")
+
+    def _releases(self, site: str) -> list[Mapping[str, Any]]:
+        """The newest release of a site; empty where it has none."""
+        path = f"v1beta1/{self._project}/sites/{site}/releases?pageSize=1"
+        found = self._cloud.get("firebasehosting", path) or {}
+        return list(found.get("releases", []))
+
     def _asked(self, query: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         """Documents that a query of Firestore finds; none where there is no database yet."""
         path = f"{self._database}/documents:runQuery"
-        try:
-            answers = self._cloud.call("POST", "firestore", path, {"structuredQuery": query})
-        except RefusedError as error:
-            if error.is_missing:
-                return []
-            raise
+        answers = self._cloud.get("firestore", path, {"structuredQuery": query}) or []
         return [answer["document"] for answer in answers if "document" in answer]
 
     def _bound(self, api: str, path: str, roles: Iterable[str], account: str) -> Iterator[Lack]:
@@ -108,10 +109,11 @@ class Parts:
         number = self._cloud.call("GET", "cloudresourcemanager", f"v1/{self._project}")
         return f"{number['projectNumber']}-compute@developer.gserviceaccount.com"
 
-    def _maker(
-        self, api: str, path: str, body: dict[str, Any], method: str = "POST"
-    ) -> Callable[[], object]:
-        return lambda: self._cloud.make(api, path, body, method)
+    def _maker(self, api: str, path: str, body: dict[str, Any]) -> Callable[[], object]:
+        return lambda: self._cloud.make(api, path, body)
+
+    def _patcher(self, api: str, path: str, mask: str, body: Any) -> Callable[[], object]:
+        return lambda: self._cloud.make(api, f"{path}?updateMask={mask}", body, "PATCH")
 
 
 def grants(policy: dict[str, Any], role: str, member: str) -> bool:

@@ -18,7 +18,7 @@ from ops.cloud import Cloud, OpsError, Outside, say
 from ops.deployed import Deployed
 from ops.foundations import Foundations
 from ops.parts import Lack, Look
-from ops.wanted import Wanted, config_name, files_beside, read, set_own, settings_of
+from ops.wanted import Wanted, config_beside, config_name, read, set_own, settings_of
 
 DEPLOY_WAITS: Final = (0, 60, 120, 180, 240)
 """Seconds before each deploy: Eventarc takes up to ten minutes in a new project."""
@@ -62,7 +62,7 @@ class SetUp:
         self._wanted = wanted
         self._root = root
         self._given = given
-        self._rules = (root / "firestore.rules").read_text(encoding="utf-8")
+        self._config = root / config_name(cloud.project)
         self._changes = 0
 
     def all(self) -> None:
@@ -72,8 +72,6 @@ class SetUp:
             OpsError: a part cannot be made; the text says which, and how to go on.
         """
         self._begin()
-        self._mend(self._foundations.looks)
-        self._stop_at(self._foundations.conditions)
         self._end()
 
     def deploy(self) -> None:
@@ -83,8 +81,6 @@ class SetUp:
             OpsError: a deploy failed, or a part is missing afterwards.
         """
         self._begin()
-        self._mend(self._foundations.looks)
-        self._stop_at(self._foundations.conditions)
         gone = self._deployed.gone()
         functions = ["functions"]  # unchanged ones are left alone only where none is named
         if gone and not self._given.delete:
@@ -100,30 +96,32 @@ class SetUp:
             raise OpsError(f"A deploy failed, of {failed}: what firebase said stands above.")
 
     def _begin(self) -> None:
+        """Everything before the deploy."""
         self._sign_in()
         self._look_around()
         if self._wanted.is_beside:
             self._stop_at(self._app.conditions)
-            for path, text in self._files.items():
-                path.write_text(text, encoding="utf-8")
+            self._config.write_text(config_beside(self._root, self._wanted), encoding="utf-8")
+        self._mend(self._foundations.looks)
+        self._stop_at(self._foundations.conditions)
 
     def _end(self) -> None:
-        """Deploy missing parts, and look once more.
-
-        Raises:
-            OpsError: a part is missing, or has to be merged.
-        """
+        """Deploy missing parts, and look once more."""
         under_way = self._deploy()
         say("Once more, after the deploy")
         left = self._mend(self._foundations.looks)  # a deploy gives roles that nothing needs
         if self._wanted.is_beside:
-            self._write_merged()
             left += _seen(self._app.to_merge)
+            if text := self._app.merged_rules():
+                path = self._root / f"firestore.{self._cloud.project}.rules"
+                path.write_text(text, encoding="utf-8")
         self._stop_at(self._deployed.answering)
         if under_way:
             say(f"Google is still at work: ops/check {self._cloud.project} tells when it is done.")
-        say(f"Changed: {self._changes}." if self._changes else "Everything is there.")
-        if asked := [lack for lack in left if lack.ask]:
+        asked = [lack for lack in left if lack.ask]
+        if self._changes or not asked:
+            say(f"Changed: {self._changes}." if self._changes else "Everything is there.")
+        if asked:
             raise OpsError(
                 f"Yours to merge: {len(asked)}. ops/check {self._cloud.project} tells whether "
                 "every part is there."
@@ -142,24 +140,20 @@ class SetUp:
         _seen(Advice(self._cloud, self._wanted).looks)
         if self._wanted.is_beside:
             lacks += _seen([*self._app.conditions, *self._app.to_merge])
-            for path, text in self._files.items():
-                if not path.exists() or path.read_text(encoding="utf-8") != text:
-                    say(f"  {path.name} is missing or old: ops/setup writes it")
-                    lacks.append(Lack(path.name))
+            path, text = self._config, config_beside(self._root, self._wanted)
+            if not path.exists() or path.read_text(encoding="utf-8") != text:
+                say(f"  {path.name} is missing or old: ops/setup writes it")
+                lacks.append(Lack(path.name))
         if lacks:
             raise OpsError(f"Missing: {len(lacks)}. ops/setup {self._cloud.project} makes it.")
         say("Everything is there.")
 
     def _look_around(self) -> None:
-        """Find out whether an app lives in the project; its own developers said so, or it shows.
-
-        Raises:
-            OpsError: `--own` where an earlier run was beside an app.
-        """
+        """Find out whether an app lives in the project; its own developers said so, or it shows."""
         given, wanted = self._given, self._wanted
         site = given.site or wanted.hosting_site or f"{self._cloud.project}-photo-wall"
         app = replace(wanted, hosting_site=site)
-        self._app = App(self._cloud, app, given.accept, rules=self._rules)
+        self._app = App(self._cloud, app, given.accept)
         if given.own and wanted.is_beside:
             raise OpsError(f"{self._config.name} says that an app lives there: delete it first.")
         say("An app in the project")
@@ -171,21 +165,7 @@ class SetUp:
             say(f"  it stays as it is; our pages are for the site {site}")
             self._wanted = replace(wanted, hosting_site=site)
         self._foundations = Foundations(self._cloud, self._wanted, given.accept)
-        self._deployed = Deployed(self._cloud, self._wanted, rules=self._rules)
-
-    @property
-    def _config(self) -> Path:
-        return self._root / config_name(self._cloud.project)
-
-    @property
-    def _files(self) -> dict[Path, str]:
-        return files_beside(self._root, self._wanted)
-
-    def _write_merged(self) -> None:
-        """The rules for somebody to look at and deploy, where ours belong there and are not."""
-        if text := self._app.merged_rules():
-            path = self._root / f"firestore.{self._cloud.project}.rules"
-            path.write_text(text, encoding="utf-8")
+        self._deployed = Deployed(self._cloud, self._wanted)
 
     def _sign_in(self) -> None:
         """In the browser, or with the key that GOOGLE_APPLICATION_CREDENTIALS names."""
@@ -196,11 +176,7 @@ class SetUp:
             self._cloud.start("firebase", "login")
 
     def _deploy(self) -> list[Lack]:
-        """Deploy missing parts until none is left; return the parts that Google is still making.
-
-        Raises:
-            OpsError: a part is missing after the last attempt.
-        """
+        """Deploy missing parts until none is left; return the parts that Google is still making."""
         for seconds in (*DEPLOY_WAITS, None):
             left = self._mend(self._deployed.looks)
             targets = sorted({lack.deploy for lack in left if lack.deploy})

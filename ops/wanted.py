@@ -118,6 +118,8 @@ class Wanted:
     """Fields with indexes or a TTL of their own: `group.field`."""
     rewrites: Mapping[str, str]
     """Functions that the pages' site leads to, by path."""
+    rules: str
+    """Text of firestore.rules."""
     hosting_site: str = ""
     """Beside an app: the site of the pages. Empty in a project of our own: its default site."""
 
@@ -165,6 +167,10 @@ def read(project: str, root: Path) -> Wanted:
     """
     config = json.loads((root / "firebase.json").read_text(encoding="utf-8"))
     indexes = json.loads((root / "firestore.indexes.json").read_text(encoding="utf-8"))
+    overrides = {
+        f"{override['collectionGroup']}.{override['fieldPath']}": override
+        for override in indexes["fieldOverrides"]
+    }
     own = root / config_name(project)
     beside = json.loads(own.read_text(encoding="utf-8")) if own.exists() else {}
     settings = settings_of(root, project)
@@ -179,20 +185,14 @@ def read(project: str, root: Path) -> Wanted:
         indexes=frozenset(
             index_text(index["collectionGroup"], index) for index in indexes["indexes"]
         ),
-        ttl=frozenset(
-            f"{override['collectionGroup']}.{override['fieldPath']}"
-            for override in indexes["fieldOverrides"]
-            if override.get("ttl")
-        ),
+        ttl=frozenset(name for name, override in overrides.items() if override.get("ttl")),
         codebase=config["functions"][0]["codebase"],
-        overrides=frozenset(
-            f"{override['collectionGroup']}.{override['fieldPath']}"
-            for override in indexes["fieldOverrides"]
-        ),
+        overrides=frozenset(overrides),
         rewrites={
             rewrite["source"]: rewrite["function"]["functionId"]
             for rewrite in config["hosting"]["rewrites"]
         },
+        rules=(root / "firestore.rules").read_text(encoding="utf-8"),
         hosting_site=beside.get("hosting", {}).get("site", ""),
     )
 
@@ -202,12 +202,12 @@ def config_name(project: str) -> str:
     return f"firebase.{project}.json"
 
 
-def files_beside(root: Path, wanted: Wanted) -> dict[Path, str]:
+def config_beside(root: Path, wanted: Wanted) -> str:
     """Text of that file: no rules, and a site of its own for the pages."""
     config = json.loads((root / "firebase.json").read_text(encoding="utf-8"))
     del config["firestore"]["rules"], config["emulators"]
     config["hosting"] = {"site": wanted.hosting_site, **config["hosting"]}
-    return {root / config_name(wanted.project): json.dumps(config, indent=2) + "\n"}
+    return json.dumps(config, indent=2) + "\n"
 
 
 def settings_of(root: Path, project: str) -> dict[str, str]:

@@ -33,12 +33,7 @@ def app_project() -> FakeGoogle:
     europe = f"projects/{PROJECT}/locations/europe-west1"
     groups = f"{DATABASE}/collectionGroups"
     order = {"fieldPath": "at", "order": "ASCENDING"}
-    there: dict[str, dict[str, Any]] = {
-        f"firestore {DATABASE}": {
-            "type": "FIRESTORE_NATIVE",
-            "databaseEdition": "STANDARD",
-            "locationId": "eur3",
-        },
+    google.resources = _resources("eur3", APP_RULES) | {
         f"firestore {groups}/orders/indexes/i1": {
             "queryScope": "COLLECTION",
             "fields": [
@@ -82,16 +77,8 @@ def app_project() -> FakeGoogle:
         f"firebase projects/{PROJECT}/webApps/0": {"appId": "1:123456:web:app"},
         f"firebasehosting projects/{PROJECT}/sites/{PROJECT}": {"type": "DEFAULT_SITE"},
         f"firebasehosting projects/{PROJECT}/sites/{PROJECT}/releases/r1": {},
-        f"firebaserules projects/{PROJECT}/rulesets/app": {
-            "source": {"files": [{"name": "firestore.rules", "content": APP_RULES}]}
-        },
-        f"firebaserules projects/{PROJECT}/releases/cloud.firestore": {
-            "rulesetName": f"projects/{PROJECT}/rulesets/app"
-        },
     }
-    google.resources = {
-        key: {"name": key.partition(" ")[2], **resource} for key, resource in there.items()
-    }
+    _name_each(google)
     google.policies = {
         OF_PROJECT: [
             {"role": "roles/owner", "members": [OWNER]},
@@ -130,22 +117,10 @@ def backend_project() -> FakeGoogle:
     google.apis = dict.fromkeys(APIS, -365 * 86_400.0)
     google.documents = {"albums": [{"title": {"stringValue": "Summer"}}], "users": [{"plan": {}}]}
     service = f"{REGION}/services/backend"
-    ruleset = f"projects/{PROJECT}/rulesets/locked"
-    there: dict[str, dict[str, Any]] = {
-        f"firestore {DATABASE}": {
-            "type": "FIRESTORE_NATIVE",
-            "databaseEdition": "STANDARD",
-            "locationId": "us-central1",
-        },
-        f"run {service}": {"template": {"serviceAccount": BUILDER.partition(":")[2]}},
-        f"firebaserules {ruleset}": {
-            "source": {"files": [{"name": "firestore.rules", "content": LOCKED}]}
-        },
-        f"firebaserules projects/{PROJECT}/releases/cloud.firestore": {"rulesetName": ruleset},
+    google.resources = _resources("us-central1", LOCKED) | {
+        f"run {service}": {"template": {"serviceAccount": BUILDER.partition(":")[2]}}
     }
-    google.resources = {
-        key: {"name": key.partition(" ")[2], **resource} for key, resource in there.items()
-    }
+    _name_each(google)
     google.policies = {
         OF_PROJECT: [
             {"role": "roles/owner", "members": [OWNER]},
@@ -154,6 +129,28 @@ def backend_project() -> FakeGoogle:
         f"run {service}": [{"role": "roles/run.invoker", "members": ["allUsers"]}],
     }
     return google
+
+
+def _resources(place: str, rules: str) -> dict[str, dict[str, Any]]:
+    """A database, and rules for it."""
+    database = {"type": "FIRESTORE_NATIVE", "databaseEdition": "STANDARD", "locationId": place}
+    return {f"firestore {DATABASE}": database} | _rules("app", rules)
+
+
+def _rules(name: str, text: str) -> dict[str, dict[str, Any]]:
+    """A ruleset, and its release."""
+    ruleset = f"projects/{PROJECT}/rulesets/{name}"
+    release = f"projects/{PROJECT}/releases/cloud.firestore"
+    files = [{"name": "firestore.rules", "content": text}]
+    return {
+        f"firebaserules {ruleset}": {"name": ruleset, "source": {"files": files}},
+        f"firebaserules {release}": {"name": release, "rulesetName": ruleset},
+    }
+
+
+def _name_each(google: FakeGoogle) -> None:
+    for key, resource in google.resources.items():
+        resource.setdefault("name", key.partition(" ")[2])
 
 
 SETTINGS: Final = """
@@ -225,9 +222,5 @@ def at_beside(run: BesideRun, folder: Path, manifest_text: str) -> Iterator[Oper
 def merge(operator: Operator, rules: str | None = None) -> None:
     """What the app's developers do: they deploy the merged rules, and mend the sign-in."""
     text = rules or (operator.checkout / f"firestore.{PROJECT}.rules").read_text()
-    resources = operator.google.resources
-    ruleset = f"projects/{PROJECT}/rulesets/merged"
-    files = [{"name": "firestore.rules", "content": text}]
-    resources[f"firebaserules {ruleset}"] = {"name": ruleset, "source": {"files": files}}
-    resources[f"firebaserules projects/{PROJECT}/releases/cloud.firestore"]["rulesetName"] = ruleset
+    operator.google.resources |= _rules("merged", text)
     operator.google.sign_in = SIGN_IN

@@ -10,7 +10,7 @@ Eventarc's own account is new, alerts on metrics that are new. Its clock is move
 import json
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
@@ -297,28 +297,19 @@ class FakeGoogle:
     def _check(self, api: str, path: str, body: Any) -> None:
         *_, parent, last = path.split("/")
         kind = last if last in _COLLECTIONS else parent
-        refuse: dict[str, Callable[[], None]] = {
-            "functions": lambda: self._check_cpu(body),
-            "alertPolicies": lambda: self._check_metrics(body),
-        }
-        if api in ("cloudfunctions", "monitoring") and kind in refuse:
-            refuse[kind]()
+        if api == "cloudfunctions" and kind == "functions":
+            self._check_cpu(body["serviceConfig"])
+        if api == "monitoring" and kind == "alertPolicies":
+            self._check_metrics(body["conditions"])
 
-    def _check_cpu(self, body: Any) -> None:
-        service = body["serviceConfig"]
-        if "maxInstanceCount" not in service:
-            return
+    def _check_cpu(self, service: Any) -> None:
         asked = int(service["maxInstanceCount"] * float(service["availableCpu"]) * 1000)
         if asked > self.milli_cpu:
-            raise RefusedError(
-                400,
-                "INVALID_ARGUMENT",
-                f"Quota violated: CpuAllocPerProjectRegion requested: {asked} "
-                f"allowed: {self.milli_cpu}",
-            )
+            told = f"CpuAllocPerProjectRegion requested: {asked} allowed: {self.milli_cpu}"
+            raise RefusedError(400, "INVALID_ARGUMENT", f"Quota violated: {told}")
 
-    def _check_metrics(self, body: Any) -> None:
-        for condition in body["conditions"]:
+    def _check_metrics(self, conditions: Any) -> None:
+        for condition in conditions:
             promql = condition.get("conditionPrometheusQueryLanguage", {})
             for name in re.findall(r"user_(wall_[a-z_]+?)(?:_sum|_count|_bucket)?\{", str(promql)):
                 made = self._made.get(f"logging projects/{PROJECT}/metrics/{name}", self.now)
@@ -328,20 +319,16 @@ class FakeGoogle:
 
     def _check_members(self, bindings: list[dict[str, Any]]) -> None:
         for member in {member for binding in bindings for member in binding["members"]}:
-            if member == "allUsers":
-                if self.forbids_all_users:
-                    raise RefusedError(
-                        400, "FAILED_PRECONDITION", "allUsers is not in a permitted organization."
-                    )
-                continue
-            if member.startswith("user:") or "@gcp-sa-" in member:
+            if member == "allUsers" and self.forbids_all_users:
+                told = "allUsers is not in a permitted organization."
+                raise RefusedError(400, "FAILED_PRECONDITION", told)
+            if member == "allUsers" or member.startswith("user:") or "@gcp-sa-" in member:
                 continue
             account = f"projects/{PROJECT}/serviceAccounts/{member.partition(':')[2]}"
             made = self._made.get(f"iam {account}")
             if member != BUILDER and (made is None or self.now - made < ACCOUNT_SECONDS):
-                raise RefusedError(
-                    400, "INVALID_ARGUMENT", f"Service account {member} does not exist."
-                )
+                told = f"Service account {member} does not exist."
+                raise RefusedError(400, "INVALID_ARGUMENT", told)
 
     # --- requests beyond plain resources -------------------------------------------------------
 
@@ -415,9 +402,6 @@ class FakeGoogle:
                 return {"oobLink": f"https://{PROJECT}.firebaseapp.com/?oobCode=1"}
             case "batchGet":
                 return {"users": list(self.accounts.values())}
-            case "enable":
-                self.apis.setdefault(path.rpartition("/")[2], self.now)
-                return self._operation()
             case "generateServiceIdentity":
                 return self._operation()
             case "generateUploadUrl":

@@ -63,6 +63,7 @@ def test_everything_of_the_app_stays(beside: Operator, beside_run: BesideRun) ->
     assert not any(change.startswith("DELETE") for change in after.changes)
     assert all("--config=firebase.acme.json" in command for command in beside_run.commands)
 
+    assert "Everything is there" not in beside.stopped("setup"), "the rest is to be merged"
     merge(beside)
     for script in ("check", "setup"):
         assert "Everything is there." in beside.done(script)

@@ -1,4 +1,4 @@
-"""`ops/setup` and `ops/check`: step by step, each refusal of Google's, and each question."""
+"""`ops/setup` and `ops/check`: the whole way, then each refusal of Google's, and each question."""
 
 import base64
 import copy
@@ -34,6 +34,30 @@ READ_SECRET: Final = ("secretmanager.secretAccessor", "secretmanager.viewer")
 OF_PROJECT: Final = f"cloudresourcemanager projects/{PROJECT}"
 
 
+def test_an_empty_project_comes_to_have_everything(first_run: FirstRun, ready: Operator) -> None:
+    """APIs, accounts, metrics and Eventarc are new; a second time nothing is changed."""
+    assert "has not been used before. Trying again in" in first_run.said, "an API is young"
+    assert "does not exist. Trying again in" in first_run.said, "an account is young"
+    assert "no trigger calls onPhotoWritten" in first_run.said, "Eventarc is not ready at first"
+    ready.done("apply", "--email=ops@example.com", "--budget=50")
+    for script in ("check", "setup", "apply"):
+        assert "Everything is" in ready.done(script)
+        assert not ready.google.changes + ready.commands
+
+
+def test_a_deploy_that_goes_on_failing_is_told(ready: Operator) -> None:
+    """A deploy that fails for ten minutes is told."""
+    del ready.google.resources[f"cloudtasks {REGION}/queues/deliverWebhook"]
+    tools = ready.checkout / "emulator/node_modules"
+    tools.unlink()
+    (tools / ".bin").mkdir(parents=True)
+    (tools / ".bin/firebase").symlink_to(ready.machine / "bin/firebase")  # always fails
+    said = ready.stopped("setup")
+    assert "no queue deliverWebhook" in said
+    assert "Not everything could be deployed" in said
+    assert ready.slept == 600
+
+
 def test_each_account_may_do_what_it_needs_and_no_more(ready: Operator) -> None:
     """Accounts have the roles of docs/security.md; what others have is only asked for."""
     google = ready.google
@@ -65,14 +89,6 @@ def test_each_account_may_do_what_it_needs_and_no_more(ready: Operator) -> None:
     }
     assert google.granted(f"{secrets}/LOG_LINKS_KEY") == {(role, LOGS) for role in READ_SECRET}
     assert google.granted(f"{secrets}/SENDGRID_API_KEY") == {(role, RECAP) for role in READ_SECRET}
-    for service, caller in {
-        "onphotowritten": WEBHOOKS,
-        "retrywebhookafter1s": WEBHOOKS,
-        "sweepdeliveries": WEBHOOKS,
-        "sendeventrecap": "allUsers",
-        "unsubscribe": "allUsers",
-    }.items():
-        assert google.granted(f"run {REGION}/services/{service}") == {("run.invoker", caller)}
 
 
 def test_each_function_is_called_by_the_account_that_its_requests_come_from(
@@ -94,11 +110,14 @@ def test_each_function_is_called_by_the_account_that_its_requests_come_from(
     webhooks = WEBHOOKS.partition(":")[2]
     triggers = [made["eventTrigger"] for made in functions.values() if "eventTrigger" in made]
     assert {trigger["serviceAccountEmail"] for trigger in triggers} == {webhooks}
-    for queue in ready.google.names("queues"):
-        callers = {WEBHOOKS, LOGS} if queue.startswith("deliver") else {WEBHOOKS}
-        if queue == "sendScheduledRecap":
+    queues = ready.google.names("queues")
+    for name, made in functions.items():
+        callers = {"allUsers"}
+        if name in queues or "eventTrigger" in made or name == "sweepDeliveries":
+            callers = {WEBHOOKS, LOGS} if name.startswith("deliver") else {WEBHOOKS}
+        if name == "sendScheduledRecap":
             callers = {RECAP}
-        invokers = ready.google.granted(f"run {REGION}/services/{queue.lower()}")
+        invokers = ready.google.granted(f"run {REGION}/services/{name.lower()}")
         assert invokers == {("run.invoker", caller) for caller in callers}
     job = f"cloudscheduler {REGION}/jobs/firebase-schedule-sweepDeliveries-us-central1"
     token = ready.google.resources[job]["httpTarget"]["oidcToken"]

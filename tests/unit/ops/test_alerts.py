@@ -98,10 +98,9 @@ def _has(message: str, field: str) -> bool:
     return message in LOGGED and (not field or field in LOGGED[message])
 
 
-@pytest.mark.parametrize("name", [*METRICS, *ALERTS])
-def test_every_log_line_and_field_is_one_of_the_code(name: str) -> None:
+def test_every_log_line_and_field_is_one_of_the_code() -> None:
     """Each message and field of a filter is logged by the code."""
-    assert [part for part in _missing() if part[0] == name] == []
+    assert _missing() == []
 
 
 def test_the_values_in_filters_are_those_of_the_code() -> None:
