@@ -84,8 +84,8 @@ class InParallel(Protocol):
 class SecretReader(Protocol):
     """Secret Manager."""
 
-    def versions(self, name: str, *, at_most: int = ...) -> tuple[str, ...]:
-        """Every enabled version of a secret, the newest first.
+    def versions(self, name: str, *, at_most: int = ..., fresh: bool = ...) -> tuple[str, ...]:
+        """Every enabled version of a secret, the newest first; `fresh`: as of the last seconds.
 
         Raises:
             MissingSecretError: the secret has no enabled version.

@@ -6,7 +6,6 @@ https://cloud.google.com/secret-manager/docs
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from functions import log, parameters
@@ -17,10 +16,10 @@ if TYPE_CHECKING:
     from google.cloud.secretmanager_v1 import SecretManagerServiceClient
 
 KEPT_SECONDS: Final = 300.0
-"""How long a process keeps a secret: a new version verifies everywhere after that."""
+"""How long a process keeps a secret: a new version is in use everywhere after that."""
 
-KNOWN_AFTER: Final = timedelta(seconds=KEPT_SECONDS + 60)
-"""Age at which every process knows a version; reading the versions may take the last minute."""
+FRESH_SECONDS: Final = 10.0
+"""Age from which values are read anew for a caller who asks for fresh values, as strangers can."""
 
 RETRY_SECONDS: Final = 30.0
 """Pause after a failed refresh, during which the old values are used."""
@@ -38,11 +37,16 @@ class MissingSecretError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What a reading of a secret came to, for callers that ask before `until`."""
+    """What a reading of a secret came to at that time, for callers that ask before `until`."""
 
     values: tuple[str, ...]
+    at: float
     until: float
     error: Exception | None = None
+
+    def serves(self, asked: float, *, fresh: bool) -> bool:
+        """Whether a caller who has `asked` at that time needs no other reading."""
+        return asked < (min(self.at + FRESH_SECONDS, self.until) if fresh else self.until)
 
 
 @dataclass(eq=False, slots=True)
@@ -56,11 +60,12 @@ class SecretManager:
     _kept: dict[str, _Read] = field(default_factory=dict, init=False)
     _refreshing: threading.Lock = field(default_factory=threading.Lock, init=False)
 
-    def versions(self, name: str, *, at_most: int = MAX_VERSIONS) -> tuple[str, ...]:
+    def versions(
+        self, name: str, *, at_most: int = MAX_VERSIONS, fresh: bool = False
+    ) -> tuple[str, ...]:
         """Values of the secret's enabled versions, the newest first, without surrounding space.
 
-        Where several are read, a version that another process may not know comes after those that
-        all know: a link that it signed would be refused there.
+        `fresh` values were read in the last `FRESH_SECONDS`, unless Secret Manager is down.
 
         Raises:
             MissingSecretError: no version is enabled.
@@ -68,13 +73,13 @@ class SecretManager:
         """
         asked = self.clock.monotonic()
         kept = self._kept.get(name)
-        if not kept or asked >= kept.until:
+        if not kept or not kept.serves(asked, fresh=fresh):
             # A thread that has values does not wait for the thread that refreshes them.
-            if not self._refreshing.acquire(blocking=not (kept and kept.values)):
+            if not self._refreshing.acquire(blocking=fresh or not (kept and kept.values)):
                 return kept.values if kept else ()
             try:
                 kept = self._kept.get(name)
-                if not kept or asked >= kept.until:
+                if not kept or not kept.serves(asked, fresh=fresh):
                     kept = self._kept[name] = self._refreshed(name, kept, at_most)
             finally:
                 self._refreshing.release()
@@ -84,13 +89,16 @@ class SecretManager:
 
     def _refreshed(self, name: str, kept: _Read | None, at_most: int) -> _Read:
         try:
-            return _Read(self._read(name, at_most), self.clock.monotonic() + KEPT_SECONDS)
+            values = self._read(name, at_most)
         except Exception as error:  # noqa: BLE001 - raised in every waiting thread
+            now = self.clock.monotonic()
             if not kept or not kept.values or isinstance(error, MissingSecretError):
                 # In an outage the waiting threads do not each wait for another failure.
-                return _Read((), self.clock.monotonic(), error)
+                return _Read((), now, now, error)
             log.warning("secret.stale", secret=name, exception=type(error).__name__)
-            return _Read(kept.values, self.clock.monotonic() + RETRY_SECONDS)
+            return _Read(kept.values, now, now + RETRY_SECONDS)
+        now = self.clock.monotonic()
+        return _Read(values, now, now + KEPT_SECONDS)
 
     def _read(self, name: str, at_most: int) -> tuple[str, ...]:
         from google.api_core import exceptions  # noqa: PLC0415 - a cold start
@@ -106,31 +114,29 @@ class SecretManager:
         try:
             request = {"parent": secret, "filter": "state:ENABLED"}
             listed = client.list_secret_versions(request=request, **how)
-            found = [each for each in listed if each.state == SecretVersion.State.ENABLED]
-            found.sort(key=lambda each: int(each.name.rpartition("/")[2]), reverse=True)
-            known: Any = self.clock.now() - KNOWN_AFTER
-            enabled = [(it.name, bool(it.create_time and it.create_time > known)) for it in found]
+            enabled = [
+                version.name for version in listed if version.state == SecretVersion.State.ENABLED
+            ]
+            enabled.sort(key=lambda name: int(name.rpartition("/")[2]), reverse=True)
         except exceptions.NotFound as missing:
             raise MissingSecretError(name) from missing
         except exceptions.PermissionDenied:
             # Listing needs the role `secretmanager.viewer`, reading needs another. The newest
             # version alone is better than no version.
             log.warning("secret.not-listed", secret=name)
-            enabled = [(f"{secret}/versions/latest", False)]
-        values: list[str] = []
-        recent: list[str] = []
-        for version, is_recent in enabled:
+            enabled = [f"{secret}/versions/latest"]
+        values = []
+        for version in enabled:
             try:
                 secret_version = client.access_secret_version(request={"name": version}, **how)
             except (exceptions.FailedPrecondition, exceptions.NotFound):
                 continue  # disabled or destroyed since the listing
-            value = secret_version.payload.data.decode().strip()
-            (recent if is_recent else values).append(value)
-            if len(values) + len(recent) == at_most:
+            values.append(secret_version.payload.data.decode().strip())
+            if len(values) == at_most:
                 break
-        if not values and not recent:
+        if not values:
             raise MissingSecretError(name)
-        return (*values, *recent)
+        return tuple(values)
 
 
 @once

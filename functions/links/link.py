@@ -160,12 +160,29 @@ def admitted(service: "Service", call: "Call", token: str, link: Link) -> tuple[
         WeakKeyError: a version of the key of `link` is too short.
         Exception: Secret Manager could not be reached.
     """
-    keys = TokenKeys(service.adapters.secrets.versions(link.key))
     count_client(service, call.function, call.request, link)
     try:
-        return keys.verify(token, service.clock.now(), link.scope)
+        return verified(service, token, link.key, link.scope)
     except InvalidTokenError:
         raise link.not_valid from None
+
+
+def verified(service: "Service", token: str, key: str, scope: Scope) -> tuple[str, ...]:
+    """The ids in `token`; see `TokenKeys.verify`.
+
+    Right after a rotation, another process signs with a version that this one has not read yet: a
+    token that is not valid is tried with fresh keys.
+
+    Raises:
+        InvalidTokenError: the token is not valid, for any reason.
+        WeakKeyError: a version of the secret `key` is too short.
+        Exception: Secret Manager could not be reached.
+    """
+    read = service.adapters.secrets.versions
+    try:
+        return TokenKeys(read(key)).verify(token, service.clock.now(), scope)
+    except InvalidTokenError:
+        return TokenKeys(read(key, fresh=True)).verify(token, service.clock.now(), scope)
 
 
 def count_client(service: "Service", function: str, request: "flask.Request", link: Link) -> None:

@@ -15,8 +15,8 @@ from functions.call_rules import CallError, Code, refuse_unknown
 from functions.gcp.callables import Call
 from functions.gcp.request import bounded_body
 from functions.gcp.triggers import DocumentWritten, run_again
-from functions.links.link import IN_A_MAIL, admitted, confirmation_link, count_client
-from functions.links.token import InvalidTokenError, Scope, TokenKeys
+from functions.links.link import IN_A_MAIL, admitted, confirmation_link, count_client, verified
+from functions.links.token import InvalidTokenError, Scope
 from functions.preferences.preferences import (
     CHOSEN_AT,
     Flag,
@@ -100,9 +100,8 @@ def _one_click(service: "Service", request: flask.Request, token: str) -> flask.
 
     A mail program shows its own words for the answer, and so does the page.
     """
-    keys = TokenKeys(service.adapters.secrets.versions(IN_A_MAIL.key))
     try:
-        ids = keys.verify(token, service.clock.now(), Scope.UNSUBSCRIBE)
+        ids = verified(service, token, IN_A_MAIL.key, Scope.UNSUBSCRIBE)
     except InvalidTokenError:
         try:
             count_client(service, "unsubscribe", request, IN_A_MAIL)

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from functions.call_rules import Caller, check_event
 from functions.links.link import PreferencesLinks
-from functions.mail.message import BulkMailer, MailSender
+from functions.mail.message import Mailer, MailSender
 from functions.outside import Clock
 from functions.preferences.preferences import SkipReason, VerifiedAddresses
 from functions.recap.audience.guests import (
@@ -171,7 +171,7 @@ class Planner:
     recaps: RecapStore
     guests: GuestStore
     sender: MailSender
-    mailer: BulkMailer
+    mailer: Mailer
     verified: VerifiedAddresses
     hosts: PhotoHosts
     clock: Clock

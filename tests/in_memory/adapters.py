@@ -30,8 +30,9 @@ class InMemorySecrets:
 
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: KEYS)
 
-    def versions(self, name: str, *, at_most: int = 100) -> tuple[str, ...]:
+    def versions(self, name: str, *, at_most: int = 100, fresh: bool = False) -> tuple[str, ...]:
         """See `SecretReader`."""
+        del fresh  # all are
         if name not in self.keys:
             raise MissingSecretError(name)
         return self.keys[name][:at_most]

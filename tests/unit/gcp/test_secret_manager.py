@@ -17,8 +17,8 @@ from emulator.cloud.secret_manager import DESTROYED, DISABLED, ENABLED
 from emulator.cloud.secret_manager import SecretManager as Keys
 from functions import process
 from functions.gcp.secret_manager import (
+    FRESH_SECONDS,
     KEPT_SECONDS,
-    MAX_VERSIONS,
     RETRY_SECONDS,
     MissingSecretError,
     SecretManager,
@@ -132,24 +132,21 @@ def test_a_rotation_from_end_to_end(
         secrets = instance()
 
 
-def test_a_link_is_signed_with_a_key_that_every_process_knows(
-    keys: Keys, instance: Callable[[], SecretManager], clock: Clock
-) -> None:
-    """Design 3.57: a click right after a rotation reaches an instance that read the keys before."""
-    signing, verifying = instance(), instance()
-    assert verifying.versions(KEY) == ("first",)
+def test_fresh_values(keys: Keys, service: ApiServer, secrets: SecretManager, clock: Clock) -> None:
+    """Who needs a version of just now gets it; strangers have nothing read twice in ten seconds."""
+    assert secrets.versions(KEY) == ("first",)
+    keys.add(KEY, "second")
+    clock.now += FRESH_SECONDS - 1
+    assert secrets.versions(KEY, fresh=True) == ("first",)
     clock.now += 1
-    keys.add(KEY, "second", created=clock.process.now())
-    assert signing.versions(KEY) == ("first", "second")
-    assert instance().versions(KEY, at_most=1) == ("second",), "a key that verifies nothing"
-    clock.now += KEPT_SECONDS
-    assert verifying.versions(KEY)[0] == signing.versions(KEY)[0] == "first"
-    clock.now += KEPT_SECONDS
-    assert verifying.versions(KEY) == signing.versions(KEY) == ("second", "first")
-    for _ in range(MAX_VERSIONS):
-        keys.add(KEY, "old")
-    keys.add(KEY, "new", created=clock.process.now())
-    assert instance().versions(KEY)[-1] == "new", "also where there are more than are read"
+    assert secrets.versions(KEY) == ("first",)
+    assert secrets.versions(KEY, fresh=True) == ("second", "first")
+    read = len(service.calls)
+    assert secrets.versions(KEY, fresh=True) == secrets.versions(KEY) == ("second", "first")
+    assert len(service.calls) == read
+    clock.now += FRESH_SECONDS
+    service.refuse(LIST, grpc.StatusCode.UNKNOWN)
+    assert secrets.versions(KEY, fresh=True) == ("second", "first"), "an outage"
 
 
 def test_disabled_while_reading(keys: Keys, service: ApiServer, secrets: SecretManager) -> None:
