@@ -48,8 +48,10 @@ def deployed(google: FakeGoogle) -> dict[str, Any]:
 def changed_functions(operator: Operator) -> set[str]:
     """Calls of the last run that made, changed or deleted a function: method and name."""
     calls = [change.split() for change in operator.google.changes]
-    made = [(method, path) for method, api, path in calls if api == "cloudfunctions"]
-    return {f"{method} {path.rpartition('/')[2]}" for method, path in made}
+    return {f"{method} {path.rpartition('/')[2]}" for method, api, path in calls if api == API}
+
+
+API: Final = "cloudfunctions"
 
 
 def releases(google: FakeGoogle) -> list[dict[str, Any]]:
@@ -97,6 +99,19 @@ def test_the_first_deploy_is_as_the_settings_have_it(life: Operator) -> None:
     assert spent["pubsubTopic"] == f"projects/{PROJECT}/topics/{BUDGET_TOPIC}"
     assert spent["retryPolicy"] == "RETRY_POLICY_RETRY"
     assert "api" not in functions
+
+
+def test_the_pages_lead_to_services_of_cloud_run(life: Operator) -> None:
+    """`/unsubscribe` and both `/api` paths lead to services of Cloud Run."""
+    rewrites = releases(life.google)[-1]["version"]["config"]["rewrites"]
+    paths = ("/api/getEmailPreferences", "/api/updateEmailPreferences", "/unsubscribe")
+    assert rewrites == [
+        {
+            "glob": path,
+            "run": {"serviceId": path.rpartition("/")[2].lower(), "region": "us-central1"},
+        }
+        for path in paths
+    ]
 
 
 def test_the_same_commit_again_changes_no_function(life: Operator) -> None:
