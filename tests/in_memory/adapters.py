@@ -26,16 +26,17 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class InMemorySecrets:
-    """See `SecretReader`."""
+    """See `SecretReader`; `kept` was read before a rotation, and is not fresh."""
 
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: KEYS)
+    kept: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def versions(self, name: str, *, at_most: int = 100, fresh: bool = False) -> tuple[str, ...]:
         """See `SecretReader`."""
-        del fresh  # all are
         if name not in self.keys:
             raise MissingSecretError(name)
-        return self.keys[name][:at_most]
+        values = self.keys if fresh else {**self.keys, **self.kept}
+        return values[name][:at_most]
 
 
 def one_by_one(work: Callable[[Item], Result], items: Iterable[Item], /) -> list[Result]:

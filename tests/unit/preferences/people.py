@@ -38,12 +38,14 @@ class People:
         verified: The verified addresses in Firebase Authentication, by user id.
         waiting: Writes that the trigger has not heard of.
         is_late: Whether the trigger hears of writes only when it is told to.
+        kept_keys: The keys of links that the process read before a rotation.
     """
 
     now: datetime = NOW
     verified: dict[str, str] = field(default_factory=dict)
     waiting: list[DocumentWritten] = field(default_factory=list)
     is_late: bool = False
+    kept_keys: dict[str, tuple[str, ...]] = field(default_factory=dict)
     documents: InMemoryDocuments = field(init=False)
     service: Service = field(init=False)
     _calls: int = 0
@@ -55,7 +57,7 @@ class People:
         self.service = service_on(
             self.documents,
             clock=Clock(lambda: self.now, lambda: 0.0, lambda _: None),
-            secrets=InMemorySecrets({"EMAIL_PREFS_KEY": (KEY,)}),
+            secrets=InMemorySecrets({"EMAIL_PREFS_KEY": (KEY,)}, self.kept_keys),
             parameters=Parameters(public_base_url="https://wall.events"),
             verified_addresses=self.addresses,
         )

@@ -73,6 +73,16 @@ def test_clicks_are_not_limited_and_guesses_are(visit: Visit) -> None:
     assert answers[20].text == until
 
 
+def test_a_click_right_after_a_rotation_counts(people: People) -> None:
+    """Design 3.57: the newest key signs at once, and other processes have read the one before."""
+    people.kept_keys["EMAIL_PREFS_KEY"] = ("the key before the rotation, 32 b",)
+    people.account("u1", "ann@example.com")
+    ids, _ = people.mailed("ann@example.com")
+    assert people.look_up(ids)["email"] == "ann@example.com"
+    assert people.click(ids) == 200
+    assert people.record("u1")["emailPreferences"]["recap"] is False
+
+
 def test_opening_a_link_leads_to_the_page_and_changes_nothing(people: People, visit: Visit) -> None:
     """A scanner that opens every link changes nothing; a person is asked on the page."""
     for method in ("GET", "HEAD"):
