@@ -153,6 +153,10 @@ def test_honest_receivers_are_reached_and_no_receiver_makes_us_calculate(
     name: str, deployed: Mapping[str, tuple[float, int | str]]
 ) -> None:
     """Every elliptic curve is spoken and no finite field, and 256 lines of a head are read."""
+    try:
+        RECEIVERS[name].settle(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER))
+    except ssl.SSLError as error:  # the Python 3.11.2 of Debian 12 knows curves of NIST alone
+        pytest.skip(f"this Python cannot serve it: {error.reason}")
     seconds, outcome = deployed[name]
     assert outcome == RECEIVERS[name].outcome
     assert seconds <= AT_MOST * deployed["honest"][0]
