@@ -101,6 +101,7 @@ class PinnedAdapter(HTTPAdapter):
         """Trust what `tls` trusts."""
         super().__init__()
         tls.options |= ssl.OP_NO_RENEGOTIATION  # work that only the other side decides on
+        tls.minimum_version = ssl.TLSVersion.TLSv1_2  # Debian's Python has none
         tls.set_ciphers(SUITES)
         self.watch = _Watch(clock)
         shared: dict[str, Any] = {"ssl_context": tls, "watch": self.watch, "idle": OrderedDict()}

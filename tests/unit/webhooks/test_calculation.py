@@ -29,6 +29,11 @@ from tools.places import ROOT
 AT_MOST: Final = 5.0
 """The CPU of a POST as a multiple of a POST to an honest receiver."""
 
+PYTHONS: Final = (
+    "@SECLEVEL=2:ECDH+AESGCM:ECDH+CHACHA20:ECDH+AES:DHE+AES:!aNULL:!eNULL:!aDSS:!SHA1:!AESCCM"
+)
+"""CPython's suites (`Modules/_ssl.c`); Debian's Python has OpenSSL's."""
+
 UNSHAKEN: Final = "the TLS handshake failed"
 LONG: Final = "the answer's head is longer than 32 KB or 256 lines"
 
@@ -148,6 +153,10 @@ def test_honest_receivers_are_reached_and_no_receiver_makes_us_calculate(
     name: str, deployed: Mapping[str, tuple[float, int | str]]
 ) -> None:
     """Every elliptic curve is spoken and no finite field, and 256 lines of a head are read."""
+    try:
+        RECEIVERS[name].settle(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER))
+    except ssl.SSLError as error:  # the Python 3.11.2 of Debian 12 knows curves of NIST alone
+        pytest.skip(f"this Python cannot serve it: {error.reason}")
     seconds, outcome = deployed[name]
     assert outcome == RECEIVERS[name].outcome
     assert seconds <= AT_MOST * deployed["honest"][0]
@@ -156,14 +165,16 @@ def test_honest_receivers_are_reached_and_no_receiver_makes_us_calculate(
 def test_without_the_file_receivers_are_reached(tmp_path: Path) -> None:
     """A missing file stops nothing: only the groups of TLS 1.3 are OpenSSL's own then."""
     found = posts(str(tmp_path / "missing.cnf"), times=1)
-    assert {name for name, (_, outcome) in found.items() if outcome == UNSHAKEN} == {
-        "a finite field in TLS 1.2"
-    }
+    unshaken = {name for name, (_, outcome) in found.items() if outcome == UNSHAKEN}
+    # From OpenSSL 3.5 on its own groups are without that one.
+    assert unshaken - {"a finite field of 8192 bits"} == {"a finite field in TLS 1.2"}
 
 
 def test_the_suites_are_pythons_without_finite_fields() -> None:
     """No honest server is lost by a list of ours."""
     tls = ssl.create_default_context()
+    tls.minimum_version = ssl.TLSVersion.MINIMUM_SUPPORTED  # as Debian's Python has it
+    tls.set_ciphers(PYTHONS)
     default = {suite["name"] for suite in tls.get_ciphers()}
     PinnedAdapter(tls, Clock().process).watch.close()
     assert {suite["name"] for suite in tls.get_ciphers()} == {
