@@ -327,7 +327,7 @@ class _Reached:
 def _refused(function: str, data: object) -> bool:
     """Whether the handler of `function` refuses the arguments."""
     caller = Caller("u1", Role.SUPERADMIN, None)
-    request: Any = None
+    request = flask.Request({})
     call = StaffCall(function=function, data=data, request=request, caller=caller, claims={})
     try:
         pkgutil.resolve_name(HANDLERS[function])(_Reached(), call)
