@@ -73,10 +73,6 @@ def refused(  # noqa: C901 - a table of refusals
         if function == "scheduleEventRecap":
             data["at"] = (datetime.now(UTC) + timedelta(minutes=2)).isoformat()
         match function, code:
-            case "sendEventRecap", "invalid-argument":
-                data["mode"] = "both"
-            case "scheduleEventRecap", "invalid-argument":
-                data["at"] = datetime.now(UTC).isoformat()
             case "previewEventRecap", "invalid-argument":
                 data["sendToMe"] = "yes"
             case _, "invalid-argument":
