@@ -172,7 +172,8 @@ def _notes(report: Report) -> list[str]:
 
 
 def _hidden(hosts: Counter[str]) -> str:
-    named = [f"{host} ({photos})" for host, photos in hosts.most_common(HOSTS_NAMED)]
+    most = hosts.most_common(HOSTS_NAMED)
+    named = [f"{host} ({photos})" for host, photos in most if host]
     more = ["others"] if len(hosts) > HOSTS_NAMED else []
     says = (
         f"{hosts.total()} photos are not shown, as their hosts are none of PHOTO_HOSTS: "

@@ -88,6 +88,9 @@ _LATER: Final = datetime.max.replace(tzinfo=UTC)
 _PHOTOS_OF_MANY: Final = 24
 """Photos that are kept of a guest where all of all guests would take too much memory."""
 
+HOSTS_COUNTED: Final = 1000
+"""Hidden hosts that are counted by name. Each photo may have a made-up host of 2 kB."""
+
 _NO_LIMIT: Final = MAIL_BYTES
 """The number of a guest's photos is unlimited: MAIL_BYTES bounds them."""
 
@@ -161,7 +164,8 @@ class Audience:
         hosts: The hosts whose photos may be shown.
         at_most: Guests whose pictures are kept.
         room: Bytes for one guest's pictures, on average.
-        hidden_hosts: Numbers of the photos that may not be shown, by host.
+        hidden_hosts: Numbers of the photos that may not be shown, by host; photos of any further
+            host than `HOSTS_COUNTED` are counted without its name.
         pictures_dropped: Whether there were more guests than `at_most`.
     """
 
@@ -188,7 +192,9 @@ class Audience:
         self.photo_count += 1
         picture = picture_of(photo, self.hosts)
         if picture is None:
-            self.hidden_hosts.update(hosts_of(photo)[:1])
+            for host in hosts_of(photo)[:1]:
+                is_named = host in self.hidden_hosts or len(self.hidden_hosts) < HOSTS_COUNTED
+                self.hidden_hosts[host if is_named else ""] += 1
         if picture and self.mode is Mode.ALL:
             rank = (photo.featured, photo.approved_at or photo.created_at)
             self.reel.add(photo.id, rank, picture)

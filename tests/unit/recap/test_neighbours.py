@@ -8,7 +8,7 @@ import pytest
 from functions.call_rules import Caller, Role
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT
 from functions.recap import limits
-from functions.recap.audience.guests import Audience
+from functions.recap.audience.guests import HOSTS_COUNTED, Audience
 from functions.recap.audience.photos import PhotoHosts
 from functions.recap.ledger.recap_store import LEASE
 from functions.recap.limits import RecapLimits
@@ -210,6 +210,22 @@ def test_memory_is_flat_in_photos_and_in_the_length_of_their_addresses() -> None
     assert _kept(photos=2000, guests=50, length=2000) < 50 * 16_000 / 1e6
     # `urlsplit` remembers some hundred addresses, which is all that may differ.
     assert _kept(photos=2000, guests=1000, length=2000) < _kept(2000, 1000, 100) + 1
+
+
+def test_made_up_hosts_take_no_memory_without_end(house: House) -> None:
+    """Each approved photo may name a host of its own: a thousand are counted by name."""
+    house.hosts = "example.com"
+    for number in range(HOSTS_COUNTED + 3):
+        house.photo("a@example.com", url=f"https://{number}.example/a.jpg")
+    audience = Audience(Mode.ALL, hosts=PhotoHosts.read("example.com", ""), at_most=1, room=1)
+    for number in range(HOSTS_COUNTED + 3):
+        fields = {"url": f"https://{number}.example/a.jpg"}
+        audience.add(Photo.read("p1", fields, created=NOON, updated=NOON))
+    assert (len(audience.hidden_hosts), audience.hidden_hosts[""]) == (HOSTS_COUNTED + 1, 3)
+    [note] = house.preview().notes
+    assert note.startswith(f"{HOSTS_COUNTED + 3} photos are not shown")
+    assert "PHOTO_HOSTS: 0.example (1), 1.example (1)" in note
+    assert note.endswith("(1), others. The operator of the service can add them.")
 
 
 def test_where_guests_are_chosen_they_see_their_photos_all_the_same(house: House) -> None:
