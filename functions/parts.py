@@ -175,7 +175,8 @@ class Parts:
         )
 
     @made_once
-    def _webhook_settings(self) -> "webhook_settings.SettingsStore":
+    def webhook_store(self) -> "webhook_settings.SettingsStore":
+        """The webhooks' settings, and the event that has them."""
         from functions.webhooks import webhook_settings
 
         return webhook_settings.SettingsStore(self.documents)

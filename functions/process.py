@@ -86,7 +86,7 @@ def new_webhook_secret() -> str:
 def _mailer() -> "SendGridMailer":
     from functions.mail.sendgrid import SendGridMailer
 
-    return SendGridMailer(secret_reader(), parameters.of_deploy().sendgrid_host, CLOCK)
+    return SendGridMailer(secret_reader(), parameters.DECLARED["sendgrid_host"].value, CLOCK)
 
 
 def webhook_sender() -> "HttpSender":

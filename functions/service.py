@@ -122,7 +122,7 @@ class Service(Parts):
         wall = WallStore(self.documents)
         return Publisher(
             wall=wall,
-            settings=self._webhook_settings,
+            settings=self.webhook_store,
             deliveries=self.deliveries,
             secrets=self.webhook_secrets,
             task_queue=self.adapters.task_queue,
@@ -172,7 +172,7 @@ class Service(Parts):
 
         return EndpointSweep(
             endpoints=self._endpoints,
-            settings=self._webhook_settings,
+            settings=self.webhook_store,
             deliveries=self.deliveries,
             redelivery=self._redelivery,
             task_queue=self.adapters.task_queue,
@@ -193,7 +193,7 @@ class Service(Parts):
 
         return Notifier(
             endpoints=self._endpoints,
-            settings=self._webhook_settings,
+            settings=self.webhook_store,
             deliveries=DeliveryStore(self.documents),
             documents=self.documents,
             rate_limit=self.rate_limit("EMAIL_PREFS_KEY"),
@@ -209,7 +209,7 @@ class Service(Parts):
         from functions.webhooks.calls.actions import Actions
 
         return Actions(
-            settings=self._webhook_settings,
+            settings=self.webhook_store,
             deliveries=self.deliveries,
             secrets=self.webhook_secrets,
             redelivery=self._redelivery,
@@ -224,7 +224,7 @@ class Service(Parts):
         from functions.webhooks.calls.actions import UrlTest
 
         return UrlTest(
-            settings=self._webhook_settings,
+            settings=self.webhook_store,
             deliveries=self.deliveries,
             worker=self.worker,
             clock=self.clock,
@@ -240,7 +240,7 @@ class Service(Parts):
         from functions.webhooks.calls.shared_log import LogLinks, LogShareStore
 
         return LogLinks(
-            settings=self._webhook_settings,
+            settings=self.webhook_store,
             shares=LogShareStore(self.documents),
             secrets=self.adapters.secrets,
             base_url=self.parameters.public_base_url,
@@ -254,7 +254,7 @@ class Service(Parts):
         from functions.webhooks.calls.shared_log import LogShareStore, SharedLog
 
         return SharedLog(
-            settings=self._webhook_settings,
+            settings=self.webhook_store,
             deliveries=self.deliveries,
             shares=LogShareStore(self.documents),
             redelivery=self._redelivery,

@@ -216,7 +216,7 @@ def _claims(request: flask.Request) -> Mapping[str, Any]:
         CallError: `unauthenticated`.
         Exception: the public keys for tokens could not be fetched.
     """
-    if parameters.of_deploy().enforce_app_check:
+    if parameters.DECLARED["enforce_app_check"].value:
         _require_app(request)
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if not scheme:

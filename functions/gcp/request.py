@@ -27,7 +27,7 @@ _LATE: Final = f"Send the whole body within {BODY_SECONDS:.0f} seconds."
 _MALFORMED: Final = "Send a whole body, well framed."
 
 _REST_BYTES: Final = 1_048_576
-"""What is read of a body that is too long, to keep its connection."""
+"""Bytes read of a body that is too long, to keep its connection."""
 
 _REST_SECONDS: Final = 1.0
 """How long a client that still sends is read from before its connection ends: it would miss the
@@ -75,7 +75,7 @@ def bounded_body(request: flask.Request, at_most: int) -> bytes | None:
 
 
 def read_no_more() -> None:
-    """Answer within `_REST_SECONDS`, whatever is left of a request's body."""
+    """Answer within `_REST_SECONDS`, even if a part of the request's body is still to come."""
     # A deploy reads `main.py` in a request of its own, or without an app.
     if flask.has_app_context() and not flask.has_request_context():
         flask.current_app.before_request(_drop_rest)

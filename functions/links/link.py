@@ -180,9 +180,9 @@ def verified(service: "Service", token: str, key: str, scope: Scope) -> tuple[st
     """
     read = service.adapters.secrets.versions
     try:
-        return TokenKeys(read(key)).verify(token, service.clock.now(), scope)
+        return _token_keys(read(key)).verify(token, service.clock.now(), scope)
     except InvalidTokenError:
-        return TokenKeys(read(key, fresh=True)).verify(token, service.clock.now(), scope)
+        return _token_keys(read(key, fresh=True)).verify(token, service.clock.now(), scope)
 
 
 def count_client(service: "Service", function: str, request: "flask.Request", link: Link) -> None:

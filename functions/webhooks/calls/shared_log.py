@@ -194,7 +194,7 @@ class LogLinks:
 
 
 def endpoint_at(url: str, settings: WebhookSettings) -> Subscription:
-    """The event's endpoint at `url`, which is mistyped where there is none."""
+    """The event's endpoint at `url`; refuses the call if no endpoint has this URL."""
     endpoint = settings.by_url.get(url)
     if endpoint is None:
         refuse("url must be one of the event's webhook URLs; add it to them first.")

@@ -209,8 +209,7 @@ def _admitted(service: "Service", call: StaffCall, event: Mapping[str, Any], tim
     """The id of the event that the call is about, if the caller may act on it; counts the call."""
     count_call(service, call, times)
     event_id: str = event["event_id"]
-    found = service.documents.get(f"events/{event_id}")
-    check_event(call.caller, found.fields if found else None, event["tenant_id"])
+    check_event(call.caller, service.webhook_store.event(event_id), event["tenant_id"])
     return event_id
 
 
