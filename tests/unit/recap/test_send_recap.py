@@ -47,7 +47,7 @@ def _named_in_the_link(house: House) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("uid", ["u1", f"guest-{address_hash('ann+x@example.com')}"])
 def test_a_link_names_the_account_or_the_address_and_the_mailbox(house: House, uid: str) -> None:
-    """Design 3.54: the link keeps its meaning, whatever becomes of the account."""
+    """Design 3.54: the link keeps its meaning after the account is deleted or changed."""
     house.photo("Ann+x@example.com")
     if uid == "u1":
         house.account(uid, "ann+x@example.com")
