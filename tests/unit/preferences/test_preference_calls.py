@@ -1,17 +1,21 @@
 """`updateEmailPreferences` and `unsubscribe`, handled on documents in memory (spec 4.4 and 4.5)."""
 
+import json
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 import flask
 import pytest
 from werkzeug.test import TestResponse
 
+from functions.call_rules import CallError, Code
 from functions.firestore.model import Put
 from functions.links.token import Scope, TokenKeys
 from functions.preferences import preference_calls
 from functions.wall.address import address_hash, guest_uid
+from tests.in_memory.adapters import having
 from tests.unit.preferences.people import KEY, NOW, People
 
 SITE: Final = "https://wall.events"
@@ -92,7 +96,29 @@ def test_opening_a_link_leads_to_the_page_and_changes_nothing(people: People, vi
         assert answer.headers["Cache-Control"] == "no-store"
         assert answer.headers["Referrer-Policy"] == "no-referrer"
     assert visit(token(), "PUT").status_code == 405
+    assert visit(token(), data={"List-Unsubscribe": "?"}).status_code == 400
     assert people.record("u1") is None
+
+
+def test_a_fault_of_firestore_is_internal(
+    people: People, visit: Visit, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Spec 4.5 and 7.2: each call says so to its caller, and why in a log line of its own."""
+    ids, _ = people.mailed("ann@example.com")
+    having(people.service, users=None)
+    for call, problem in (
+        (partial(people.look_up, ids), "looked up"),
+        (partial(people.change, ids, recap=False), "saved"),
+    ):
+        with pytest.raises(CallError, match=f"could not be {problem}; try again") as refused:
+            call()
+        assert refused.value.code is Code.INTERNAL
+    assert visit(token()).status_code == 500
+    assert [json.loads(line)["message"] for line in capfd.readouterr().out.splitlines()] == [
+        "preferences.not-read",
+        "preferences.not-written",
+        "unsubscribe.failed",
+    ]
 
 
 @pytest.mark.parametrize("has_account", [False, True])
