@@ -228,8 +228,8 @@ def _claims(request: flask.Request) -> Mapping[str, Any]:
         claims: Mapping[str, Any] = auth.verify_id_token(
             token.strip(), app=app, clock_skew_seconds=CLOCK_SKEW_SECONDS
         )
-    # The last two errors come from an empty token and from a deeply nested one.
-    except (auth.InvalidIdTokenError, ValueError, RecursionError):
+    # The library itself fails on an empty token, on odd claims, and on a deeply nested token.
+    except (auth.InvalidIdTokenError, ValueError, TypeError, RecursionError):
         _unauthenticated("The ID token is not valid (any more); sign in again.")
     return claims
 
