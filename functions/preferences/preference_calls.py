@@ -4,7 +4,8 @@ Every call is checked in this order: the arguments, which cost nothing; the limi
 also limits guessing of tokens; the token. Only then is anything read or written.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,6 +20,7 @@ from functions.links.link import IN_A_MAIL, admitted, confirmation_link, count_c
 from functions.links.token import InvalidTokenError, Scope
 from functions.preferences.preferences import (
     CHOSEN_AT,
+    AddressRecords,
     Flag,
     account_address,
     address_record_id,
@@ -42,9 +44,9 @@ def get_email_preferences(service: "Service", call: Call) -> dict[str, Any]:
     Raises:
         CallError: those of spec 7.2; `resource-exhausted` over the limit on calls.
     """
-    token = IN_A_MAIL.token(call.data)
-    ids = admitted(service, call, token, IN_A_MAIL)
-    return _response(service, ids)
+    ids = admitted(service, call, IN_A_MAIL.token(call.data), IN_A_MAIL)
+    with _internal("preferences.not-read", "The preferences could not be looked up; try again."):
+        return _answer(service, service.users.find(*ids))
 
 
 def update_email_preferences(service: "Service", call: Call) -> dict[str, Any]:
@@ -58,13 +60,11 @@ def update_email_preferences(service: "Service", call: Call) -> dict[str, Any]:
     token = IN_A_MAIL.token(call.data)
     choices = read_choices(call.data.get("preferences"))
     ids = admitted(service, call, token, IN_A_MAIL)
-    try:
+    with _internal("preferences.not-written", "The change could not be saved; try again."):
         users = service.users
-        users.choose(users.find(*ids), choices, service.clock.now())
-    except Exception as error:  # noqa: BLE001 - spec 7.2 has one code for it
-        log.fault("preferences.not-written", error)
-        raise CallError(Code.INTERNAL, "The change could not be saved; try again.") from None
-    return _response(service, ids)
+        records = users.choose(users.find(*ids), choices, service.clock.now())
+    with _internal("preferences.not-read", "The change is saved; what holds could not be read."):
+        return _answer(service, records)
 
 
 def unsubscribe(service: "Service", request: flask.Request) -> flask.Response:
@@ -118,18 +118,19 @@ def _one_click(service: "Service", request: flask.Request, token: str) -> flask.
     )
 
 
-def _response(service: "Service", ids: Sequence[str]) -> dict[str, Any]:
+def _answer(service: "Service", records: AddressRecords) -> dict[str, Any]:
+    choices = records.ask(service.adapters.verified_addresses)
+    return {"email": records.email, "preferences": on_wire(choices)}
+
+
+@contextmanager
+def _internal(fault: str, answer: str) -> Iterator[None]:
+    """Log whatever fails as `fault`, and answer `internal` (spec 7.2)."""
     try:
-        records = service.users.find(*ids)
-        choices = records.ask(service.adapters.verified_addresses)
-    except Exception as error:  # noqa: BLE001 - spec 7.2 has one code for it
-        log.fault("preferences.not-read", error)
-        message = "The preferences could not be looked up; try again."
-        raise CallError(Code.INTERNAL, message) from None
-    return {
-        "email": records.email,
-        "preferences": on_wire(choices),
-    }
+        yield
+    except Exception as error:  # noqa: BLE001 - the text may hold data: see `log.fault`
+        log.fault(fault, error)
+        raise CallError(Code.INTERNAL, answer) from None
 
 
 def _text(status: HTTPStatus, text: str) -> flask.Response:

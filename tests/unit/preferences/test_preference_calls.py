@@ -1,6 +1,6 @@
 """`updateEmailPreferences` and `unsubscribe`, handled on documents in memory (spec 4.4 and 4.5)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -8,11 +8,11 @@ import flask
 import pytest
 from werkzeug.test import TestResponse
 
-from functions.firestore.model import Put
+from functions.firestore.model import Put, Write, Written
 from functions.links.token import Scope, TokenKeys
 from functions.preferences import preference_calls
 from functions.wall.address import address_hash, guest_uid
-from tests.unit.preferences.people import KEY, NOW, People
+from tests.unit.preferences.people import KEY, NOW, People, answer
 
 SITE: Final = "https://wall.events"
 FIELD: Final = {"List-Unsubscribe": "One-Click"}
@@ -93,6 +93,27 @@ def test_opening_a_link_leads_to_the_page_and_changes_nothing(people: People, vi
         assert answer.headers["Referrer-Policy"] == "no-referrer"
     assert visit(token(), "PUT").status_code == 405
     assert people.record("u1") is None
+
+
+def test_a_change_that_is_saved_is_no_failure(
+    people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spec 4.4: the answer needs no read after the change, which an outage could make fail."""
+    people.is_late = True
+    people.account("u1", "ann@example.com", marketing=False)
+    commit = people.documents.commit
+
+    def last(*writes: Write, **limits: float) -> Sequence[Written]:
+        if any(write.path == "users/u1" for write in writes):
+            monkeypatch.setattr(people.documents, "get_all", None)
+        return commit(*writes, **limits)
+
+    monkeypatch.setattr(people.documents, "commit", last)
+    expected = answer("ann@example.com", recap=False, marketing=False)
+    assert people.change(("u1",), recap=False) == expected
+    saved = people.documents.firestore.get("users/u1")
+    assert saved is not None
+    assert saved.fields["emailPreferences"] == {"marketing": False, "recap": False}
 
 
 @pytest.mark.parametrize("has_account", [False, True])
