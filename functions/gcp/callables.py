@@ -25,8 +25,6 @@ from functions import log, parameters
 from functions.cache import once
 from functions.call_rules import Caller, CallError, Code, Role, refuse, staff
 from functions.gcp.request import bounded_body
-from functions.outside import wire_time
-from functions.rate_limit import TooManyCallsError
 
 if TYPE_CHECKING:
     from functions.service import Service
@@ -122,15 +120,9 @@ def count_call(service: "Service", call: StaffCall, times: int = 1) -> None:
         Exception: the call could not be counted.
     """
     at_most = times * service.parameters.staff_calls_an_hour
-    try:
-        service.rate_limit().require(call.function, f"user {call.caller.uid}", at_most)
-    except TooManyCallsError as error:
-        raise CallError(
-            Code.RESOURCE_EXHAUSTED,
-            f"You have made your {at_most} calls of {call.function} this hour; call again from"
-            f" {error.until:%H:%M} UTC on.",
-            {"reason": "calls", "possibleFrom": wire_time(error.until)},
-        ) from None
+    refusal = f"You have made your {at_most} calls of {call.function} this hour"
+    person = f"user {call.caller.uid}"
+    service.rate_limit().require(call.function, person, at_most, refusal=refusal)
 
 
 def _declared(

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 from functions.call_rules import CallError, Code
 from functions.links.token import MAX_LENGTH, InvalidTokenError, Scope, TokenKeys
-from functions.outside import Clock, SecretReader, wire_time
-from functions.rate_limit import MAX_CALLS, TooManyCallsError
+from functions.outside import Clock, SecretReader
+from functions.rate_limit import MAX_CALLS
 
 if TYPE_CHECKING:
     import flask
@@ -194,15 +194,7 @@ def count_client(service: "Service", function: str, request: "flask.Request", li
     forwarded_for, peer = request.headers.get("X-Forwarded-For", ""), request.remote_addr or ""
     hops = service.parameters.trusted_proxy_hops
     client = client_address(forwarded_for, peer, trusted_hops=hops)
-    try:
-        service.rate_limit(link.key).require(function, client, link.calls_an_hour)
-    except TooManyCallsError as error:
-        raise CallError(
-            Code.RESOURCE_EXHAUSTED,
-            "There were too many calls from this address; try again from"
-            f" {error.until:%H:%M} UTC on.",
-            {"possibleFrom": wire_time(error.until)},
-        ) from None
+    service.rate_limit(link.key).require(function, client, link.calls_an_hour)
 
 
 def client_address(forwarded_for: str, peer: str, *, trusted_hops: int) -> str:
