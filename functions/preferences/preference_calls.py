@@ -14,7 +14,7 @@ import flask
 from functions import log
 from functions.call_rules import CallError, Code, refuse_unknown
 from functions.gcp.callables import Call
-from functions.gcp.request import bounded_body
+from functions.gcp.request import bounded_body, text_answer
 from functions.gcp.triggers import DocumentWritten, run_again
 from functions.links.link import IN_A_MAIL, admitted, confirmation_link, count_client, verified
 from functions.links.token import InvalidTokenError, Scope
@@ -78,19 +78,17 @@ def unsubscribe(service: "Service", request: flask.Request) -> flask.Response:
     token = request.args.get("token", "")
     if request.method in ("GET", "HEAD"):
         page = confirmation_link(service.parameters.public_base_url, token)
-        return _private(flask.redirect(page, HTTPStatus.FOUND))
+        return text_answer(HTTPStatus.FOUND, page, Location=page)
     if request.method != "POST":
-        answer = _text(HTTPStatus.METHOD_NOT_ALLOWED, "Use POST.")
-        answer.headers["Allow"] = "GET, HEAD, POST"
-        return answer
+        return text_answer(HTTPStatus.METHOD_NOT_ALLOWED, "Use POST.", Allow="GET, HEAD, POST")
     name, value = _ONE_CLICK
     if body is None or request.form.get(name) != value:
-        return _text(HTTPStatus.BAD_REQUEST, f"Send {name}={value} as a form in the body.")
+        return text_answer(HTTPStatus.BAD_REQUEST, f"Send {name}={value} as a form in the body.")
     try:
         return _one_click(service, request, token)
     except Exception as error:  # noqa: BLE001 - the text may hold data: see `log.fault`
         log.fault("unsubscribe.failed", error)
-        return _text(
+        return text_answer(
             HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong on our side; try again."
         )
 
@@ -106,13 +104,13 @@ def _one_click(service: "Service", request: flask.Request, token: str) -> flask.
         try:
             count_client(service, "unsubscribe", request, IN_A_MAIL)
         except CallError as refused:
-            return _text(HTTPStatus.TOO_MANY_REQUESTS, refused.message)
-        return _text(HTTPStatus.FORBIDDEN, IN_A_MAIL.not_valid.message)
+            return text_answer(HTTPStatus.TOO_MANY_REQUESTS, refused.message)
+        return text_answer(HTTPStatus.FORBIDDEN, IN_A_MAIL.not_valid.message)
     users = service.users
     records = users.find(*ids).without_off(Flag.RECAP)
     users.choose(records, {Flag.RECAP: False}, service.clock.now())
     log.info("preferences.unsubscribed")
-    return _text(
+    return text_answer(
         HTTPStatus.OK,
         "Done: you get no more event recaps. The link at the end of the mail turns them on again.",
     )
@@ -131,19 +129,6 @@ def _internal(fault: str, answer: str) -> Iterator[None]:
     except Exception as error:  # noqa: BLE001 - the text may hold data: see `log.fault`
         log.fault(fault, error)
         raise CallError(Code.INTERNAL, answer) from None
-
-
-def _text(status: HTTPStatus, text: str) -> flask.Response:
-    return _private(flask.Response(f"{text}\n", status, mimetype="text/plain"))
-
-
-def _private(answer: Any) -> flask.Response:
-    """`answer` with headers against caching: the token is in the request's URL."""
-    answer.headers["Cache-Control"] = "no-store"
-    answer.headers["Referrer-Policy"] = "no-referrer"
-    answer.headers["X-Content-Type-Options"] = "nosniff"
-    answered: flask.Response = answer
-    return answered
 
 
 def user_written(service: "Service", event: DocumentWritten) -> None:

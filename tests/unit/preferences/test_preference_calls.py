@@ -91,6 +91,7 @@ def test_opening_a_link_leads_to_the_page_and_changes_nothing(people: People, vi
         assert (answer.status_code, answer.headers["Location"]) == (302, page)
         assert answer.headers["Cache-Control"] == "no-store"
         assert answer.headers["Referrer-Policy"] == "no-referrer"
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
     assert visit(token(), "PUT").status_code == 405
     assert people.record("u1") is None
 
