@@ -42,7 +42,7 @@ APP_CHECK: Final = "X-Firebase-AppCheck"
 CLOCK_SKEW_SECONDS: Final = 10
 """How far the clocks of Google's sign-in and of this instance may be apart."""
 
-_STATUS: Final[Mapping[Code, HTTPStatus]] = {
+STATUS: Final[Mapping[Code, HTTPStatus]] = {
     Code.INVALID_ARGUMENT: HTTPStatus.BAD_REQUEST,
     Code.FAILED_PRECONDITION: HTTPStatus.BAD_REQUEST,
     Code.UNAUTHENTICATED: HTTPStatus.UNAUTHORIZED,
@@ -156,7 +156,7 @@ def _error(refused: CallError) -> flask.Response:
     status = refused.code.upper().replace("-", "_")
     details = {"details": dict(refused.details)} if refused.details else {}
     answer = flask.jsonify(error={"status": status, "message": refused.message, **details})
-    answer.status_code = _STATUS[refused.code]
+    answer.status_code = STATUS[refused.code]
     return answer
 
 

@@ -1,7 +1,8 @@
 """The handlers of the preferences' functions: requests, in the words of this package.
 
-Every call is checked in this order: the arguments, which cost nothing; the limit on calls, which
-also limits guessing of tokens; the token. Only then is anything read or written.
+Every call is checked before anything is read or written: the arguments, which cost nothing, the
+token, and the limit on calls, which also limits guessing of tokens. It counts all look-ups (spec 8)
+and every other call with a bad token.
 """
 
 from collections.abc import Iterator
@@ -13,11 +14,10 @@ import flask
 
 from functions import log
 from functions.call_rules import CallError, Code, refuse_unknown
-from functions.gcp.callables import Call
+from functions.gcp.callables import STATUS, Call
 from functions.gcp.request import bounded_body, text_answer
 from functions.gcp.triggers import DocumentWritten, run_again
-from functions.links.link import IN_A_MAIL, admitted, confirmation_link, count_client, verified
-from functions.links.token import InvalidTokenError, Scope
+from functions.links.link import IN_A_MAIL, ONE_CLICK, admitted, confirmation_link, proved
 from functions.preferences.preferences import (
     CHOSEN_AT,
     AddressRecords,
@@ -33,8 +33,8 @@ from functions.preferences.preferences import (
 if TYPE_CHECKING:
     from functions.service import Service
 
-_ONE_CLICK: Final = ("List-Unsubscribe", "One-Click")
-_ONE_CLICK_MAX_BYTES: Final = 4096
+_FIELD: Final = ("List-Unsubscribe", "One-Click")
+_MAX_BYTES: Final = 4096
 """The body has 26 characters, or is a form with that one field."""
 
 
@@ -59,7 +59,7 @@ def update_email_preferences(service: "Service", call: Call) -> dict[str, Any]:
     refuse_unknown(call.data, "token", "preferences")
     token = IN_A_MAIL.token(call.data)
     choices = read_choices(call.data.get("preferences"))
-    ids = admitted(service, call, token, IN_A_MAIL)
+    ids = proved(service, call, token, IN_A_MAIL)
     with _internal("preferences.not-written", "The change could not be saved; try again."):
         users = service.users
         records = users.choose(users.find(*ids), choices, service.clock.now())
@@ -71,17 +71,16 @@ def unsubscribe(service: "Service", request: flask.Request) -> flask.Response:
     """Answer a request to the link in the header `List-Unsubscribe` (RFC 8058).
 
     A POST by a mail program turns `recap` off. A GET changes nothing, because scanners open every
-    link: it redirects to a page that asks. Mail providers send the POSTs of all their users from a
-    few addresses, so only a POST with a bad token counts against the limit on calls.
+    link: it redirects to a page that asks.
     """
-    body = bounded_body(request, _ONE_CLICK_MAX_BYTES)
+    body = bounded_body(request, _MAX_BYTES)
     token = request.args.get("token", "")
     if request.method in ("GET", "HEAD"):
         page = confirmation_link(service.parameters.public_base_url, token)
         return text_answer(HTTPStatus.FOUND, page, Location=page)
     if request.method != "POST":
         return text_answer(HTTPStatus.METHOD_NOT_ALLOWED, "Use POST.", Allow="GET, HEAD, POST")
-    name, value = _ONE_CLICK
+    name, value = _FIELD
     if body is None or request.form.get(name) != value:
         return text_answer(HTTPStatus.BAD_REQUEST, f"Send {name}={value} as a form in the body.")
     try:
@@ -98,14 +97,11 @@ def _one_click(service: "Service", request: flask.Request, token: str) -> flask.
 
     A mail program shows its own words for the answer, and so does the page.
     """
+    call = Call(function="unsubscribe", data=None, request=request)
     try:
-        ids = verified(service, token, IN_A_MAIL.key, Scope.UNSUBSCRIBE)
-    except InvalidTokenError:
-        try:
-            count_client(service, "unsubscribe", request, IN_A_MAIL)
-        except CallError as refused:
-            return text_answer(HTTPStatus.TOO_MANY_REQUESTS, refused.message)
-        return text_answer(HTTPStatus.FORBIDDEN, IN_A_MAIL.not_valid.message)
+        ids = proved(service, call, token, ONE_CLICK)
+    except CallError as refused:
+        return text_answer(STATUS[refused.code], refused.message)
     users = service.users
     records = users.find(*ids).without_off(Flag.RECAP)
     users.choose(records, {Flag.RECAP: False}, service.clock.now())

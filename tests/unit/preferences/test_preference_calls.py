@@ -8,7 +8,9 @@ import flask
 import pytest
 from werkzeug.test import TestResponse
 
+from functions.call_rules import CallError
 from functions.firestore.model import Put, Write, Written
+from functions.gcp.callables import Call
 from functions.links.token import Scope, TokenKeys
 from functions.preferences import preference_calls
 from functions.wall.address import address_hash, guest_uid
@@ -71,6 +73,26 @@ def test_clicks_are_not_limited_and_guesses_are(visit: Visit) -> None:
     assert len({answer.text for answer in answers[:20]}) == 1
     until = "There were too many calls from this address; try again from 19:00 UTC on.\n"
     assert answers[20].text == until
+
+
+def test_changes_are_not_limited_and_guesses_are(people: People) -> None:
+    """Spec 8: people who share the address of a network keep nobody from a change."""
+
+    def change(with_token: str) -> str:
+        data = {"token": with_token, "preferences": {"recap": False}}
+        request = flask.Request({"REMOTE_ADDR": "203.0.113.7"})
+        call = Call(function="updateEmailPreferences", data=data, request=request)
+        try:
+            preference_calls.update_email_preferences(people.service, call)
+        except CallError as refused:
+            return refused.code
+        return "changed"
+
+    everybody = [token(f"u{number}", scope=Scope.PREFERENCES) for number in range(22)]
+    assert [change(each) for each in everybody] == ["changed"] * 22
+    guesses = [change("x.y") for _ in range(21)]
+    assert guesses == ["permission-denied"] * 20 + ["resource-exhausted"]
+    assert change(everybody[0]) == "changed"
 
 
 def test_a_click_right_after_a_rotation_counts(people: People) -> None:
