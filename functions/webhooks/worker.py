@@ -120,6 +120,7 @@ class Worker:
             return delivery  # a later round has begun, and has tasks of its own
         is_here = request.slow or not delivery.slow  # else its task is on the slow queue
         if is_here and delivery.attempts < request.attempt and delivery.outcome.is_open:
+            self._source_and_secret(delivery)  # the receiver's time holds no wait for Firestore
             if self._belongs_on_slow_queue(request, delivery):
                 delivery = self._moved_to_slow_queue(delivery)
             else:
@@ -221,10 +222,14 @@ class Worker:
         if early > timedelta(0):
             self.clock.sleep(early.total_seconds())
 
+    def _source_and_secret(self, delivery: Delivery) -> tuple[Source, str]:
+        """What the POST needs of the event; read once, and then remembered for a minute."""
+        event_id = delivery.event_id
+        return Source(self.tenants.of(event_id), event_id), self.secrets.of(event_id)
+
     def _post(self, delivery: Delivery) -> Attempt:
         body = delivery.body.encode()
-        secret = self.secrets.of(delivery.event_id)
-        source = Source(self.tenants.of(delivery.event_id), delivery.event_id)
+        source, secret = self._source_and_secret(delivery)
         # Before `at`, to which its duration is added: no retry is due before its wait is over.
         began = self.clock.monotonic()
         at = self.clock.now()
