@@ -10,7 +10,7 @@ from functions.webhooks.deliveries.delivery import Outcome, TooEarlyError
 from functions.webhooks.signing import sign, standard_headers
 from functions.webhooks.worker import BEGUN_AT_MOST, SUSPICIOUS_AFTER
 from tests.in_memory.through import Crash, ServiceError
-from tests.unit.webhooks.parts import EVENT, FAILURES, NOW, Parts, crashes, fails
+from tests.unit.webhooks.parts import EVENT, FAILURES, NOW, OTHER, Parts, crashes, fails
 
 RETRYING = Outcome.RETRYING
 SUCCESS = Outcome.SUCCESS
@@ -304,6 +304,21 @@ def test_an_acknowledgement_of_a_round_before_a_success_was_sent_again_is_over(
         parts.stored.restart(ended.redelivered(parts.now))
 
     parts.after("sender.post", acknowledged_and_sent_again)
+    parts.attempt(delivery)
+    record = parts.record(delivery)
+    assert (record.outcome, record.round, record.attempts) == (Outcome.PENDING, 1, 0)
+
+
+def test_an_acknowledgement_of_another_url_is_over(parts: Parts) -> None:
+    """The URL was corrected meanwhile: the right receiver has not got the delivery."""
+    delivery = parts.delivery()
+    parts.answers = [202]
+
+    def failed_and_sent_elsewhere() -> None:
+        ended = parts.failed(delivery)
+        parts.stored.restart(ended.redelivered(parts.now, url=OTHER))
+
+    parts.after("sender.post", failed_and_sent_elsewhere)
     parts.attempt(delivery)
     record = parts.record(delivery)
     assert (record.outcome, record.round, record.attempts) == (Outcome.PENDING, 1, 0)
