@@ -13,13 +13,12 @@ from urllib.parse import quote
 
 from functions import log
 from functions.firestore.model import ChangedMeanwhileError
-from functions.outside import Clock, TaskQueue
+from functions.outside import Clock, NotDueError, TaskQueue
 from functions.webhooks.deliveries.delivery import (
     Attempt,
     AttemptRequest,
     Delivery,
     Outcome,
-    TooEarlyError,
     attempt_task,
 )
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
@@ -109,7 +108,7 @@ class Worker:
         """The delivery after the attempt, unless it was made before; None where it is gone.
 
         Raises:
-            TooEarlyError: the attempt is not due yet.
+            NotDueError: the attempt is not due yet.
             Exception: a fault of the service; the same request makes the same attempt.
         """
         delivery = self.deliveries.load(request.event_id, request.delivery_id)
@@ -218,7 +217,7 @@ class Worker:
             return
         early = delivery.next_attempt_at - self.clock.now()
         if early > EARLY:
-            raise TooEarlyError
+            raise NotDueError
         if early > timedelta(0):
             self.clock.sleep(early.total_seconds())
 

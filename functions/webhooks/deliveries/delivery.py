@@ -18,7 +18,7 @@ from enum import StrEnum
 from typing import Any, Final, Self
 
 from functions.firestore.model import Version
-from functions.outside import Task, wire_time
+from functions.outside import MalformedTaskError, Task, wire_time
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError, host_of
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SLOW_QUEUE, step
 from functions.webhooks.message import EventType, Payload
@@ -286,10 +286,6 @@ class Delivery:
         )
 
 
-class TooEarlyError(Exception):
-    """The attempt is not due yet; the task has to come back later."""
-
-
 @dataclass(frozen=True, slots=True)
 class AttemptRequest:
     """The attempt that a task asks for, by delivery, round and number.
@@ -310,7 +306,7 @@ class AttemptRequest:
         """Read the body of a task.
 
         Raises:
-            ValueError: `attempt_task` made no such body.
+            MalformedTaskError: `attempt_task` made no such body.
         """
         given = {"round": 0, "slow": 0, **data} if isinstance(data, Mapping) else {}
         match given:
@@ -322,7 +318,7 @@ class AttemptRequest:
                 "slow": slow,
             }:
                 return cls(event, delivery, attempt, in_round, bool(slow), dispatched_before)
-        raise ValueError("not the task of an attempt: eventId, deliveryId and attempt are needed")
+        raise MalformedTaskError("an attempt's task needs eventId, deliveryId and attempt")
 
 
 def attempt_task(delivery: Delivery, *, suffix: str = "") -> Task:

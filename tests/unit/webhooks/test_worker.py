@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from functions.webhooks.deliveries.delivery import Outcome, TooEarlyError
+from functions.outside import NotDueError
+from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.signing import sign, standard_headers
 from functions.webhooks.worker import BEGUN_AT_MOST, SUSPICIOUS_AFTER
 from tests.in_memory.through import Crash, ServiceError
@@ -101,7 +102,7 @@ def test_the_time_of_an_attempt_is_the_receivers_own(parts: Parts) -> None:
 def test_a_task_that_comes_too_early_comes_back(parts: Parts) -> None:
     """Nothing is sent, and the task fails, so that its queue waits its backoff (design 2)."""
     delivery = parts.attempts(parts.delivery(), 500)
-    with pytest.raises(TooEarlyError):
+    with pytest.raises(NotDueError):
         parts.attempt(delivery, 2)
     assert len(parts.posts) == 1
     assert parts.record(delivery) == delivery
