@@ -6,7 +6,7 @@ the URL. The share is read with every call, so that a revoked link ends at once.
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -247,7 +247,8 @@ class SharedLog:
                 break
             last, read = cursor, read + 1
             if delivery and delivery.url == share.url:  # another URL may be another receiver's
-                page.append(delivery)
+                own = [entry for entry in delivery.log if entry.round >= delivery.url_round]
+                page.append(replace(delivery, log=tuple(own)))
         else:
             has_next = read == NEWEST_AT_MOST
         log.info("webhook.log_read", eventId=event_id, shareId=share_id, deliveries=len(page))
