@@ -350,6 +350,14 @@ def test_what_the_deployer_may_not_read_is_asked_of_the_person(
         assert told in ready.done(script)
 
 
+def test_an_operation_that_never_ends_is_told(operator: Operator) -> None:
+    """After a quarter of an hour the run says what Google is still making, and ends."""
+    operator.google.ends_operations = False
+    said = operator.stopped("setup")
+    assert "Google is still at work at v1/projects/acme/services:batchEnable" in said
+    assert operator.slept == 900
+
+
 def test_the_reason_of_a_stream_is_read() -> None:
     """Firestore's streams answer with an array that has one error."""
     error = {"code": 403, "message": "off", "details": [{"reason": "SERVICE_DISABLED"}]}
