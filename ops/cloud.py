@@ -155,7 +155,7 @@ class Cloud:
             self.wait(_OPERATION_SECONDS)
             made = self.patiently(lambda: self.call("GET", api, operation))
         else:
-            raise OpsError(f"Google is still at work at {path} ({operation}): run this again later.")
+            raise OpsError(f"Google is still at work at {path}: run this again later.")
         if "error" in made:
             failed = json.dumps({"error": made["error"]}).encode()
             raise RefusedError(made["error"].get("code", 500), failed, f"{method} {path}")

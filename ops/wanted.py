@@ -83,6 +83,8 @@ class Function:
     """Members who may call its service."""
     queue: Mapping[str, float]
     """Limits of its queue, by their names at Cloud Tasks; times in seconds."""
+    schedule: str
+    """When it runs, in the words of Cloud Scheduler; empty where nothing is scheduled."""
     cpu_setting: str
     """The setting that its number of instances follows from."""
 
@@ -273,6 +275,7 @@ def _function(name: str, endpoint: Mapping[str, Any], settings: Mapping[str, str
     declared = endpoint[trigger]
     config = {
         "maxInstanceCount": int(_filled(instances, settings)),
+        "minInstanceCount": endpoint["minInstances"] or 0,
         "maxInstanceRequestConcurrency": endpoint["concurrency"],
         "availableCpu": endpoint["cpu"],
         "availableMemory": endpoint["availableMemoryMb"],
@@ -293,6 +296,7 @@ def _function(name: str, endpoint: Mapping[str, Any], settings: Mapping[str, str
             if value is not None and kind == "taskQueue"
         },
         invokers=tuple(_filled(member, settings) for member in invokers),
+        schedule=declared.get("schedule", ""),
         cpu_setting=setting[1] if setting else _INSTANCES.get(kind, ""),
     )
 

@@ -313,6 +313,11 @@ BROKEN: Final[list[tuple[Callable[[FakeGoogle], object], str, str]]] = [
     (_in_state(JOB, "PAUSED"), "sweepDeliveries-us-central1 is PAUSED", ""),
     (_in_state(FUNCTION, "FAILED"), "mailEvents is FAILED", "mailEvents"),
     (
+        lambda google: google.resources[JOB].update(schedule="every 24 hours"),
+        "sweepDeliveries-us-central1 runs every 24 hours, not every 5 minutes",
+        "sweepDeliveries",
+    ),
+    (
         lambda google: google.policies.update({CALLED: []}),
         f"onPhotoWritten may not be called by {WEBHOOKS}",
         "",
@@ -446,7 +451,7 @@ def test_a_function_is_as_the_settings_have_it(ready: Operator) -> None:
     right = copy.deepcopy(service)
     service |= {"maxInstanceCount": 1, "maxInstanceRequestConcurrency": 1}
     service |= {"serviceAccountEmail": "x@acme.iam.gserviceaccount.com", "vpcConnector": "a/old"}
-    service |= {"availableMemory": "256Mi", "timeoutSeconds": 10}
+    service |= {"availableMemory": "256Mi", "timeoutSeconds": 10, "minInstanceCount": 3}
     service["environmentVariables"]["PHOTO_HOSTS"] = "*"
     trigger = ready.google.resources[f"cloudfunctions {REGION}/functions/onPhotoWritten"]
     trigger["eventTrigger"]["eventFilters"][0]["value"] = "other"
@@ -463,6 +468,7 @@ def test_a_function_is_as_the_settings_have_it(ready: Operator) -> None:
         "deliverWebhook is behind old",
         "deliverWebhook has availableMemory 256, not 512",
         "deliverWebhook has timeoutSeconds 10, not 60",
+        "deliverWebhook has minInstanceCount 3, not none",
         "deliverWebhook has other settings than .env: PHOTO_HOSTS",
         "onPhotoWritten has database other, not (default)",
         "onPhotoWritten has retryPolicy RETRY_POLICY_DO_NOT_RETRY, not RETRY_POLICY_RETRY",
