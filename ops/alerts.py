@@ -19,6 +19,8 @@ SERVER_ERRORS: Final = (
     'response_code_class="5xx"}'
 )
 """Requests that a function answered with 5xx."""
+_OF_SWEEPS: Final = "deliveries.not-swept|endpoints.not-swept|events.not-swept"
+"""Faults that come once a sweep at the most: twice in ten minutes."""
 _ERROR: Final = "ERROR"
 _WARNING: Final = "WARNING"
 
@@ -116,8 +118,8 @@ _ALERTS: Final = {
         "faults",
         "One fault of ours more than three times in ten minutes",
         _watched(
-            "sum by (message) (increase(wall_faults{message!~"
-            '"deliveries.not-swept|events.not-swept|record.unreadable"}[10m])) > 3'
+            "sum by (message) (increase("
+            f'wall_faults{{message!~"{_OF_SWEEPS}|record.unreadable"}}[10m])) > 3'
         ),
     ),
     "first-attempt-late": _alert(
@@ -195,8 +197,7 @@ _ALERTS: Final = {
         "sweep",
         "Two of the last four sweeps failed",
         _watched(
-            "sum by (message) (increase("
-            'wall_faults{message=~"deliveries.not-swept|events.not-swept"}[20m])) > 1.5'
+            f'sum by (message) (increase(wall_faults{{message=~"{_OF_SWEEPS}"}}[20m])) > 1.5'
         ),
     ),
     "sweep-missing": _alert(

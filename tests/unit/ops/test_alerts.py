@@ -127,6 +127,15 @@ def test_the_reference_tells_every_log_line() -> None:
     assert {message for message in LOGGED if f"`{message}`" not in page} == set()
 
 
+def test_a_fault_that_comes_once_a_sweep_is_in_the_alert_of_sweeps() -> None:
+    """Two in ten minutes are never more than three: the alert of other faults leaves them out."""
+    of_sweeps = {message for message in LOGGED if message.endswith("s.not-swept")}
+    queries = dict(_queries())
+    for name, sign in (("sweep-failing", "=~"), ("faults", "!~")):
+        [messages] = re.findall(rf'message{sign}"([^"]+)"', queries[name])
+        assert set(messages.split("|")) - {"record.unreadable"} == of_sweeps
+
+
 def test_no_alert_of_a_line_comes_from_strangers() -> None:
     """Such an alert is silent for a day after it has come, and a stranger could bring it."""
     texts = [text for name, text, _ in _chosen() if name in ALERTS]
