@@ -151,6 +151,12 @@ _ALERTS: Final = {
         "A notice of failing webhooks was refused or given up",
         _logged('jsonPayload.message="notice.not-sent"', event_id="eventId"),
     ),
+    "planned-recap-unheard": _alert(
+        _ERROR,
+        "recap-unfinished",
+        "A planned recap did not go out, and its organizer got no mail about it",
+        _logged('jsonPayload.message="recap.failure-not-mailed"', event_id="eventId"),
+    ),
     "queue-depth": _alert(
         _WARNING,
         "queues",
@@ -196,9 +202,7 @@ _ALERTS: Final = {
         _ERROR,
         "sweep",
         "Two of the last four sweeps failed",
-        _watched(
-            f'sum by (message) (increase(wall_faults{{message=~"{_OF_SWEEPS}"}}[20m])) > 1.5'
-        ),
+        _watched(f'sum by (message) (increase(wall_faults{{message=~"{_OF_SWEEPS}"}}[20m])) > 1.5'),
     ),
     "sweep-missing": _alert(
         _ERROR,

@@ -76,7 +76,8 @@ def _chosen() -> Iterator[tuple[str, str, list[str]]]:
 
 
 def _messages(text: str) -> set[str]:
-    return set(re.findall(r'jsonPayload\.message="([^"]+)"', text))
+    either = re.findall(r"jsonPayload\.message=(\([^)]*\)|\"[^\"]+\")", text)
+    return set(re.findall(r'"([^"]+)"', " ".join(either)))
 
 
 def _missing() -> list[tuple[str, str, str]]:
@@ -134,6 +135,14 @@ def test_a_fault_that_comes_once_a_sweep_is_in_the_alert_of_sweeps() -> None:
     for name, sign in (("sweep-failing", "=~"), ("faults", "!~")):
         [messages] = re.findall(rf'message{sign}"([^"]+)"', queries[name])
         assert set(messages.split("|")) - {"record.unreadable"} == of_sweeps
+
+
+def test_a_fault_that_nobody_else_hears_of_has_an_alert_of_its_own() -> None:
+    """Each of these comes once, and the alert of faults waits for four in ten minutes."""
+    alone = {
+        message for name, text, _ in _chosen() if name in ALERTS for message in _messages(text)
+    }
+    assert {"recap.failed", "recap.held", "recap.failure-not-mailed"} <= alone
 
 
 def test_no_alert_of_a_line_comes_from_strangers() -> None:
