@@ -121,7 +121,7 @@ def _one_click(service: "Service", request: flask.Request, token: str) -> flask.
 def _response(service: "Service", ids: Sequence[str]) -> dict[str, Any]:
     try:
         records = service.users.find(*ids)
-        choices = records.ask(service.adapters.verified_addresses)
+        choices = records.ask(service.adapters.accounts)
     except Exception as error:  # noqa: BLE001 - spec 7.2 has one code for it
         log.fault("preferences.not-read", error)
         message = "The preferences could not be looked up; try again."
@@ -156,10 +156,10 @@ def user_written(service: "Service", event: DocumentWritten) -> None:
         return
     with run_again("preferences.account-not-noted"):
         users, account = service.users, event.after.fields
-        verified = service.adapters.verified_addresses
-        users.list_account(box, uid, verified)
+        accounts = service.adapters.accounts
+        users.list_account(box, uid, accounts)
         on = _turned_on(event)
-        if on and has_verified(verified([uid]), uid, account):
+        if on and has_verified(accounts.verified_addresses([uid]), uid, account):
             users.free(uid, account, on, event.at)
 
 

@@ -24,7 +24,7 @@ from functions.firestore.model import Document, Documents, Put, Update, Write, t
 from functions.mail.message import Accepted, Mailer, MailSender
 from functions.mail.staff_mail import mail_time, staff_mail
 from functions.mail.texts import templates_in
-from functions.outside import Clock, Task, TaskQueue
+from functions.outside import Accounts, Clock, Random, Task, TaskQueue
 from functions.recap.ledger.batch import TIMEOUT
 from functions.recap.recap_arguments import RecapArguments, ScheduleArguments, verified_address
 from functions.recap.report import unconfirmed
@@ -58,20 +58,18 @@ class RecapSchedule:
     """Plans recaps and sends them; one instance serves all threads of the process.
 
     Attributes:
-        claims_of: Gives a user's claims from Firebase Authentication; None for one who is gone.
         base_url: Of the link to the console.
-        new_word: Gives an unguessable new word of letters and digits.
     """
 
     documents: Documents
     sender: RecapSender
     task_queue: TaskQueue
-    claims_of: Callable[[str], dict[str, Any] | None]
+    accounts: Accounts
     mailer: Mailer
     mail_sender: MailSender
     base_url: str
     clock: Clock
-    new_word: Callable[[], str]
+    random: Random
 
     def schedule(self, caller: Caller, arguments: ScheduleArguments) -> datetime | None:
         """Plan the event's recap in place of an earlier plan, or cancel that plan.
@@ -87,7 +85,7 @@ class RecapSchedule:
         if at is None:
             self.documents.transact(path, _cancelled)
             return None
-        version = self.new_word()
+        version = self.random.word()
         self.task_queue.enqueue(scheduled_task(arguments.event_id, version, at))
         self.documents.commit(Put(path, _record(caller, arguments, version)))
         return at
@@ -106,7 +104,7 @@ class RecapSchedule:
         if not found or (found.fields.get("version"), found.fields.get("state")) != current:
             return
         uid = found.fields["by"]["uid"]
-        claims = self.claims_of(uid) or {}
+        claims = self.accounts.claims_of(uid) or {}
         try:
             outcome = self._sent(event_id, version, found, uid, claims)
             state = ScheduleState.SENT

@@ -22,8 +22,8 @@ from functions.webhooks.deliveries.delivery import (
     TooEarlyError,
     attempt_task,
 )
-from functions.webhooks.deliveries.delivery_store import DeliveryStore, Tenants
-from functions.webhooks.deliveries.fair_pace import Pace
+from functions.webhooks.deliveries.delivery_store import DeliveryStore
+from functions.webhooks.deliveries.fair_pace import Pace, Tenants
 from functions.webhooks.deliveries.receiver_speed import FastReceivers
 from functions.webhooks.failing_endpoints.endpoint_store import Failures
 from functions.webhooks.signing import SIGNATURE_HEADER, RememberedSecrets, sign, standard_headers

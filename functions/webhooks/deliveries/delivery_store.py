@@ -15,9 +15,7 @@ from functions.firestore.model import (
     Update,
     read_or_none,
     readable,
-    text,
 )
-from functions.outside import Clock, Recent
 from functions.webhooks.deliveries.delivery import (
     KEPT_FOR,
     Attempt,
@@ -262,24 +260,3 @@ def read_delivery(document: Document) -> Delivery:
         slow=fields.get("slow", False),
         version=document.version,
     )
-
-
-_TENANT_KEPT_SECONDS: Final = 3600.0
-"""How long a process remembers the tenant of an event, or that there is no event of an id."""
-
-
-class Tenants:
-    """The tenant of each event, which never changes, looked up once for all threads."""
-
-    def __init__(self, documents: Documents, clock: Clock) -> None:
-        self._documents = documents
-        self._kept: Recent[str, str] = Recent(clock, seconds=_TENANT_KEPT_SECONDS)
-
-    def of(self, event_id: str) -> str:
-        """The tenant of the event; empty where there is no event (any more)."""
-        kept = self._kept.get(event_id)
-        if kept is None:
-            event = self._documents.get(f"events/{event_id}")
-            kept = text(event.fields.get("tenantId")) or "" if event else ""
-            self._kept.put(event_id, value=kept)
-        return kept

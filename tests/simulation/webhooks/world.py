@@ -21,7 +21,7 @@ from functions.webhooks.deliveries.delivery import (
 )
 from functions.webhooks.deliveries.delivery_store import read_delivery
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SLOW_QUEUE, SWEEP_PERIOD
-from tests.in_memory.adapters import service_on
+from tests.in_memory.adapters import InMemoryRandom, InMemoryThreads, service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.outside import InMemoryTaskQueue, InMemoryTasks
 from tests.in_memory.through import ServiceError
@@ -300,9 +300,8 @@ class WebhookWorld:
                 clock=instance.clock,
                 task_queue=InMemoryTaskQueue(self._tasks, through),
                 sender=lambda: receivers,
-                threads=lambda *_: instance.in_parallel,
-                new_word=lambda: self._name("test"),
-                new_secret=lambda: self._name("secret"),
+                threads=InMemoryThreads(instance.in_parallel),
+                random=InMemoryRandom(lambda: self._name("test"), lambda: self._name("secret")),
                 parameters=parameters,
             )
 
