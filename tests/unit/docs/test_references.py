@@ -106,6 +106,17 @@ def test_the_map_of_the_code_is_of_this_code() -> None:
     assert {f"functions/{module.parent.name}/" for module in modules} <= set(named)
 
 
+def test_the_way_of_a_photo_is_that_of_this_code() -> None:
+    """Each file of the README's way is there, below the files before it, and defines the name."""
+    way = (ROOT / "README.md").read_text().partition("## The way of a photo")[2]
+    folder = ROOT
+    for path, name in re.findall(r"^ *([\w/]+\.py)  ([\w.]+)  ", way, re.MULTILINE):
+        file = (ROOT if (ROOT / path).exists() else folder) / path
+        folder = (ROOT / path).parent if (ROOT / path).exists() else folder
+        for part in name.split("."):
+            assert re.search(rf"^ *(def|class) {part}\b", file.read_text(), re.MULTILINE), name
+
+
 def named_in_design(what: str) -> list[str]:
     """Names in the point `what` of design 4."""
     contract = (ROOT / "docs/design.md").read_text().partition("\n## 4. Contract\n")[2]
