@@ -381,6 +381,23 @@ def test_an_odd_line_of_settings_is_told_by_its_number(operator: Operator) -> No
         assert (said, errors) == ("", ".env.acme, line 2: write NAME=value, or # in front.\n")
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("ENFORCE_APP_CHECK=yes", "ENFORCE_APP_CHECK is yes in .env: write true or false."),
+        ("PUBLIC_WALL=", "PUBLIC_WALL is empty in .env: write true or false."),
+        ("THREADS=many", "THREADS is many in .env: write a whole number."),
+        ("VPC_CONNECTOR=a\nVPC_EGRESS=all", "'all' is not a valid VpcEgressSetting"),
+    ],
+)
+def test_a_setting_of_another_kind_is_told(operator: Operator, line: str, told: str) -> None:
+    """firebase-tools accept any text, and a switch that is `yes` would be off."""
+    (operator.checkout / ".env.acme").write_text(line)
+    (operator.checkout / "manifest.json").unlink()  # it is of the old settings
+    assert told in operator.stopped("setup")
+    assert not operator.google.changes + operator.commands
+
+
 def test_a_callable_is_asked(ready: Operator) -> None:
     """`ops/check` calls a callable, because a policy on paper is no answer."""
     for name in ready.google.names("services"):
