@@ -9,8 +9,9 @@ import pytest
 
 from emulator.neighbours.sendgrid import Answer, refused
 from functions.call_rules import Caller, Role
+from functions.outside import NotDueError
 from functions.recap.recap_arguments import ScheduleArguments
-from functions.recap.schedule import TRIED_FOR, NotYetError, task_of
+from functions.recap.schedule import TRIED_FOR, task_of
 from tests.in_memory.through import Crash, at_once
 from tests.unit.recap.parts import EVENT, NOON, ORGANIZER, TENANT, At, House, crash, fail, guest
 
@@ -122,7 +123,7 @@ def test_what_may_pass_is_tried_again_for_an_hour(
     planned.house.now = MORNING + timedelta(minutes=minutes)
     planned.house.answers = [refused(401)] * 5
     if state == "scheduled":
-        with pytest.raises(NotYetError):
+        with pytest.raises(NotDueError):
             planned.run()
     else:
         planned.run()
@@ -133,7 +134,7 @@ def test_a_task_that_comes_too_early_comes_back(planned: Planned) -> None:
     """Design 2: a queue may bring it before its time, and the record may not be written yet."""
     planned.plan()
     task = task_of(planned.house.tasks[-1].data)
-    with pytest.raises(NotYetError):
+    with pytest.raises(NotDueError):
         planned.house.process().recap_schedule.send(*task)
     assert not planned.house.mails
 
@@ -150,7 +151,7 @@ def test_mails_that_were_not_confirmed_fail_the_plan(planned: Planned) -> None:
     """A later run of the task, in the cooldown, says so as the call would have."""
     planned.plan()
     planned.house.answers = [Answer(502, {}, b"<html>")]
-    with pytest.raises(NotYetError):
+    with pytest.raises(NotDueError):
         planned.run()
     planned.house.now = MORNING + TRIED_FOR
     planned.run()
