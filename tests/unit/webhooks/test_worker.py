@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from functions.firestore.model import ChangedMeanwhileError
 from functions.outside import NotDueError
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.signing import sign, standard_headers
@@ -144,6 +145,19 @@ def test_an_attempt_whose_start_is_recorded_is_made(parts: Parts) -> None:
     assert record is not None
     assert (record.outcome, record.begun, len(parts.posts)) == (SUCCESS, 0, 1)
     assert parts.record(delivery) == record
+
+
+def test_an_attempt_that_another_dispatch_makes_meanwhile_is_not_begun(parts: Parts) -> None:
+    """Nothing is sent where the record of the start is not this dispatch's own."""
+    delivery = parts.delivery()
+
+    def made_meanwhile() -> None:
+        parts.attempts(delivery, 500)
+
+    parts.at("update deliveries", made_meanwhile)
+    with pytest.raises(ChangedMeanwhileError):
+        parts.attempt(delivery, dispatched_before=SUSPICIOUS_AFTER)
+    assert (len(parts.posts), parts.record(delivery).begun) == (1, 0)
 
 
 def test_a_record_that_is_gone_is_attempted_no_more(parts: Parts) -> None:
