@@ -11,6 +11,7 @@ import pytest
 from emulator.neighbours.sendgrid import NO_ANSWER, Answer, Problem, accepted, refused
 from functions.mail.message import MisconfiguredError
 from functions.wall.address import address_hash, guest_uid
+from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.failing_endpoints.failing_endpoint import NOTICE_QUEUE
 from tests.in_memory.adapters import KEYS
 from tests.unit.webhooks.evening import ANN, Evening
@@ -67,11 +68,13 @@ def test_an_endpoint_that_is_disabled_is_told(evening: Evening) -> None:
     evening.fail()
     assert evening.mailed(15) == [DISABLED]
     assert "100 deliveries have not arrived" in evening.mails[-1].text
+    evening.ends("not tried", Outcome.SKIPPED)
     evening.subscribe(URL, OTHER, notify=[ANN])
     evening.fail(5)
     assert evening.mailed(120) == []
     evening.answer_at_last()
     assert evening.mailed(120) == [RECOVERED]
+    assert "1 of them was skipped" in evening.mails[-1].text
 
 
 def test_one_mail_tells_all_the_news_of_an_event(evening: Evening) -> None:
