@@ -9,6 +9,7 @@ import pytest
 from functions.recap.audience.guests import Audience, Guest, least_recently_mailed_first
 from functions.recap.audience.photos import (
     MAX_REEL,
+    Newest,
     PhotoHosts,
     Picture,
     is_resized,
@@ -94,6 +95,14 @@ def test_a_guest_has_the_newest_name_and_all_photos() -> None:
     assert guest.photo_count == 100
     newest = [f"https://example.com/{n}.jpg" for n in range(99, -1, -1)]
     assert [picture.url for picture in guest.newest.pictures()] == newest
+
+
+def test_one_picture_is_kept_in_any_room() -> None:
+    """A guest whose only photo has a long address sees it all the same."""
+    newest = Newest(room=1, at_most=3)
+    for number in range(3):
+        newest.add(str(number), (False, NOON + timedelta(minutes=number)), Picture(str(number), ""))
+    assert [picture.thumb for picture in newest.pictures()] == ["2"]
 
 
 def test_the_reel_begins_with_what_is_featured() -> None:
