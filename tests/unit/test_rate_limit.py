@@ -1,6 +1,7 @@
 """Spec 8 and design 3.7: the record that counts one client's calls of one hour."""
 
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -52,9 +53,10 @@ class Contended(InMemoryDocuments):
     seconds = 0.0
 
     def commit(self, *_: Write, **limits: float) -> Sequence[Written]:
-        """Fail, as Firestore does."""
+        """Fail after a while, as Firestore does."""
         self.asked += 1
         self.seconds = limits["seconds"]
+        time.sleep(0.02)  # so that more calls come than a client has
         raise TimeoutError
 
 
