@@ -99,7 +99,7 @@ def test_a_guest_has_the_newest_name_and_all_photos() -> None:
 
 def test_one_picture_is_kept_in_any_room() -> None:
     """A guest whose only photo has a long address sees it all the same."""
-    newest = Newest(room=1, at_most=3)
+    newest = Newest(room=0, at_most=3)
     for number in range(3):
         newest.add(str(number), (False, NOON + timedelta(minutes=number)), Picture(str(number), ""))
     assert [picture.thumb for picture in newest.pictures()] == ["2"]
