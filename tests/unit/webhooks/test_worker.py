@@ -307,6 +307,20 @@ def test_an_acknowledgement_of_an_earlier_round_counts(parts: Parts) -> None:
     assert len(parts.posts) == 1 + len(FAILURES)
 
 
+def test_an_acknowledgement_counts_in_a_round_after_a_success(parts: Parts) -> None:
+    """Of two dispatches of one task one is acknowledged, and the other is recorded first."""
+    delivery = parts.attempts(parts.delivery(), 200)
+    parts.stored.restart(delivery.redelivered(parts.now))
+    parts.answers = [202, 500]
+
+    def other_dispatch() -> None:
+        parts.attempt(delivery, in_round=1)
+
+    parts.after("sender.post", other_dispatch)
+    parts.attempt(delivery, in_round=1)
+    assert (parts.record(delivery).outcome, len(parts.posts)) == (SUCCESS, 3)
+
+
 def test_an_acknowledgement_of_a_round_before_a_success_was_sent_again_is_over(
     parts: Parts,
 ) -> None:
