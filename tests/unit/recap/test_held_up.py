@@ -154,6 +154,15 @@ def test_a_write_whose_answer_was_lost_is_recognised(house: House, step: Step) -
     assert (house.recap()["state"], house.recap()["sent"]) == ("sent", GUESTS)
 
 
+def test_a_lock_that_other_calls_write_is_taken_in_the_end(house: House) -> None:
+    """A transaction that gives up is begun again, because calls hold the lock only shortly."""
+
+    def contended() -> None:
+        raise ChangedMeanwhileError
+
+    assert house.send(At("end locks", contended, before=True)).sent == GUESTS
+
+
 def test_a_late_start_of_a_recap_that_another_call_gave_up_sends_nothing(house: House) -> None:
     """A start fails where another call gave the recap up, even if the batch is as planned."""
 
