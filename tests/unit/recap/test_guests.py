@@ -78,6 +78,8 @@ def test_addresses_are_unique_trimmed_and_case_folded() -> None:
     ]
     assert audience.invalid == 1
     assert audience.photo_count == 7
+    audience = _audience(Mode.PERSONAL, _photo(1, "a@MÜNCHEN.example.com"))
+    assert audience.find("A@xn--mnchen-3ya.example.com") is audience.guests[0]
 
 
 def test_a_guest_has_the_id_of_the_normalised_address() -> None:
