@@ -185,7 +185,7 @@ def test_an_address_beyond_its_limit_takes_nothing_from_its_tenant(evening: Even
 def test_a_mail_that_was_not_taken_comes_with_the_next_sweep(
     evening: Evening, answer: Answer, *, again: bool
 ) -> None:
-    """One that may have left never does."""
+    """A mail that may have left is never sent again."""
     evening.mail_answers = [answer]
     evening.fail(5)
     assert evening.mailed(5) == [FAILING]

@@ -44,7 +44,7 @@ def attempt(
 def test_an_unknown_receiver_is_slow_after_one_slow_attempt(
     receivers: FastReceivers, clock: Clock
 ) -> None:
-    """Another URL and another event are not."""
+    """One slow attempt says nothing of another URL, or of the URL at another event."""
     assert not receivers.has_to_wait("e1", URL)
     attempt(receivers, clock, seconds=1)
     assert receivers.has_to_wait("e1", URL)
@@ -64,7 +64,7 @@ def test_a_fast_receiver_is_slow_after_two_slow_attempts_in_a_row(
 
 
 def test_a_slow_receiver_is_tried_every_two_minutes(receivers: FastReceivers, clock: Clock) -> None:
-    """One attempt finds out; a fast one brings the receiver back."""
+    """After two minutes one attempt is made; a fast one makes the receiver fast again."""
     attempt(receivers, clock, seconds=5)
     clock.now += TRIED_AGAIN_AFTER_SECONDS
     assert not receivers.has_to_wait("e1", URL)
@@ -91,7 +91,7 @@ def test_while_an_attempt_takes_long_its_receiver_gets_no_other_one(
 
 
 def test_an_unknown_receiver_has_one_place(receivers: FastReceivers) -> None:
-    """Its first answer decides about the others."""
+    """While the first attempt at an unknown receiver is under way, the others wait."""
     with receivers.under_way("e1", URL):
         assert receivers.has_to_wait("e1", URL)
 

@@ -102,7 +102,7 @@ def test_what_it_says(told: Change, subject: str, says: list[str]) -> None:
 
 
 def test_several_urls_are_counted() -> None:
-    """In the subject; each has its own block."""
+    """The subject counts the URLs, and each URL has its own block."""
     made = mail(change(), change(), change(Standing.RECOVERED, url="https://crm.example.com:8443/"))
     assert made.subject == "Webhook URLs: 2 are failing, 1 works again: Garden party"
     assert shown("https://crm.example.com:8443/") in made.html

@@ -133,13 +133,13 @@ def test_no_delivery_of_an_event_is_due_before_an_earlier_one(
 
 
 def test_a_delivery_that_has_to_wait_is_not_overtaken(pace: Pace) -> None:
-    """As a second milestone, which waits a second."""
+    """A second milestone waits a second, and later deliveries wait behind it."""
     assert pace.wait("e1", timedelta(seconds=1)) == timedelta(seconds=1)
     assert pace.wait("e1") >= timedelta(seconds=1)
 
 
 def test_no_more_becomes_due_than_the_pace(pace: Pace, clock: Clock) -> None:
-    """Of one busy event, over any time, beyond its burst."""
+    """Beyond its burst, a busy event has no more deliveries due than the pace, over any time."""
     due = []
     chance = random.Random(3)  # noqa: S311 - chance, not a secret
     for _ in range(3_000):

@@ -125,7 +125,7 @@ def test_every_url_gets_the_types_that_it_takes(parts: Parts) -> None:
 
 @pytest.mark.parametrize("settings", [[], [{"url": URL, "events": ["event.archived"]}]])
 def test_what_nobody_takes_is_not_recorded(parts: Parts, settings: list[Any]) -> None:
-    """And nothing is counted or looked up for it."""
+    """A message without a taker costs no count, no look-up and no record."""
     parts.subscribe(*settings)
     publish(parts, parts.photo(email="ana@example.com"))
     assert parts.calls == ["get settings"]
@@ -177,7 +177,7 @@ def test_a_new_event_gets_its_secret(parts: Parts) -> None:
 
 
 def test_other_writes_of_an_event_make_no_secret(parts: Parts) -> None:
-    """Deleting the photo sends no second event."""
+    """An event has one secret from its first write: a change and a deletion write none."""
     publish_event(parts, EventStatus.DRAFT, EventStatus.DRAFT)
     publish_event(parts, EventStatus.DRAFT, None)
     assert not parts.calls
@@ -426,7 +426,7 @@ CALLS = (
 def test_a_trigger_that_is_stopped_and_run_again_ends_as_one_that_was_not(
     parts: Parts, call: str, when: str, stop: Callable[[], None]
 ) -> None:
-    """Wherever it stops, before the effect of a call or after it."""
+    """A second run ends as an undisturbed one, after a stop at any call."""
     photo = everything(parts)
     getattr(parts, when)(call, stop)
     with suppress(Crash, ServiceError):

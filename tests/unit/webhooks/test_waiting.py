@@ -142,7 +142,7 @@ def test_a_first_attempt_at_a_slow_receiver_moves_to_the_slow_queue(parts: Parts
 
 
 def test_the_slow_queues_task_makes_the_attempt(parts: Parts) -> None:
-    """Also in a worker that knows nothing of the receiver."""
+    """A worker that knows nothing of the receiver makes a slow task's attempt."""
     delivery = parts.delivery()
     worker = slow_worker(parts)
     worker.attempt(AttemptRequest(EVENT, delivery.id, 1))

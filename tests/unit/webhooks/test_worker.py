@@ -354,7 +354,7 @@ def test_an_acknowledgement_of_another_url_is_over(parts: Parts) -> None:
 
 
 def test_an_acknowledgement_of_a_record_that_is_gone_is_over(parts: Parts) -> None:
-    """There is nothing left to write it to."""
+    """An acknowledgement writes no record anew where the TTL policy has deleted the delivery."""
     delivery = parts.delivery()
 
     def deleted() -> None:
