@@ -26,7 +26,12 @@ from functions.mail.staff_mail import mail_time, staff_mail
 from functions.mail.texts import templates_in
 from functions.outside import Clock, Task, TaskQueue
 from functions.recap.ledger.batch import TIMEOUT, RecapState
-from functions.recap.recap_arguments import RecapArguments, ScheduleArguments, verified_address
+from functions.recap.recap_arguments import (
+    OF_A_RECAP,
+    RecapArguments,
+    ScheduleArguments,
+    verified_address,
+)
 from functions.recap.report import unconfirmed
 from functions.recap.send_recap import RecapSender
 
@@ -225,13 +230,10 @@ def _is_cooldown(refused: CallError) -> bool:
 
 def _record(caller: Caller, arguments: ScheduleArguments, version: str) -> dict[str, Any]:
     return {
+        **arguments.of_a_recap,
         "at": arguments.at,
-        "mode": arguments.mode,
-        "subject": arguments.subject,
-        "message": arguments.message,
-        "onlyNew": arguments.only_new,
         "tenantId": arguments.tenant_id,
-        "by": {"uid": caller.uid, "email": caller.email},
+        "by": caller.record,
         "version": version,
         "state": ScheduleState.SCHEDULED,
         "outcome": None,
@@ -244,8 +246,8 @@ def _arguments(event_id: str, record: Mapping[str, Any]) -> RecapArguments:
     Raises:
         CallError: `invalid-argument`.
     """
-    names = ("mode", "subject", "message", "onlyNew", "tenantId")
-    return RecapArguments.read({"eventId": event_id} | {name: record.get(name) for name in names})
+    data = {name: record.get(name) for name in ("tenantId", *OF_A_RECAP)}
+    return RecapArguments.read({"eventId": event_id} | data)
 
 
 def _cancelled(found: Document | None) -> Sequence[Write]:
