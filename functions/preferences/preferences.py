@@ -13,7 +13,7 @@ records decide together which mails an address gets (design 3.54):
 - Without a choice there, off in any account of the mailbox holds, whatever its `+tag` or dots.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -21,6 +21,7 @@ from typing import Any, Final, Self, TypeAlias
 
 from functions.call_rules import refuse, refuse_unknown
 from functions.firestore.model import time
+from functions.outside import Accounts
 from functions.wall.address import address_hash, deliverable, guest_uid, mailbox
 
 PREFERENCES: Final = "emailPreferences"
@@ -43,9 +44,13 @@ TRANSACTIONAL: Final = "transactional"
 
 def chosen(record: Mapping[str, Any] | None, flag: Flag) -> bool | None:
     """The choice in the user `record`, which may be missing; None without one."""
-    stored = (record or {}).get(PREFERENCES)
-    value = stored.get(flag) if isinstance(stored, Mapping) else None
+    value = _stored(record or {}).get(flag)
     return value if isinstance(value, bool) else None
+
+
+def _stored(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    stored = record.get(PREFERENCES)
+    return stored if isinstance(stored, Mapping) else {}
 
 
 def flags(record: Mapping[str, Any] | None) -> dict[Flag, bool]:
@@ -120,9 +125,6 @@ can make accounts with `+tags` of somebody's mailbox without end."""
 MAX_READ: Final = 200
 """Entries of a list that are read, if it is longer all the same: a change writes each of them, and
 Firestore refuses a commit of more than 500 writes."""
-
-VerifiedAddresses: TypeAlias = Callable[[Collection[str]], Mapping[str, str]]
-"""The addresses that Firebase Authentication has verified, by user id, of some users."""
 
 
 def account_address(record: Mapping[str, Any] | None) -> str | None:
@@ -202,6 +204,16 @@ class AddressRecords:
         )
         return replace(self, accounts=accounts, relatives=relatives)
 
+    def changed(self, choices: Mapping[Flag, bool]) -> Self:
+        """The records with `choices`, of which relatives only have flags turned off."""
+        off = {flag: value for flag, value in choices.items() if not value}
+        return replace(
+            self,
+            own=_with(self.own, choices),
+            accounts=_with(self.accounts, choices),
+            relatives=_with(self.relatives, off),
+        )
+
     def doubtful(self) -> set[str]:
         """The accounts whose choice counts only where their address is verified."""
         return {
@@ -219,10 +231,10 @@ class AddressRecords:
         """
         return {flag: self._flag(flag, verified) for flag in Flag}
 
-    def ask(self, verified: VerifiedAddresses) -> dict[Flag, bool]:
+    def ask(self, accounts: Accounts) -> dict[Flag, bool]:
         """The same, by asking for those addresses where there are any."""
         uids = self.doubtful()
-        return self.flags(verified(uids) if uids else {})
+        return self.flags(accounts.verified_addresses(uids) if uids else {})
 
     def _flag(self, flag: Flag, verified: Mapping[str, str]) -> bool:
         if _is_off(self.own, flag):
@@ -237,6 +249,10 @@ class AddressRecords:
 
 def _record_id(account: Mapping[str, Any]) -> str:
     return guest_uid(address_hash(account_address(account) or ""))
+
+
+def _with(records: Records, choices: Mapping[Flag, bool]) -> Records:
+    return {uid: {**it, PREFERENCES: {**_stored(it), **choices}} for uid, it in records.items()}
 
 
 def _is_off(records: Records, flag: Flag) -> bool:

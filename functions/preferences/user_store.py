@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from functions.firestore.model import Document, Documents, Merge, time
+from functions.outside import Accounts
 from functions.preferences.preferences import (
     ACCOUNTS,
     CHOSEN_AT,
@@ -15,7 +16,6 @@ from functions.preferences.preferences import (
     UNREACHABLE_UNTIL,
     AddressRecords,
     Flag,
-    VerifiedAddresses,
     account_address,
     account_ids,
     address_record_id,
@@ -60,11 +60,16 @@ class UserStore:
         others = {key: record for key, record in records.items() if key not in own}
         return AddressRecords.of(box, address, own, others, named=uid)
 
-    def choose(self, of: AddressRecords, choices: Mapping[Flag, bool], at: datetime) -> None:
+    def choose(
+        self, of: AddressRecords, choices: Mapping[Flag, bool], at: datetime
+    ) -> AddressRecords:
         """Set some flags in all records of an address, and leave all other fields alone.
 
         Accounts with another address of the mailbox only have flags turned off. A guest who turns
         recaps on is mailed again, even after a hard bounce, at each address of the mailbox.
+
+        Returns:
+            The records with these flags, without another read.
         """
         off = {flag: value for flag, value in choices.items() if not value}
         is_reached = bool(choices.get(Flag.RECAP))
@@ -80,6 +85,7 @@ class UserStore:
                 if is_reached
             ),
         )
+        return of.changed(choices)
 
     def free(
         self, uid: str, account: Mapping[str, Any], on: Collection[Flag], at: datetime
@@ -115,7 +121,7 @@ class UserStore:
             writes.append(Merge(_path(mailbox), {(UNREACHABLE, uid): True}))
         self._write(*writes)
 
-    def list_account(self, box: str, uid: str, verified: VerifiedAddresses) -> None:
+    def list_account(self, box: str, uid: str, accounts: Accounts) -> None:
         """List the account `uid` in the record of its mailbox: a read, and a write if it is new.
 
         In a full list a verified account takes the place of an account that is not.
@@ -126,7 +132,7 @@ class UserStore:
         if len(listed) < MAX_ACCOUNTS:
             self._write(Merge(_path(box), {(ACCOUNTS, uid): True}))
             return
-        addresses = verified([uid, *listed])
+        addresses = accounts.verified_addresses([uid, *listed])
         owned = {it for it in addresses if address_record_id({"email": addresses[it]}) == box}
         unverified = set(listed) - owned
 

@@ -20,7 +20,7 @@ from functions.webhooks.failing_endpoints.failing_endpoint import (
     FailingEndpoint,
     event_of_notice,
 )
-from tests.in_memory.adapters import service_on
+from tests.in_memory.adapters import InMemoryThreads, service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.mailer import InMemoryMailer
 from tests.in_memory.outside import InMemoryTaskQueue, InMemoryTasks
@@ -178,7 +178,7 @@ class EndpointWorld:
             task_queue=InMemoryTaskQueue(self._tasks, instance.call),
             sender=lambda: None,
             mailer=lambda: InMemoryMailer(self._mailed, once),
-            threads=lambda *_: instance.in_parallel,
+            threads=InMemoryThreads(instance.in_parallel),
         )
 
 

@@ -235,8 +235,9 @@ def _act(people: People, link: Callable[[int], Ids], act: tuple[Any, ...], *, is
             people.delete(uid)
         case "verify", uid, email:
             people.verified[uid] = email
+            return is_out and not people.waiting  # the owner may have turned recaps on before
         case "change", number, flags:
-            people.change(link(number), **flags)
+            assert people.change(link(number), **flags) == people.look_up(link(number))
             return False in flags.values() or (is_out and True not in flags.values())
         case "click", number:
             people.click(link(number))

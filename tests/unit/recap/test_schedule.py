@@ -9,8 +9,9 @@ import pytest
 
 from emulator.neighbours.sendgrid import Answer, refused
 from functions.call_rules import Caller, Role
+from functions.outside import NotDueError
 from functions.recap.recap_arguments import ScheduleArguments
-from functions.recap.schedule import NotYetError, task_of
+from functions.recap.schedule import task_of
 from tests.in_memory.through import Crash
 from tests.unit.recap.parts import EVENT, NOON, ORGANIZER, TENANT, At, House, crash, guest
 
@@ -122,7 +123,7 @@ def test_what_may_pass_is_tried_again_for_an_hour(
     planned.house.now = MORNING + timedelta(minutes=minutes)
     planned.house.answers = [refused(401)] * 5
     if state == "scheduled":
-        with pytest.raises(NotYetError):
+        with pytest.raises(NotDueError):
             planned.run()
     else:
         planned.run()
