@@ -192,3 +192,31 @@ def test_a_superadmin_plans_for_the_tenant_that_was_named(planned: Planned) -> N
     planned.house.claims = {"role": "superadmin", "tenantId": "other"}
     planned.run()
     assert planned.record["state"] == "sent"
+
+
+@pytest.mark.parametrize("crashed", [False, True])
+def test_a_recap_with_unconfirmed_mails_is_sent_and_its_planner_told(
+    planned: Planned, *, crashed: bool
+) -> None:
+    """The recap is over: no further run confirms its mails, so the news does not wait an hour."""
+    planned.plan()
+    if crashed:
+        with pytest.raises(Crash):
+            planned.run(through=At("mailer.send", crash))
+        planned.house.later(minutes=11)
+        planned.house.mails.clear()
+    else:
+        planned.house.answers = [Answer(502, {}, b"<html>")]
+    planned.run()
+    outcome = planned.record["outcome"]
+    assert planned.record["state"] == "sent"
+    assert (outcome["sent"], outcome["unconfirmed"]) == (2, 2)
+    [(address, mail)] = planned.house.mails
+    assert (address, mail.subject) == (
+        ADMIN["email"],
+        "The planned recap went out, but not all of it is confirmed: Summer Party",
+    )
+    assert outcome["message"] in mail.text
+    assert "did not confirm 2 of the mails" in outcome["message"]
+    planned.run()
+    assert len(planned.house.mails) == 1
