@@ -13,15 +13,16 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from functions import parameters
-from functions.cache import once
+from functions.cache import made_once, once
 from functions.firestore.client import documents
 from functions.gcp.auth_users import FirebaseAccounts
 from functions.gcp.secret_manager import SecretManager, secret_manager_client
-from functions.outside import Clock, InParallel, Item, Result, Task, TaskQueue
+from functions.outside import Clock, InParallel, Item, Result, Task
 from functions.parts import Adapters
 from functions.service import Service
 
 if TYPE_CHECKING:
+    from functions.gcp.cloud_tasks import CloudTasks, EmulatedTasks
     from functions.mail.sendgrid import SendGridMailer
     from functions.webhooks.sender.http_sender import HttpSender
 
@@ -37,7 +38,7 @@ def service() -> Service:
         Adapters(
             clock=CLOCK,
             documents=documents,
-            task_queue=_Tasks(),
+            task_queue=ProcessTasks(),
             secrets=secret_reader(),
             sender=webhook_sender,
             mailer=_mailer,
@@ -55,21 +56,25 @@ def secret_reader() -> SecretManager:
     return SecretManager(secret_manager_client, parameters.project_id() or "", CLOCK)
 
 
-class _Tasks:
+class ProcessTasks:
     """See `TaskQueue`; the first task makes the client, which would slow a cold start down."""
+
+    def __init__(self) -> None:
+        """No task is queued yet."""
+        self.lock = threading.RLock()
+
+    @made_once
+    def queue(self) -> "CloudTasks | EmulatedTasks":
+        """Cloud Tasks, or firebase-tools' emulator of it where there is one."""
+        from functions.gcp.cloud_tasks import CloudTasks, EmulatedTasks
+
+        if emulator := os.environ.get("CLOUD_TASKS_EMULATOR_HOST"):
+            return EmulatedTasks(emulator)
+        return CloudTasks.of_environment()
 
     def enqueue(self, task: Task) -> None:
         """See `TaskQueue`."""
-        _queue().enqueue(task)
-
-
-@once
-def _queue() -> TaskQueue:
-    from functions.gcp.cloud_tasks import CloudTasks, EmulatedTasks
-
-    if emulator := os.environ.get("CLOUD_TASKS_EMULATOR_HOST"):
-        return EmulatedTasks(emulator)
-    return CloudTasks.of_environment()
+        self.queue.enqueue(task)
 
 
 class SystemRandom:
