@@ -30,7 +30,7 @@ from emulator.neighbours.cloud_tasks import Rate
 from functions import parameters
 from functions.outside import Clock as ProcessClock
 from functions.webhooks.deliveries.delivery import SLOW_AFTER
-from functions.webhooks.deliveries.fair_pace import Pace, slow_attempts_a_second
+from functions.webhooks.deliveries.fair_pace import Pace, Tenants, slow_attempts_a_second
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SLOW_QUEUE
 from functions.webhooks.deliveries.receiver_speed import FastReceivers
 from functions.webhooks.sender.http_sender import TIMEOUT_SECONDS
@@ -208,10 +208,16 @@ class Queue:
         self.go_on()
 
 
-def _tenant_of(count: int, event_id: str) -> str:
-    """One of `count` tenants that share the floods, or with 0 a tenant for each event."""
-    number = event_id.rpartition("-")[2]
-    return f"tenant-{int(number) % count}" if count and number.isdecimal() else event_id
+class _Tenants(Tenants):
+    """`count` tenants that share the floods, or with 0 a tenant for each event."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+
+    def of(self, event_id: str) -> str:
+        number = event_id.rpartition("-")[2]
+        shared = self._count and number.isdecimal()
+        return f"tenant-{int(number) % self._count}" if shared else event_id
 
 
 class Project:
@@ -220,7 +226,7 @@ class Project:
     def __init__(self, case: Beside) -> None:
         self._case = case
         self._clock = Clock()
-        self._tenant_of = functools.partial(_tenant_of, case.tenants)
+        self._tenants = _Tenants(case.tenants)
         self._chance = random.Random(SEED)  # noqa: S311 - chance, not a secret
         self._queues = {
             name: self._queue(name)
@@ -228,10 +234,8 @@ class Project:
         }
         a_second = parameters.of_deploy().event_deliveries_a_second if case.pace else NO_PACE
         triggers = _endpoint("onPhotoWritten").maxInstances
-        self._paces = [
-            Pace(a_second, self._clock.process, self._tenant_of) for _ in range(triggers)
-        ]
-        self._resends = Pace(a_second, self._clock.process, self._tenant_of)
+        self._paces = [Pace(a_second, self._clock.process, self._tenants) for _ in range(triggers)]
+        self._resends = Pace(a_second, self._clock.process, self._tenants)
         self.late: dict[str, list[float]] = {GOOD: [], FLAKY: [], _SLOW: []}
 
     def run(self) -> None:
@@ -331,7 +335,7 @@ class Project:
             else NO_PACE
         )
         knows = FastReceivers if self._case.places else _Unbounded
-        clock, tenants = self._clock.process, self._tenant_of
+        clock, tenants = self._clock.process, self._tenants
         workers = [
             Instance(knows(clock, tenants), Pace(slow_a_second, clock, tenants))
             for _ in range(endpoint.maxInstances)

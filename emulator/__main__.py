@@ -116,8 +116,8 @@ def _unknown(command: str, arguments: "list[str]") -> str:
     named = itertools.takewhile(
         lambda name: not name.startswith("-"), (name for name in arguments if name != ALL)
     )
-    unknown = (name for name in named if name not in known and not name.startswith("tests/"))
-    return next(unknown, "")
+    unknown = (name for name in named if name not in known)
+    return next((name for name in unknown if not any(check.has(name) for check in CHECKS)), "")
 
 
 def _help() -> str:

@@ -1,4 +1,4 @@
-"""What a use case is handed of the outside: the clock, threads, secrets and the queue of tasks.
+"""What a use case is handed of the outside: time, chance, threads, users, secrets, queued tasks.
 
 `functions/process.py` has what a deployed process hands in. `Recent` keeps what was read there.
 """
@@ -6,10 +6,11 @@
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,41 @@ class InParallel(Protocol):
         """
 
 
+class Threads(Protocol):
+    """The threads of a process."""
+
+    def pool(self, at_once: int, name: str, *, helped: bool = ...) -> InParallel:
+        """Threads that work on `at_once` items at a time; `name` stands in stack dumps.
+
+        With `helped` the calling thread works on every item that no thread has begun. So no call
+        waits for the items of other calls, and a call with one item needs no other thread.
+        Otherwise no more than `at_once` items of all calls together are worked on.
+        """
+
+    def mutex(self) -> AbstractContextManager[object]:
+        """A mutex for threads that share an object."""
+
+
+class Random(Protocol):
+    """Chance."""
+
+    def word(self) -> str:
+        """32 hex digits: an id that was never there before, and that nobody can guess."""
+
+    def webhook_secret(self) -> str:
+        """A fresh secret: `whsec_` and 32 bytes in base64, as Standard Webhooks have it."""
+
+
+class Accounts(Protocol):
+    """The users of Firebase Authentication; a call raises where it could not be asked."""
+
+    def verified_addresses(self, uids: Collection[str]) -> Mapping[str, str]:
+        """The verified e-mail addresses of those users who have one, by user id."""
+
+    def claims_of(self, uid: str) -> Mapping[str, Any] | None:
+        """What the user's next ID token says; None where the user is gone, or switched off."""
+
+
 class SecretReader(Protocol):
     """Secret Manager."""
 
@@ -119,6 +155,14 @@ class Task:
     def body(self) -> bytes:
         """The body of the request to the function, in the callable protocol."""
         return json.dumps({"data": dict(self.data)}).encode()
+
+
+class MalformedTaskError(ValueError):
+    """The body of a task is none that this release makes."""
+
+
+class NotDueError(Exception):
+    """A task cannot be carried out yet; its queue has to run it again later."""
 
 
 class TaskQueue(Protocol):

@@ -6,20 +6,20 @@ See `functions/service.py`, whose lower half this is.
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from functions.cache import made_once
 from functions.firestore.model import Documents
-from functions.outside import Clock, InParallel, SecretReader, TaskQueue
+from functions.outside import Accounts, Clock, Random, SecretReader, TaskQueue, Threads
 from functions.parameters import Parameters
 from functions.rate_limit import RateLimit
 from functions.recap.limits import MailingStore, RecapLimits, Slots
-from functions.webhooks.deliveries.fair_pace import Pace
+from functions.webhooks.deliveries.fair_pace import Pace, Tenants
 
 if TYPE_CHECKING:
     from functions.links.link import LinkSigner
     from functions.mail import message, sendgrid_events
-    from functions.preferences import preferences, user_store
+    from functions.preferences import user_store
     from functions.recap import feedback, planner
     from functions.recap.audience.guests import GuestStore
     from functions.recap.ledger.recap_store import RecapStore
@@ -35,30 +35,22 @@ class Adapters:
 
     Attributes:
         documents: Makes the way to Firestore, for which a process needs credentials.
-        grouped_documents: The same, for many threads that each read and write one document.
         task_queue: Cloud Tasks.
         secrets: Secret Manager.
         sender: Makes what posts to receivers; it loads the authorities that are trusted.
         mailer: Makes the mail service's client.
-        threads: Makes what works on items in parallel; see `Threads`.
-        verified_addresses: Firebase Authentication: the verified addresses of users, by user id.
-        claims_of: Firebase Authentication: what a user's next ID token says; None without the user.
-        new_word: Makes 32 random hex digits, an id that was never there before.
-        new_secret: Makes a secret of webhooks.
+        accounts: Firebase Authentication.
     """
 
     clock: Clock
     documents: Callable[[], Documents]
-    grouped_documents: Callable[[], Documents]
     task_queue: TaskQueue
     secrets: SecretReader
     sender: "Callable[[], Sender]"
     mailer: "Callable[[], message.Mailer]"
-    threads: Callable[..., InParallel]
-    verified_addresses: "preferences.VerifiedAddresses"
-    claims_of: Callable[[str], dict[str, Any] | None]
-    new_word: Callable[[], str]
-    new_secret: Callable[[], str]
+    threads: Threads
+    accounts: Accounts
+    random: Random
     parameters: Parameters = field(default_factory=Parameters)
 
 
@@ -133,7 +125,7 @@ class Parts:
         """The photos and the user records of guests."""
         from functions.recap.audience.guests import PAGES_AT_ONCE, GuestStore
 
-        return GuestStore(self.documents, self.adapters.threads(PAGES_AT_ONCE, "guests"))
+        return GuestStore(self.documents, self.adapters.threads.pool(PAGES_AT_ONCE, "guests"))
 
     @made_once
     def mailings(self) -> MailingStore:
@@ -163,10 +155,10 @@ class Parts:
             guests=self.guests,
             sender=self.mail_sender,
             mailer=self.mailer,
-            verified=self.adapters.verified_addresses,
+            accounts=self.adapters.accounts,
             hosts=PhotoHosts.read(given.photo_hosts, given.project),
             clock=self.clock,
-            new_word=self.adapters.new_word,
+            random=self.adapters.random,
             limits=RecapLimits(
                 per_call=given.recipients_per_recap,
                 per_address=given.recaps_per_address_a_day,
@@ -193,19 +185,17 @@ class Parts:
         from functions.webhooks.deliveries import delivery_store
 
         page = self.parameters.deliveries_at_once
-        return delivery_store.DeliveryStore(self.adapters.grouped_documents(), sweep_page=page)
+        return delivery_store.DeliveryStore(self.documents.grouped(), sweep_page=page)
 
     @made_once
-    def _tenants(self) -> "delivery_store.Tenants":
-        from functions.webhooks.deliveries import delivery_store
-
-        return delivery_store.Tenants(self.documents, self.clock)
+    def _tenants(self) -> Tenants:
+        return Tenants(self.documents, self.clock)
 
     @made_once
     def pace(self) -> Pace:
         """The pace of all deliveries that this process makes due."""
         a_second = self.parameters.event_deliveries_a_second
-        return Pace(a_second, self.clock, self._tenants.of)
+        return Pace(a_second, self.clock, self._tenants)
 
     @made_once
     def _redelivery(self) -> "redelivery.Redelivery":
@@ -219,4 +209,4 @@ class Parts:
         """Each event's secret, as this process remembers it."""
         from functions.webhooks import signing
 
-        return signing.RememberedSecrets(self.documents, self.adapters.new_secret, self.clock)
+        return signing.RememberedSecrets(self.documents, self.adapters.random, self.clock)

@@ -7,24 +7,24 @@ import time
 from base64 import b64encode
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager
 from contextvars import copy_context
 from datetime import UTC, datetime
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from functions import parameters
-from functions.cache import once
-from functions.firestore.client import documents, grouped_documents
-from functions.gcp import auth_users
+from functions.cache import made_once, once
+from functions.firestore.client import documents
+from functions.gcp.auth_users import FirebaseAccounts
 from functions.gcp.secret_manager import SecretManager, secret_manager_client
-from functions.outside import Clock, Item, Result, Task, TaskQueue
+from functions.outside import Clock, InParallel, Item, Result, Task
 from functions.parts import Adapters
 from functions.service import Service
 
 if TYPE_CHECKING:
+    from functions.gcp.cloud_tasks import CloudTasks, EmulatedTasks
     from functions.mail.sendgrid import SendGridMailer
     from functions.webhooks.sender.http_sender import HttpSender
-    from functions.webhooks.sender.resolver import SystemResolver
 
 CLOCK: Final = Clock(lambda: datetime.now(UTC), time.monotonic, time.sleep)
 _WORD_BYTES: Final = 16
@@ -38,16 +38,13 @@ def service() -> Service:
         Adapters(
             clock=CLOCK,
             documents=documents,
-            grouped_documents=grouped_documents,
-            task_queue=_Tasks(),
+            task_queue=ProcessTasks(),
             secrets=secret_reader(),
             sender=webhook_sender,
             mailer=_mailer,
-            threads=Threads,
-            verified_addresses=auth_users.verified_addresses,
-            claims_of=auth_users.claims_of,
-            new_word=partial(secrets.token_hex, _WORD_BYTES),
-            new_secret=new_webhook_secret,
+            threads=ProcessThreads(),
+            accounts=FirebaseAccounts(),
+            random=SystemRandom(),
             parameters=parameters.of_deploy(),
         )
     )
@@ -59,28 +56,39 @@ def secret_reader() -> SecretManager:
     return SecretManager(secret_manager_client, parameters.project_id() or "", CLOCK)
 
 
-class _Tasks:
+class ProcessTasks:
     """See `TaskQueue`; the first task makes the client, which would slow a cold start down."""
+
+    def __init__(self) -> None:
+        """No task is queued yet."""
+        self.lock = threading.RLock()
+
+    @made_once
+    def queue(self) -> "CloudTasks | EmulatedTasks":
+        """Cloud Tasks, or firebase-tools' emulator of it where there is one."""
+        from functions.gcp.cloud_tasks import CloudTasks, EmulatedTasks
+
+        if emulator := os.environ.get("CLOUD_TASKS_EMULATOR_HOST"):
+            return EmulatedTasks(emulator)
+        return CloudTasks.of_environment()
 
     def enqueue(self, task: Task) -> None:
         """See `TaskQueue`."""
-        _queue().enqueue(task)
+        self.queue.enqueue(task)
 
 
-@once
-def _queue() -> TaskQueue:
-    from functions.gcp.cloud_tasks import CloudTasks, EmulatedTasks
+class SystemRandom:
+    """See `Random`."""
 
-    if emulator := os.environ.get("CLOUD_TASKS_EMULATOR_HOST"):
-        return EmulatedTasks(emulator)
-    return CloudTasks.of_environment()
+    def word(self) -> str:
+        """See `Random`."""
+        return secrets.token_hex(_WORD_BYTES)
 
+    def webhook_secret(self) -> str:
+        """See `Random`."""
+        from functions.webhooks.signing import WHSEC
 
-def new_webhook_secret() -> str:
-    """A fresh secret: `whsec_` and 32 random bytes in base64, as Standard Webhooks have it."""
-    from functions.webhooks.signing import WHSEC
-
-    return WHSEC + b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
+        return WHSEC + b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
 
 
 def _mailer() -> "SendGridMailer":
@@ -95,42 +103,38 @@ def webhook_sender() -> "HttpSender":
 
     import certifi
 
-    from functions.webhooks.deliveries.endpoint_url import is_public, is_public_or_loopback
     from functions.webhooks.sender.adapter import PinnedAdapter
     from functions.webhooks.sender.http_sender import HttpSender
 
-    # The resolver's library is loaded while the first record is being read.
-    threading.Thread(target=_resolver, daemon=True).start()
     tls = create_default_context(cafile=certifi.where())
     if further := parameters.webhook_ca_bundle():
         tls.load_verify_locations(further)
-    local = parameters.webhook_allow_loopback()
-    return HttpSender(
+    sender = HttpSender(
         adapter=PinnedAdapter(tls, CLOCK),
-        resolve=lambda host, seconds: _resolver().resolve(host, seconds),
         clock=CLOCK,
-        is_allowed=is_public_or_loopback if local else is_public,
+        may_be_loopback=parameters.webhook_allow_loopback(),
     )
+    # The resolver's library is loaded while the first record is being read.
+    threading.Thread(target=lambda: sender.resolver, daemon=True).start()
+    return sender
 
 
-@once
-def _resolver() -> "SystemResolver":
-    from functions.webhooks.sender.resolver import SystemResolver
+class ProcessThreads:
+    """See `Threads`; pools start their threads on demand."""
 
-    return SystemResolver(CLOCK)
+    def pool(self, at_once: int, name: str, *, helped: bool = True) -> InParallel:
+        """See `Threads`."""
+        return _Pool(at_once, name, helped=helped)
+
+    def mutex(self) -> AbstractContextManager[object]:
+        """See `Threads`."""
+        return threading.Lock()
 
 
-class Threads:
-    """Works in threads, which all calls share and which are started on demand.
+class _Pool:
+    """See `Threads.pool`; a thread runs in the context of its call: log lines name the request."""
 
-    With `helped` the calling thread works on every item that no thread has begun. So no call waits
-    for the items of other calls, and a call with one item needs no other thread. Otherwise no more
-    than `at_once` items of all calls together are worked on. A thread runs in the context of its
-    call, so that log lines name the request.
-    """
-
-    def __init__(self, at_once: int, name: str, *, helped: bool = True) -> None:
-        """Start at most `at_once` threads, named `name` in stack dumps."""
+    def __init__(self, at_once: int, name: str, *, helped: bool) -> None:
         self._own = int(helped)
         self._pool = ThreadPoolExecutor(at_once, thread_name_prefix=name)
 

@@ -4,7 +4,6 @@
 adapters. Each property imports what it makes, so that a cold instance loads what it calls.
 """
 
-import threading
 from typing import TYPE_CHECKING, Final
 
 from functions.cache import made_once
@@ -41,8 +40,8 @@ class Service(Parts):
             statuses=self.statuses,
             users=self.users,
             clock=self.clock,
-            recaps_in_parallel=self.adapters.threads(_REPORTS_AT_ONCE, "recaps"),
-            guests_in_parallel=self.adapters.threads(_REPORTS_AT_ONCE, "guests"),
+            recaps_in_parallel=self.adapters.threads.pool(_REPORTS_AT_ONCE, "recaps"),
+            guests_in_parallel=self.adapters.threads.pool(_REPORTS_AT_ONCE, "guests"),
         )
 
     @made_once
@@ -59,11 +58,13 @@ class Service(Parts):
             slots=self.slots,
             mailer=self.mailer,
             links=self.link_signer,
-            in_parallel=self.adapters.threads(REQUESTS_AT_ONCE, "mail", helped=False),
-            small_in_parallel=self.adapters.threads(SMALL_REQUESTS_AT_ONCE, "mail", helped=False),
+            in_parallel=self.adapters.threads.pool(REQUESTS_AT_ONCE, "mail", helped=False),
+            small_in_parallel=self.adapters.threads.pool(
+                SMALL_REQUESTS_AT_ONCE, "mail", helped=False
+            ),
             clock=self.clock,
-            new_word=self.adapters.new_word,
-            new_mutex=threading.Lock,
+            random=self.adapters.random,
+            threads=self.adapters.threads,
         )
 
     @made_once
@@ -92,12 +93,12 @@ class Service(Parts):
             documents=self.documents,
             sender=self.recap_sender,
             task_queue=self.adapters.task_queue,
-            claims_of=self.adapters.claims_of,
+            accounts=self.adapters.accounts,
             mailer=self.mailer,
             mail_sender=self.mail_sender,
             base_url=self.parameters.public_base_url,
             clock=self.clock,
-            new_word=self.adapters.new_word,
+            random=self.adapters.random,
         )
 
     @made_once
@@ -127,7 +128,7 @@ class Service(Parts):
             secrets=self.webhook_secrets,
             task_queue=self.adapters.task_queue,
             pace=self.pace,
-            in_parallel=self.adapters.threads(TASKS_AT_ONCE, "enqueue"),
+            in_parallel=self.adapters.threads.pool(TASKS_AT_ONCE, "enqueue"),
             clock=self.clock,
             milestones=Milestones(wall, self.clock),
         )
@@ -147,10 +148,10 @@ class Service(Parts):
             sender=self.adapters.sender(),
             tenants=self._tenants,
             task_queue=self.adapters.task_queue,
-            slow_pace=Pace(slow, self.clock, self._tenants.of),
+            slow_pace=Pace(slow, self.clock, self._tenants),
             failures=Failures(self._endpoints, self._tenants, self.clock),
             clock=self.clock,
-            fast_receivers=FastReceivers(self.clock, self._tenants.of),
+            fast_receivers=FastReceivers(self.clock, self._tenants),
         )
 
     @made_once
@@ -161,7 +162,7 @@ class Service(Parts):
         return Sweeper(
             deliveries=self.deliveries,
             task_queue=self.adapters.task_queue,
-            in_parallel=self.adapters.threads(TASKS_AT_ONCE, "sweep"),
+            in_parallel=self.adapters.threads.pool(TASKS_AT_ONCE, "sweep"),
             clock=self.clock,
         )
 
@@ -176,7 +177,7 @@ class Service(Parts):
             deliveries=self.deliveries,
             redelivery=self._redelivery,
             task_queue=self.adapters.task_queue,
-            in_parallel=self.adapters.threads(TASKS_AT_ONCE, "endpoints"),
+            in_parallel=self.adapters.threads.pool(TASKS_AT_ONCE, "endpoints"),
             clock=self.clock,
             page=self.parameters.deliveries_at_once,
         )
@@ -213,7 +214,7 @@ class Service(Parts):
             deliveries=self.deliveries,
             secrets=self.webhook_secrets,
             redelivery=self._redelivery,
-            in_parallel=self.adapters.threads(TASKS_AT_ONCE, "resend"),
+            in_parallel=self.adapters.threads.pool(TASKS_AT_ONCE, "resend"),
             clock=self.clock,
             page=self.parameters.deliveries_at_once,
         )
@@ -228,7 +229,7 @@ class Service(Parts):
             deliveries=self.deliveries,
             worker=self.worker,
             clock=self.clock,
-            new_word=self.adapters.new_word,
+            random=self.adapters.random,
         )
 
     @made_once
@@ -245,7 +246,7 @@ class Service(Parts):
             secrets=self.adapters.secrets,
             base_url=self.parameters.public_base_url,
             clock=self.clock,
-            new_word=self.adapters.new_word,
+            random=self.adapters.random,
         )
 
     @made_once

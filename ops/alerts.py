@@ -19,6 +19,8 @@ SERVER_ERRORS: Final = (
     'response_code_class="5xx"}'
 )
 """Requests that a function answered with 5xx."""
+_OF_SWEEPS: Final = "deliveries.not-swept|endpoints.not-swept|events.not-swept"
+"""Faults that come once a sweep at the most: twice in ten minutes."""
 _ERROR: Final = "ERROR"
 _WARNING: Final = "WARNING"
 
@@ -116,8 +118,8 @@ _ALERTS: Final = {
         "faults",
         "One fault of ours more than three times in ten minutes",
         _watched(
-            "sum by (message) (increase(wall_faults{message!~"
-            '"deliveries.not-swept|events.not-swept|record.unreadable"}[10m])) > 3'
+            "sum by (message) (increase("
+            f'wall_faults{{message!~"{_OF_SWEEPS}|record.unreadable"}}[10m])) > 3'
         ),
     ),
     "first-attempt-late": _alert(
@@ -148,6 +150,12 @@ _ALERTS: Final = {
         "notice-unsent",
         "A notice of failing webhooks was refused or given up",
         _logged('jsonPayload.message="notice.not-sent"', event_id="eventId"),
+    ),
+    "planned-recap-unheard": _alert(
+        _ERROR,
+        "recap-unfinished",
+        "A planned recap did not go out, and its organizer got no mail about it",
+        _logged('jsonPayload.message="recap.failure-not-mailed"', event_id="eventId"),
     ),
     "queue-depth": _alert(
         _WARNING,
@@ -194,10 +202,7 @@ _ALERTS: Final = {
         _ERROR,
         "sweep",
         "Two of the last four sweeps failed",
-        _watched(
-            "sum by (message) (increase("
-            'wall_faults{message=~"deliveries.not-swept|events.not-swept"}[20m])) > 1.5'
-        ),
+        _watched(f'sum by (message) (increase(wall_faults{{message=~"{_OF_SWEEPS}"}}[20m])) > 1.5'),
     ),
     "sweep-missing": _alert(
         _ERROR,

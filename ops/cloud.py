@@ -27,6 +27,8 @@ WAITS: Final = (2, 4, 8, 16, 32, 60, 60, 60)
 """Seconds between attempts at a call that needs something new: four minutes together."""
 _CALL_SECONDS: Final = 60
 _OPERATION_SECONDS: Final = 2
+_OPERATION_LOOKS: Final = 450
+"""A quarter of an hour of looks at one operation."""
 _PAYS_ITSELF: Final = ("serviceusage", "cloudresourcemanager")
 """APIs that are called before the project has any API on, so the project cannot be the payer."""
 
@@ -143,12 +145,17 @@ class Cloud:
 
         Raises:
             RefusedError: Google refuses, and goes on refusing.
+            OpsError: Google is still at work after a quarter of an hour.
         """
         made = self.patiently(lambda: self.call(method, api, path, body))
-        version = path.partition("/")[0]
-        while "operations/" in made.get("name", "") and not made.get("done"):
-            self._outside.sleep(_OPERATION_SECONDS)
-            made = self.call("GET", api, f"{version}/{made['name']}")
+        operation = f"{path.partition('/')[0]}/{made.get('name', '')}"
+        for _ in range(_OPERATION_LOOKS):
+            if "operations/" not in operation or made.get("done"):
+                break
+            self.wait(_OPERATION_SECONDS)
+            made = self.patiently(lambda: self.call("GET", api, operation))
+        else:
+            raise OpsError(f"Google is still at work at {path}: run this again later.")
         if "error" in made:
             failed = json.dumps({"error": made["error"]}).encode()
             raise RefusedError(made["error"].get("code", 500), failed, f"{method} {path}")

@@ -79,13 +79,18 @@ class Deployed(Parts):
                     )
 
     def schedule(self) -> Iterator[Lack]:
-        """Each job ENABLED, under the name that firebase-tools gives it."""
+        """Each job ENABLED and as often as main.py has it, under the name of firebase-tools."""
         there = self._cloud.named("cloudscheduler", f"v1/{self._region}/jobs", "jobs")
         for function in self._of("schedule"):
             job = f"firebase-schedule-{function.name}-{REGION}"
             path = f"v1/{self._region}/jobs/{job}"
             found = there.get(job, {})
             yield from self._running("cloudscheduler", path, found, "ENABLED", function)
+            if found and found.get("schedule") != function.schedule:
+                yield Lack(
+                    f"the job {job} runs {found.get('schedule')}, not {function.schedule}",
+                    deploy=self._target(function),
+                )
 
     def triggers(self) -> Iterator[Lack]:
         """Each one without a complaint of Eventarc's."""
@@ -203,7 +208,7 @@ def _differences(
     said = _said(found)
     for name, wanted in function.config.items():
         if said.get(name) != wanted and (wanted or name != "vpcConnector"):
-            yield f"has {name} {said.get(name) or 'none'}, not {wanted}"
+            yield f"has {name} {said.get(name) or 'none'}, not {wanted or 'none'}"
     has = said.get("environmentVariables", {})
     if others := [name for name, text in environment.items() if has.get(name) != text]:
         yield f"has other settings than .env: {', '.join(others)}"
@@ -217,6 +222,7 @@ def _said(found: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **service,
         **filters,
+        "minInstanceCount": service.get("minInstanceCount", 0),
         "topic": trigger.get("pubsubTopic", "").rpartition("/")[2],
         "retryPolicy": trigger.get("retryPolicy"),
         "availableCpu": float(cpu.removesuffix("m")) / (1000 if cpu.endswith("m") else 1),

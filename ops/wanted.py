@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from firebase_functions.params import BoolParam, IntParam
+
+from functions.parameters import DECLARED
 from ops.cloud import OpsError
 from tools import env_file
 
@@ -83,6 +86,8 @@ class Function:
     """Members who may call its service."""
     queue: Mapping[str, float]
     """Limits of its queue, by their names at Cloud Tasks; times in seconds."""
+    schedule: str
+    """When it runs, in the words of Cloud Scheduler; empty where nothing is scheduled."""
     cpu_setting: str
     """The setting that its number of instances follows from."""
 
@@ -163,7 +168,7 @@ def read(project: str, root: Path) -> Wanted:
     """Everything that `project` has to have, of the checkout at `root`.
 
     Raises:
-        OpsError: the checkout is not installed.
+        OpsError: the checkout is not installed; a setting is none.
     """
     config = json.loads((root / "firebase.json").read_text(encoding="utf-8"))
     indexes = json.loads((root / "firestore.indexes.json").read_text(encoding="utf-8"))
@@ -174,6 +179,7 @@ def read(project: str, root: Path) -> Wanted:
     own = root / config_name(project)
     beside = json.loads(own.read_text(encoding="utf-8")) if own.exists() else {}
     settings = settings_of(root, project)
+    _check(settings)
     settings["GCLOUD_PROJECT"] = project
     return Wanted(
         project=project,
@@ -222,6 +228,20 @@ def settings_of(root: Path, project: str) -> dict[str, str]:
         raise OpsError(str(error)) from error
 
 
+def _check(settings: Mapping[str, str]) -> None:
+    """A deploy accepts any text: a switch that is `yes` would be off without a word.
+
+    Raises:
+        OpsError: a switch or a number has another text.
+    """
+    for parameter in DECLARED.values():
+        text = settings.get(parameter.name, "")
+        if isinstance(parameter, BoolParam) and text.lower() not in ("true", "false"):
+            raise OpsError(f"{parameter.name} is {text or 'empty'} in .env: write true or false.")
+        if isinstance(parameter, IntParam) and not re.fullmatch("[0-9]+", text):
+            raise OpsError(f"{parameter.name} is {text or 'empty'} in .env: write a whole number.")
+
+
 def set_own(root: Path, project: str, name: str, value: str) -> None:
     """Write a setting into the project's own file, in the place of an earlier value."""
     env = root / f".env.{project}"
@@ -246,8 +266,14 @@ def manifest(root: Path, settings: Mapping[str, str]) -> dict[str, Any]:
             capture_output=True,
             text=True,
         )
-    except (OSError, subprocess.CalledProcessError) as error:
+    except OSError as error:
         raise OpsError("Install first: python3 -m emulator setup") from error
+    except subprocess.CalledProcessError as error:
+        *_, last = ["", *str(error.stderr).strip().splitlines()]
+        raise OpsError(
+            f"main.py cannot be read with these settings and packages: {last}\n"
+            "After an upgrade: python3 -m emulator setup"
+        ) from error
     rendered: dict[str, Any] = json.loads(made.stdout)
     return rendered
 
@@ -273,6 +299,7 @@ def _function(name: str, endpoint: Mapping[str, Any], settings: Mapping[str, str
     declared = endpoint[trigger]
     config = {
         "maxInstanceCount": int(_filled(instances, settings)),
+        "minInstanceCount": endpoint["minInstances"] or 0,
         "maxInstanceRequestConcurrency": endpoint["concurrency"],
         "availableCpu": endpoint["cpu"],
         "availableMemory": endpoint["availableMemoryMb"],
@@ -293,6 +320,7 @@ def _function(name: str, endpoint: Mapping[str, Any], settings: Mapping[str, str
             if value is not None and kind == "taskQueue"
         },
         invokers=tuple(_filled(member, settings) for member in invokers),
+        schedule=declared.get("schedule", ""),
         cpu_setting=setting[1] if setting else _INSTANCES.get(kind, ""),
     )
 

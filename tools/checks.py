@@ -59,6 +59,7 @@ def choose(arguments: Sequence[str]) -> tuple[list[Check], list[str]]:
     rest = list(arguments)
     while rest and rest[0] in NAMES:
         names.add(rest.pop(0))
+    names = names or {check.name for check in CHECKS for part in rest if check.has(part)}
     chosen = [check for check in CHECKS if not names or check.name in names]
     if rest and not names:
         # Arguments for pytest make no sense to the others.
@@ -207,7 +208,9 @@ def _run_on_cloud(
 
 def _of_pytest(check: Check, extra: Sequence[str]) -> list[str]:
     """Pytest with arguments; with the whole folder where they name no part of it."""
-    names = any(argument.startswith(check.folder) for argument in extra)
+    others = [other for other in CHECKS if other is not check]
+    extra = [part for part in extra if not any(other.has(part) for other in others)]
+    names = any(check.has(argument) for argument in extra)
     folder = [] if names else [check.folder]
     # Where it writes down which tests failed, and beside that which were skipped and why; of runs
     # at the same time each has its own.

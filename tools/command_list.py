@@ -46,6 +46,10 @@ class Check(NamedTuple):
     lanes: "tuple[tuple[str, ...], ...]" = ()
     last: str = ""
 
+    def has(self, argument: str) -> bool:
+        """Whether an argument is the path of tests of this check."""
+        return bool(self.folder) and f"{argument}/".startswith(f"{self.folder}/")
+
 
 _PYTEST = (("pytest",),)
 

@@ -72,6 +72,7 @@ class FirestoreDocuments(Documents):
         """Use the default database of `project`; every call sends the headers `metadata`."""
         self._client = client
         self._metadata = metadata
+        self._project = project
         self._database = f"projects/{project}/databases/(default)"
         self._root = f"{self._database}/documents/"
 
@@ -103,6 +104,10 @@ class FirestoreDocuments(Documents):
         """The emulator at the other end of `channel`, with an administrator's rights."""
         client = FirestoreClient(transport=FirestoreGrpcTransport(channel=channel))
         return cls(client, project, [("authorization", "Bearer owner")])
+
+    def grouped(self) -> Documents:
+        """See `Documents`; over the same connection."""
+        return GroupedDocuments(self._client, self._project, self._metadata)
 
     def get(
         self, path: str, fields: Sequence[str] = (), *, seconds: float = CALL_SECONDS
@@ -353,9 +358,3 @@ def _grouped(group: Callable[[Item], Result], item: Item, alone: Callable[..., R
         if left < _MIN_CALL_SECONDS:
             raise
     return alone(seconds=left)
-
-
-@once
-def grouped_documents() -> GroupedDocuments:
-    """The process's own, made on first use."""
-    return GroupedDocuments.of_environment()

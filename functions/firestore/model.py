@@ -309,6 +309,10 @@ class Documents(ABC):
                 writes may have been made all the same.
         """
 
+    def grouped(self) -> "Documents":
+        """The same documents, for many threads that each read and write one of them."""
+        return self
+
     def find(self, query: Query) -> Sequence[Document]:
         """The documents of a query."""
         return list(self.stream(query))

@@ -15,39 +15,29 @@ _USERS_PER_CALL: Final = 100
 _MAX_UID: Final = 128
 
 
-@once
-def _app() -> firebase_admin.App:
-    return firebase_admin.initialize_app(options={"httpTimeout": _SECONDS}, name="users")
+class FirebaseAccounts:
+    """See `Accounts`; the account of the function needs `firebaseauth.users.get`."""
 
+    def verified_addresses(self, uids: Collection[str]) -> Mapping[str, str]:
+        """See `Accounts`."""
+        users = _users(uids)
+        return {user.uid: user.email for user in users if user.email and user.email_verified}
 
-def verified_addresses(uids: Collection[str]) -> Mapping[str, str]:
-    """The verified e-mail addresses of those users who have one, by user id.
-
-    The account of the function needs `firebaseauth.users.get`.
-
-    Raises:
-        FirebaseError: Firebase Authentication could not be asked.
-    """
-    users = _users(uids)
-    return {user.uid: user.email for user in users if user.email and user.email_verified}
-
-
-def claims_of(uid: str) -> dict[str, Any] | None:
-    """What the user's next ID token says; None where the user is gone, or switched off.
-
-    The account of the function needs `firebaseauth.users.get`.
-
-    Raises:
-        FirebaseError: Firebase Authentication could not be asked.
-    """
-    for user in _users([uid]):
-        if not user.disabled:
-            address = {"email": user.email, "email_verified": user.email_verified}
-            return {**(user.custom_claims or {}), **address}
-    return None
+    def claims_of(self, uid: str) -> Mapping[str, Any] | None:
+        """See `Accounts`."""
+        for user in _users([uid]):
+            if not user.disabled:
+                address = {"email": user.email, "email_verified": user.email_verified}
+                return {**(user.custom_claims or {}), **address}
+        return None
 
 
 def _users(uids: Collection[str]) -> list[auth.UserRecord]:
     asked = [auth.UidIdentifier(uid) for uid in sorted(uids) if len(uid) <= _MAX_UID]
     pages = [asked[n : n + _USERS_PER_CALL] for n in range(0, len(asked), _USERS_PER_CALL)]
     return [user for page in pages for user in auth.get_users(page, app=_app()).users]
+
+
+@once
+def _app() -> firebase_admin.App:
+    return firebase_admin.initialize_app(options={"httpTimeout": _SECONDS}, name="users")

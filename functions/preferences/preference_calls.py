@@ -113,7 +113,7 @@ def _one_click(service: "Service", request: flask.Request, token: str) -> flask.
 
 
 def _answer(service: "Service", records: AddressRecords) -> dict[str, Any]:
-    choices = records.ask(service.adapters.verified_addresses)
+    choices = records.ask(service.adapters.accounts)
     return {"email": records.email, "preferences": on_wire(choices)}
 
 
@@ -138,10 +138,10 @@ def user_written(service: "Service", event: DocumentWritten) -> None:
         return
     with run_again("preferences.account-not-noted"):
         users, account = service.users, event.after.fields
-        verified = service.adapters.verified_addresses
-        users.list_account(box, uid, verified)
+        accounts = service.adapters.accounts
+        users.list_account(box, uid, accounts)
         on = _turned_on(event)
-        if on and has_verified(verified([uid]), uid, account):
+        if on and has_verified(accounts.verified_addresses([uid]), uid, account):
             users.free(uid, account, on, event.at)
 
 

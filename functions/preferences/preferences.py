@@ -13,7 +13,7 @@ records decide together which mails an address gets (design 3.54):
 - Without a choice there, off in any account of the mailbox holds, whatever its `+tag` or dots.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -21,6 +21,7 @@ from typing import Any, Final, Self, TypeAlias
 
 from functions.call_rules import refuse, refuse_unknown
 from functions.firestore.model import time
+from functions.outside import Accounts
 from functions.wall.address import address_hash, deliverable, guest_uid, mailbox
 
 PREFERENCES: Final = "emailPreferences"
@@ -124,9 +125,6 @@ can make accounts with `+tags` of somebody's mailbox without end."""
 MAX_READ: Final = 200
 """Entries of a list that are read, if it is longer all the same: a change writes each of them, and
 Firestore refuses a commit of more than 500 writes."""
-
-VerifiedAddresses: TypeAlias = Callable[[Collection[str]], Mapping[str, str]]
-"""The addresses that Firebase Authentication has verified, by user id, of some users."""
 
 
 def account_address(record: Mapping[str, Any] | None) -> str | None:
@@ -233,10 +231,10 @@ class AddressRecords:
         """
         return {flag: self._flag(flag, verified) for flag in Flag}
 
-    def ask(self, verified: VerifiedAddresses) -> dict[Flag, bool]:
+    def ask(self, accounts: Accounts) -> dict[Flag, bool]:
         """The same, by asking for those addresses where there are any."""
         uids = self.doubtful()
-        return self.flags(verified(uids) if uids else {})
+        return self.flags(accounts.verified_addresses(uids) if uids else {})
 
     def _flag(self, flag: Flag, verified: Mapping[str, str]) -> bool:
         if _is_off(self.own, flag):

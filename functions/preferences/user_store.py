@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from functions.firestore.model import Document, Documents, Merge, time
+from functions.outside import Accounts
 from functions.preferences.preferences import (
     ACCOUNTS,
     CHOSEN_AT,
@@ -15,7 +16,6 @@ from functions.preferences.preferences import (
     UNREACHABLE_UNTIL,
     AddressRecords,
     Flag,
-    VerifiedAddresses,
     account_address,
     account_ids,
     address_record_id,
@@ -121,7 +121,7 @@ class UserStore:
             writes.append(Merge(_path(mailbox), {(UNREACHABLE, uid): True}))
         self._write(*writes)
 
-    def list_account(self, box: str, uid: str, verified: VerifiedAddresses) -> None:
+    def list_account(self, box: str, uid: str, accounts: Accounts) -> None:
         """List the account `uid` in the record of its mailbox: a read, and a write if it is new.
 
         In a full list a verified account takes the place of an account that is not.
@@ -132,7 +132,7 @@ class UserStore:
         if len(listed) < MAX_ACCOUNTS:
             self._write(Merge(_path(box), {(ACCOUNTS, uid): True}))
             return
-        addresses = verified([uid, *listed])
+        addresses = accounts.verified_addresses([uid, *listed])
         owned = {it for it in addresses if address_record_id({"email": addresses[it]}) == box}
         unverified = set(listed) - owned
 

@@ -11,8 +11,8 @@ from datetime import datetime
 from functions.call_rules import Caller, check_event
 from functions.links.link import PreferencesLinks
 from functions.mail.message import Mailer, MailSender
-from functions.outside import Clock
-from functions.preferences.preferences import SkipReason, VerifiedAddresses
+from functions.outside import Accounts, Clock, Random
+from functions.preferences.preferences import SkipReason
 from functions.recap.audience.guests import (
     Audience,
     GuestStore,
@@ -151,7 +151,7 @@ class Gathered:
             self.planner.sender.checked(),
             reel=self.audience.reel.pictures(),
             photo_count=self.audience.photo_count,
-            new_word=self.planner.new_word,
+            random=self.planner.random,
             bytes_per_recipient=self.planner.mailer.bytes_per_recipient,
             logo_url=self.logo_url,
         )
@@ -163,19 +163,17 @@ class Planner:
 
     Attributes:
         mailer: Its `bytes_per_recipient` are also what a guest's pictures may take on average.
-        verified: Gives the verified addresses of users.
         hosts: The hosts whose photos may stand in a mail.
-        new_word: Gives an unguessable new word of letters and digits.
     """
 
     recaps: RecapStore
     guests: GuestStore
     sender: MailSender
     mailer: Mailer
-    verified: VerifiedAddresses
+    accounts: Accounts
     hosts: PhotoHosts
     clock: Clock
-    new_word: Callable[[], str]
+    random: Random
     limits: RecapLimits
 
     def event(self, caller: Caller, arguments: RecapArguments) -> tuple[WallEvent, Lock | None]:
@@ -202,7 +200,7 @@ class Planner:
         for photo in self.guests.approved_photos(arguments.event_id):
             audience.add(photo)
         skip_reasons, accounts = standing(
-            self.guests, audience.guests, self.clock.now(), self.verified
+            self.guests, audience.guests, self.clock.now(), self.accounts
         )
         logo = logo_address(event.logo_url)
         is_shown = logo is not None and self.hosts.allow(logo)

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
 import flask
-from firebase_functions.https_fn import CallableRequest, FunctionsErrorCode, HttpsError
+from firebase_functions.https_fn import CallableRequest
 
 from functions import log
 from functions.gcp.callables import StaffCall, count_call
@@ -88,24 +88,11 @@ def schedule_event_recap(service: "Service", call: StaffCall) -> dict[str, Any]:
 
 
 def send_scheduled_recap(service: "Service", task: CallableRequest[Any]) -> None:
-    """A task of the queue of planned recaps.
+    """A task of the queue of planned recaps."""
+    from functions.recap.schedule import task_of  # noqa: PLC0415 - a cold start
 
-    Raises:
-        HttpsError: `aborted`, so that the queue brings the task back after its backoff;
-            `invalid-argument` where the body is no task of ours.
-        InternalServerError: a fault; the queue brings the task back as well.
-    """
-    from functions.recap.schedule import NotYetError, task_of  # noqa: PLC0415 - a cold start
-
-    try:
-        event_id, version, at = task_of(task.data)
-    except ValueError as error:
-        raise HttpsError(FunctionsErrorCode.INVALID_ARGUMENT, str(error)) from error
     with run_again("recap.schedule-not-run"):
-        try:
-            service.recap_schedule.send(event_id, version, at)
-        except NotYetError as waiting:
-            raise HttpsError(FunctionsErrorCode.ABORTED, "not yet") from waiting
+        service.recap_schedule.send(*task_of(task.data))
 
 
 def mail_events(service: "Service", request: flask.Request) -> flask.Response:

@@ -24,7 +24,15 @@ from functions.firestore.model import Document, Documents, Put, Update, Write, t
 from functions.mail.message import Accepted, Mailer, MailSender
 from functions.mail.staff_mail import mail_time, staff_mail
 from functions.mail.texts import templates_in
-from functions.outside import Clock, Task, TaskQueue
+from functions.outside import (
+    Accounts,
+    Clock,
+    MalformedTaskError,
+    NotDueError,
+    Random,
+    Task,
+    TaskQueue,
+)
 from functions.recap.ledger.batch import TIMEOUT
 from functions.recap.recap_arguments import RecapArguments, ScheduleArguments, verified_address
 from functions.recap.report import unconfirmed
@@ -49,29 +57,23 @@ class ScheduleState(StrEnum):
     CANCELLED = "cancelled"
 
 
-class NotYetError(Exception):
-    """The queue has to run the task again later."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecapSchedule:
     """Plans recaps and sends them; one instance serves all threads of the process.
 
     Attributes:
-        claims_of: Gives a user's claims from Firebase Authentication; None for one who is gone.
         base_url: Of the link to the console.
-        new_word: Gives an unguessable new word of letters and digits.
     """
 
     documents: Documents
     sender: RecapSender
     task_queue: TaskQueue
-    claims_of: Callable[[str], dict[str, Any] | None]
+    accounts: Accounts
     mailer: Mailer
     mail_sender: MailSender
     base_url: str
     clock: Clock
-    new_word: Callable[[], str]
+    random: Random
 
     def schedule(self, caller: Caller, arguments: ScheduleArguments) -> datetime | None:
         """Plan the event's recap in place of an earlier plan, or cancel that plan.
@@ -87,7 +89,7 @@ class RecapSchedule:
         if at is None:
             self.documents.transact(path, _cancelled)
             return None
-        version = self.new_word()
+        version = self.random.word()
         self.task_queue.enqueue(scheduled_task(arguments.event_id, version, at))
         self.documents.commit(Put(path, _record(caller, arguments, version)))
         return at
@@ -96,24 +98,24 @@ class RecapSchedule:
         """Send the recap that is planned, if that is still this `version`, due at `at`.
 
         Raises:
-            NotYetError: it is too early, or another call is at work, or a fault may pass.
+            NotDueError: it is too early, or another call is at work, or a fault may pass.
             Exception: a fault of ours that may pass.
         """
         if self.clock.now() < at:
-            raise NotYetError  # perhaps its record is not written yet either
+            raise NotDueError  # perhaps its record is not written yet either
         found = self.documents.get(_path(event_id))
         current = (version, ScheduleState.SCHEDULED)
         if not found or (found.fields.get("version"), found.fields.get("state")) != current:
             return
         uid = found.fields["by"]["uid"]
-        claims = self.claims_of(uid) or {}
+        claims = self.accounts.claims_of(uid) or {}
         try:
             outcome = self._sent(event_id, version, found, uid, claims)
             state = ScheduleState.SENT
         except CallError as refused:
             if self._may_pass(refused, at):
                 log.warning("recap.schedule-waits", eventId=event_id, code=refused.code)
-                raise NotYetError from refused
+                raise NotDueError from refused
             denied = refused.code is Code.PERMISSION_DENIED
             outcome = {"code": refused.code, "message": _NOT_ALLOWED if denied else refused.message}
             state = ScheduleState.FAILED
@@ -193,12 +195,12 @@ def task_of(data: Any) -> tuple[str, str, datetime]:
     """Event and version that a task is about, and when it is due.
 
     Raises:
-        ValueError: `scheduled_task` made no such body.
+        MalformedTaskError: `scheduled_task` made no such body.
     """
     match data:
         case {"eventId": str(event_id), "version": str(version), "at": str(at)} if event_id:
             return event_id, version, datetime.fromisoformat(at)
-    raise ValueError("not the task of a planned recap: eventId, version and at are needed")
+    raise MalformedTaskError("a planned recap's task needs eventId, version and at")
 
 
 def _path(event_id: str) -> str:

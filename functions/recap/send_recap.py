@@ -1,7 +1,7 @@
 """One call of `sendEventRecap`, from the lock to the answer (spec 3.3, 4.1, 7.1)."""
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -11,7 +11,7 @@ from functions.call_rules import Caller, CallError, Code
 from functions.firestore.model import ChangedMeanwhileError
 from functions.links.link import LinkSigner
 from functions.mail.message import Cause, Mailer, who_can_fix
-from functions.outside import Clock, InParallel
+from functions.outside import Clock, InParallel, Random, Threads
 from functions.recap.dispatch import Dispatch
 from functions.recap.feedback import StatusStore
 from functions.recap.ledger.batch import TIMEOUT, RecapState, open_batches, plan, sent_again
@@ -36,8 +36,6 @@ class RecapSender:
 
     Attributes:
         small_in_parallel: Sends the small batches, `in_parallel` all others.
-        new_word: Gives an unguessable new word of letters and digits.
-        new_mutex: Gives a mutex for the threads of a call.
     """
 
     planner: Planner
@@ -50,8 +48,8 @@ class RecapSender:
     in_parallel: InParallel
     small_in_parallel: InParallel
     clock: Clock
-    new_word: Callable[[], str]
-    new_mutex: Callable[[], AbstractContextManager[object]]
+    random: Random
+    threads: Threads
 
     def send(self, caller: Caller, arguments: RecapArguments) -> RecapResult:
         """Send the recap, or the rest of an interrupted one.
@@ -108,8 +106,8 @@ class RecapSender:
             arguments,
             event.tenant_id,
             clock=self.clock,
-            new_word=self.new_word,
-            one_at_a_time=self.new_mutex(),
+            random=self.random,
+            one_at_a_time=self.threads.mutex(),
         )
         try:
             report, dispatch = self._prepare(claim, event, arguments, give_up_at)

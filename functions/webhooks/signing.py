@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Self
 
 from functions.firestore.model import ChangedMeanwhileError, Documents, Version, write_as_read
-from functions.outside import Clock, Recent
+from functions.outside import Clock, Random, Recent
 
 SIGNATURE_HEADER: Final = "Wall-Signature"
 WHSEC: Final = "whsec_"
@@ -149,7 +149,7 @@ class RememberedSecrets:
     """The webhook secret of each event; one instance serves all threads of the process."""
 
     documents: Documents
-    new_secret: Callable[[], str]
+    random: Random
     clock: Clock
     _kept: Recent[str, WebhookSecret] = field(init=False)
 
@@ -171,21 +171,23 @@ class RememberedSecrets:
     def make(self, event_id: str) -> None:
         """Make the event's secret, unless it is recorded already; one write."""
         with suppress(ChangedMeanwhileError):
-            self._write(event_id, WebhookSecret(secret=self.new_secret()))
+            self._write(event_id, WebhookSecret(secret=self.random.webhook_secret()))
 
     def rotate(self, event_id: str, by: Mapping[str, Any] | None = None) -> None:
         """Give the event a new secret at once, which cancels an announced secret.
 
         Other processes may sign with the old secret for a minute.
         """
-        fresh = WebhookSecret(secret=self.new_secret(), rotated_at=self.clock.now(), rotated_by=by)
+        fresh = WebhookSecret(
+            secret=self.random.webhook_secret(), rotated_at=self.clock.now(), rotated_by=by
+        )
         self._change(event_id, lambda present: replace(fresh, version=present.version))
 
     def announce(
         self, event_id: str, active_from: datetime, by: Mapping[str, Any] | None = None
     ) -> None:
         """Have a new secret take over at that time, in the place of an announced secret."""
-        announced = NextSecret(self.new_secret(), active_from, by)
+        announced = NextSecret(self.random.webhook_secret(), active_from, by)
         self._change(event_id, lambda present: replace(present, next=announced))
 
     def withdraw(self, event_id: str) -> bool:
@@ -210,7 +212,7 @@ class RememberedSecrets:
 
         A missing secret is made first, and an announced secret that is due replaces the old one.
         """
-        made = self.new_secret()
+        made = self.random.webhook_secret()
         while True:
             asked = self.clock.monotonic()
             record = self.documents.get(_path(event_id), _FIELDS)

@@ -51,6 +51,7 @@ def test_an_unsupported_python_is_refused_with_a_sentence(minor: int) -> None:
         ("demo now", 2, "demo takes no arguments"),
         ("test suit", 2, "test knows no suit;"),
         ("test --all lint typse -k recap", 2, "test knows no typse;"),
+        ("test tests/units/test_x.py", 2, "test knows no tests/units/test_x.py;"),
         ("bench delivry", 2, "bench knows no delivry;"),
     ],
 )

@@ -44,15 +44,34 @@ def test_the_log_is_made_readable(line: str, shown: str) -> None:
             ["unit", "simulation", "runner", "rehearsal", "emulators", "suite"],
             ["-k", "recap"],
         ),
+        (["tests/unit/test_x.py::test_y"], ["unit"], ["tests/unit/test_x.py::test_y"]),
+        (["tests/emulators", "-x"], ["emulators"], ["tests/emulators", "-x"]),
+        (["-x", "tests/suite/rules"], ["suite"], ["-x", "tests/suite/rules"]),
     ],
 )
-def test_checks_are_chosen_by_name(
+def test_checks_are_chosen_by_name_or_by_the_path_of_tests(
     arguments: list[str], names: list[str], extra: list[str]
 ) -> None:
     """Checks run in their own order, and further arguments are for pytest alone."""
     chosen, rest = checks.choose(arguments)
 
     assert ([check.name for check in chosen], rest) == (names, extra)
+
+
+def test_each_check_gets_the_paths_of_its_own_tests(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Paths of two checks start both, each with its own path and the options."""
+    chosen = [Check(name, "", (("echo",),), folder=f"tests/{name}") for name in ("a", "as")]
+    monkeypatch.setattr(checks, "CHECKS", chosen)
+
+    assert (
+        checks.run(ProcessTree(), ["tests/a/x", "tests/as/y", "-q"], nullcontext, lambda: None) == 0
+    )
+    assert [line.split()[-2:] for line in capfd.readouterr().out.splitlines()] == [
+        ["tests/a/x", "-q"],
+        ["tests/as/y", "-q"],
+    ]
 
 
 _MEET = "touch {own}; until [ -e {other} ]; do sleep 0.01; done; exit {status}"
@@ -140,5 +159,5 @@ def test_the_summary_says_how_many_tests_were_skipped_and_why(
 ) -> None:
     """A check without its browser journeys does not look like a whole one; the status stays 0."""
     assert checks.run(ProcessTree(), ["-k", "not bad"], nullcontext, lambda: None) == 0
-    [line] = [it for it in capfd.readouterr().err.splitlines() if it.startswith("  unit ")]
+    [line] = [text for text in capfd.readouterr().err.splitlines() if text.startswith("  unit ")]
     assert re.fullmatch(r"  unit       passed +\d+\.\d s, 2 skipped: needs a browser", line)

@@ -1,14 +1,16 @@
 """A `Service` on adapters in memory; a test hands in the adapters that it looks at."""
 
+import threading
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
 
 from functions.firestore.model import Documents
 from functions.gcp.secret_manager import MissingSecretError
-from functions.outside import Clock
+from functions.outside import Clock, InParallel
 from functions.parts import Adapters
 from functions.service import Service
 from tests.in_memory.documents import Firestore, InMemoryDocuments
@@ -39,13 +41,41 @@ class InMemorySecrets:
         return values[name][:at_most]
 
 
+def _none(*_: object) -> Any:
+    raise AssertionError("this test has no such adapter")
+
+
+@dataclass(slots=True)
+class InMemoryRandom:
+    """See `Random`."""
+
+    word: Callable[[], str] = lambda: uuid.uuid4().hex
+    webhook_secret: Callable[[], str] = _none
+
+
+@dataclass(slots=True)
+class InMemoryAccounts:
+    """See `Accounts`; no user is known."""
+
+    verified_addresses: Callable[[Collection[str]], Mapping[str, str]] = lambda _: {}
+    claims_of: Callable[[str], Mapping[str, Any] | None] = lambda _: None
+
+
 def one_by_one(work: Callable[[Item], Result], items: Iterable[Item], /) -> list[Result]:
     """See `InParallel`: one after the other, in their order."""
     return [work(item) for item in items]
 
 
-def _none(*_: object) -> Any:
-    raise AssertionError("this test has no such adapter")
+@dataclass(slots=True)
+class InMemoryThreads:
+    """See `Threads`."""
+
+    in_parallel: InParallel = one_by_one
+    mutex: Callable[[], AbstractContextManager[object]] = threading.Lock
+
+    def pool(self, *_: object, **__: object) -> InParallel:
+        """See `Threads`."""
+        return self.in_parallel
 
 
 class NoTasks:
@@ -67,15 +97,12 @@ def service_on(documents: Documents | None = None, **adapters: Any) -> Service:
     defaults: dict[str, Any] = {
         "clock": clock,
         "documents": lambda: used,
-        "grouped_documents": lambda: used,
         "task_queue": NoTasks(),
         "secrets": InMemorySecrets(),
         "sender": lambda: None,
         "mailer": lambda: None,
-        "threads": lambda *_, **__: one_by_one,
-        "verified_addresses": lambda _: {},
-        "claims_of": lambda _: None,
-        "new_word": lambda: uuid.uuid4().hex,
-        "new_secret": _none,
+        "threads": InMemoryThreads(),
+        "accounts": InMemoryAccounts(),
+        "random": InMemoryRandom(),
     }
     return Service(Adapters(**(defaults | adapters)))

@@ -147,6 +147,7 @@ class Operator:
 
     def _sleep(self, seconds: float) -> None:
         self.slept += seconds
+        assert self.slept < 7200, "a run that never ends"
         self.google.sleep(seconds)
 
     def _type_in(self, _: str) -> str:

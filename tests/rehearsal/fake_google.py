@@ -77,6 +77,7 @@ class FakeGoogle:
         self.milli_cpu = 20_000
         self.forbids_all_users = False
         self.requires_invoker_iam = False
+        self.ends_operations = True
         self.apis: dict[str, float] = {}
         self.resources: dict[str, dict[str, Any]] = {}
         self.policies: dict[str, list[dict[str, Any]]] = {}
@@ -129,7 +130,8 @@ class FakeGoogle:
         if verb:
             return self._custom(verb, api, path, body)
         if "operations/" in path:
-            return {"name": path, "done": True, **self._operations[int(path.rpartition("/")[2])]}
+            end = self._operations[int(path.rpartition("/")[2])]
+            return {"name": path, "done": True, **end} if self.ends_operations else {"name": path}
         if (api, version, path.rpartition("/")[2]) == ("cloudfunctions", "v1", "functions"):
             return {"functions": [], "unreachable": []}  # of the first generation
         if special := self._special(method, api, path, query, body):

@@ -313,6 +313,11 @@ BROKEN: Final[list[tuple[Callable[[FakeGoogle], object], str, str]]] = [
     (_in_state(JOB, "PAUSED"), "sweepDeliveries-us-central1 is PAUSED", ""),
     (_in_state(FUNCTION, "FAILED"), "mailEvents is FAILED", "mailEvents"),
     (
+        lambda google: google.resources[JOB].update(schedule="every 24 hours"),
+        "sweepDeliveries-us-central1 runs every 24 hours, not every 5 minutes",
+        "sweepDeliveries",
+    ),
+    (
         lambda google: google.policies.update({CALLED: []}),
         f"onPhotoWritten may not be called by {WEBHOOKS}",
         "",
@@ -350,6 +355,14 @@ def test_what_the_deployer_may_not_read_is_asked_of_the_person(
         assert told in ready.done(script)
 
 
+def test_an_operation_that_never_ends_is_told(operator: Operator) -> None:
+    """After a quarter of an hour the run says what Google is still making, and ends."""
+    operator.google.ends_operations = False
+    said = operator.stopped("setup")
+    assert "Google is still at work at v1/projects/acme/services:batchEnable" in said
+    assert operator.slept == 900
+
+
 def test_the_reason_of_a_stream_is_read() -> None:
     """Firestore's streams answer with an array that has one error."""
     error = {"code": 403, "message": "off", "details": [{"reason": "SERVICE_DISABLED"}]}
@@ -366,6 +379,23 @@ def test_an_odd_line_of_settings_is_told_by_its_number(operator: Operator) -> No
     for script in ("check", "setup"):
         _, said, errors = operator.run(script)
         assert (said, errors) == ("", ".env.acme, line 2: write NAME=value, or # in front.\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("ENFORCE_APP_CHECK=yes", "ENFORCE_APP_CHECK is yes in .env: write true or false."),
+        ("PUBLIC_WALL=", "PUBLIC_WALL is empty in .env: write true or false."),
+        ("THREADS=many", "THREADS is many in .env: write a whole number."),
+        ("VPC_CONNECTOR=a\nVPC_EGRESS=all", "'all' is not a valid VpcEgressSetting"),
+    ],
+)
+def test_a_setting_of_another_kind_is_told(operator: Operator, line: str, told: str) -> None:
+    """firebase-tools accept any text, and a switch that is `yes` would be off."""
+    (operator.checkout / ".env.acme").write_text(line)
+    (operator.checkout / "manifest.json").unlink()  # it is of the old settings
+    assert told in operator.stopped("setup")
+    assert not operator.google.changes + operator.commands
 
 
 def test_a_callable_is_asked(ready: Operator) -> None:
@@ -438,7 +468,7 @@ def test_a_function_is_as_the_settings_have_it(ready: Operator) -> None:
     right = copy.deepcopy(service)
     service |= {"maxInstanceCount": 1, "maxInstanceRequestConcurrency": 1}
     service |= {"serviceAccountEmail": "x@acme.iam.gserviceaccount.com", "vpcConnector": "a/old"}
-    service |= {"availableMemory": "256Mi", "timeoutSeconds": 10}
+    service |= {"availableMemory": "256Mi", "timeoutSeconds": 10, "minInstanceCount": 3}
     service["environmentVariables"]["PHOTO_HOSTS"] = "*"
     trigger = ready.google.resources[f"cloudfunctions {REGION}/functions/onPhotoWritten"]
     trigger["eventTrigger"]["eventFilters"][0]["value"] = "other"
@@ -455,6 +485,7 @@ def test_a_function_is_as_the_settings_have_it(ready: Operator) -> None:
         "deliverWebhook is behind old",
         "deliverWebhook has availableMemory 256, not 512",
         "deliverWebhook has timeoutSeconds 10, not 60",
+        "deliverWebhook has minInstanceCount 3, not none",
         "deliverWebhook has other settings than .env: PHOTO_HOSTS",
         "onPhotoWritten has database other, not (default)",
         "onPhotoWritten has retryPolicy RETRY_POLICY_DO_NOT_RETRY, not RETRY_POLICY_RETRY",

@@ -22,9 +22,9 @@ from functions.gcp.callables import Call, StaffCall, count_call
 from functions.mail.sendgrid import SendGridMailer
 from functions.outside import Task
 from functions.parameters import Parameters
-from functions.process import CLOCK, Threads, new_webhook_secret, secret_reader
+from functions.process import CLOCK, ProcessThreads, SystemRandom, secret_reader
 from functions.service import Service
-from functions.webhooks.deliveries.delivery_store import Tenants
+from functions.webhooks.deliveries.fair_pace import Tenants
 from tests.in_memory.adapters import InMemorySecrets, having, service_on
 
 ENTRIES_A_READ: Final = 1000
@@ -168,8 +168,8 @@ def counting_service(counted: Operations, **given: Any) -> Service:
         "clock": CLOCK,
         "task_queue": counted,
         "secrets": secret_reader(),
-        "threads": Threads,
-        "new_secret": new_webhook_secret,
+        "threads": ProcessThreads(),
+        "random": SystemRandom(),
         "parameters": Parameters(photo_hosts="*"),
     }
     service = service_on(counting_documents(counted), **(adapters | given))

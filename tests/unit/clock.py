@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from functions import outside
+from functions.webhooks.deliveries.fair_pace import Tenants
 
 
 @dataclass(slots=True)
@@ -22,6 +23,12 @@ class Clock:
         return outside.Clock(lambda: datetime.fromtimestamp(self.now, UTC), self, lambda _: None)
 
 
-def tenant_of(event_id: str) -> str:
-    """The tenant, which stands in the name of the event: `t1` of `e1 of t1`."""
-    return event_id.rpartition(" of ")[2]
+class NamedTenants(Tenants):
+    """Tenants that stand in the names of their events: `t1` of `e1 of t1`."""
+
+    def __init__(self) -> None:
+        """Nothing has to be looked up."""
+
+    def of(self, event_id: str) -> str:
+        """See `Tenants`."""
+        return event_id.rpartition(" of ")[2]

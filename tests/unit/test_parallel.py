@@ -4,17 +4,17 @@ import threading
 
 import pytest
 
-from functions.process import Threads
+from functions.process import ProcessThreads
 
 PATIENCE_SECONDS = 30
 
 
 def test_results_are_in_the_order_of_the_items() -> None:
     """Results come in the order of the items, however many threads there are."""
-    assert Threads(3, "test")(lambda one: one * 2, range(20)) == [
+    assert ProcessThreads().pool(3, "test")(lambda one: one * 2, range(20)) == [
         number * 2 for number in range(20)
     ]
-    assert Threads(3, "test")(lambda one: one, []) == []
+    assert ProcessThreads().pool(3, "test")(lambda one: one, []) == []
 
 
 def test_all_are_tried_before_the_first_failure_is_raised() -> None:
@@ -27,13 +27,13 @@ def test_all_are_tried_before_the_first_failure_is_raised() -> None:
             raise ValueError(item)
 
     with pytest.raises(ValueError, match=r"^0$"):
-        Threads(2, "test")(work, range(5))
+        ProcessThreads().pool(2, "test")(work, range(5))
     assert sorted(tried) == [0, 1, 2, 3, 4]
 
 
 def test_the_calling_thread_does_items_that_no_thread_has_started() -> None:
     """A call does its items in its own thread while another call has every thread."""
-    helped = Threads(2, "test")
+    helped = ProcessThreads().pool(2, "test")
     all_taken, go_on = threading.Barrier(4), threading.Event()
 
     def hold(_: int) -> None:
@@ -53,7 +53,8 @@ def test_the_calling_thread_does_items_that_no_thread_has_started() -> None:
 
 def test_without_help_all_calls_together_work_on_so_many_items() -> None:
     """Large requests take memory: every further call waits, and its own thread does no item."""
-    alone, started, go_on = Threads(1, "test", helped=False), threading.Event(), threading.Event()
+    alone = ProcessThreads().pool(1, "test", helped=False)
+    started, go_on = threading.Event(), threading.Event()
     worked_in = []
 
     def hold(item: int) -> None:

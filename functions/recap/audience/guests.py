@@ -15,12 +15,11 @@ from typing import Any, Final
 
 from functions.firestore.model import Document, Documents, Query
 from functions.mail.message import plain, shortened
-from functions.outside import InParallel
+from functions.outside import Accounts, InParallel
 from functions.preferences.preferences import (
     ACCOUNTS,
     AddressRecords,
     SkipReason,
-    VerifiedAddresses,
     account_ids,
     address_record_id,
     is_unreachable,
@@ -318,7 +317,7 @@ class GuestStore:
 
 
 def standing(
-    store: GuestStore, guests: Sequence[Guest], now: datetime, verified: VerifiedAddresses
+    store: GuestStore, guests: Sequence[Guest], now: datetime, of_users: Accounts
 ) -> tuple[Mapping[str, SkipReason], Mapping[str, str]]:
     """Read the records of the addresses of guests, and of the accounts of their mailboxes.
 
@@ -345,7 +344,7 @@ def standing(
         for guest in guests
     }
     doubtful = {uid for each in records.values() for uid in each.doubtful()}
-    addresses = verified(doubtful) if doubtful else {}
+    addresses = of_users.verified_addresses(doubtful) if doubtful else {}
     reasons = {
         guest.id: SkipReason.UNREACHABLE
         for guest in guests

@@ -9,7 +9,7 @@ lease. The older call cannot start another batch, because each start is written 
 lock. Its started batches count as sent, and no call repeats them.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Self
@@ -26,7 +26,7 @@ from functions.firestore.model import (
     write_as_read,
 )
 from functions.mail.mail_status import Tally
-from functions.outside import Clock
+from functions.outside import Clock, Random
 from functions.recap.ledger.batch import (
     Batch,
     BatchState,
@@ -74,7 +74,7 @@ class Claim:
         tenant_id: str,
         *,
         clock: Clock,
-        new_word: Callable[[], str],
+        random: Random,
         one_at_a_time: AbstractContextManager[object],
     ) -> Self:
         """Take the event's lock in one transaction, for a new recap or to continue one.
@@ -85,12 +85,14 @@ class Claim:
         Raises:
             CallError: as `taken` says.
         """
-        holder, path = new_word(), lock_path(arguments.event_id)
+        holder, path = random.word(), lock_path(arguments.event_id)
         locks: list[tuple[Lock | None, Lock]] = []
 
         def writes(found: Document | None) -> Sequence[Write]:
             before, at = Lock.read(found) if found else None, clock.now()
-            lock = taken(before, holder=holder, recap_id=new_word(), at=at, again=arguments.again)
+            lock = taken(
+                before, holder=holder, recap_id=random.word(), at=at, again=arguments.again
+            )
             locks.append((before, lock))
             is_new = before is None or before.recap_id != lock.recap_id
             fresh = {"startedAt": at, **asdict(Counts()), **asdict(Tally())} if is_new else {}

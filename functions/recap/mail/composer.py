@@ -24,6 +24,7 @@ from markupsafe import Markup, escape
 from functions.links.link import PreferencesLinks
 from functions.mail.message import EVENT_NAME_CHARACTERS, Copy, EmailMessage, MailSender, shortened
 from functions.mail.texts import Texts, templates_in
+from functions.outside import Random
 from functions.recap.audience.guests import Guest, greeted_name
 from functions.recap.audience.photos import MAIL_BYTES, Picture, web_address
 from functions.recap.mail.layout import (
@@ -100,7 +101,7 @@ class Composer:
         *,
         reel: Sequence[Picture],
         photo_count: int,
-        new_word: Callable[[], str],
+        random: Random,
         bytes_per_recipient: int,
         texts: Texts | None = None,
         logo_url: str | None = None,
@@ -113,7 +114,7 @@ class Composer:
             sender: Of all mails; replies go to the event's own address if it has one.
             reel: The pictures of mode `all`, best first.
             photo_count: Approved photos of the event.
-            new_word: Gives an unguessable word.
+            random: Gives unguessable words.
             bytes_per_recipient: What may differ for each of several recipients, as JSON.
             texts: Those of the event's language, if None.
             logo_url: The event's logo, if a mail may show it.
@@ -121,7 +122,7 @@ class Composer:
         self._sender = sender
         self._reply_to = deliverable(event.reply_to or "") or sender.reply_to
         self._reel, self._photo_count = reel, photo_count
-        self._new_word = new_word
+        self._random = random
         self._bytes_per_recipient = bytes_per_recipient
         self._texts = texts or Texts.of(event.language)
         self._event_name = shortened(event.name or "", EVENT_NAME_CHARACTERS)
@@ -178,7 +179,7 @@ class Composer:
         The `labels` of a guest come back with the tracking events of the mail.
         """
         recipients = list(recipients)
-        tags = _Tags(self._new_word())
+        tags = _Tags(self._random.word())
         shared = self._shared(recipients, tags)
         if shared:
             photos = self._rendered(shared.photos, recipients[0].guest.photo_count)

@@ -4,7 +4,7 @@ The caller was checked, and may act on the event (`webhook_calls.py`).
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from functions import log
 from functions.call_rules import Caller
 from functions.firestore.model import AlreadyRecordedError
-from functions.outside import Clock, InParallel, wire_time
+from functions.outside import Clock, InParallel, Random, wire_time
 from functions.webhooks.calls.shared_log import endpoint_at
 from functions.webhooks.deliveries.delivery import (
     AttemptRequest,
@@ -50,8 +50,7 @@ class UrlTest:
     deliveries: DeliveryStore
     worker: Worker
     clock: Clock
-    new_word: Callable[[], str]
-    """Makes a word that no test has had before."""
+    random: Random
 
     def send_test(
         self, event_id: str, url: str, event_type: EventType = EventType.PHOTO_UPLOADED
@@ -67,7 +66,7 @@ class UrlTest:
         endpoint = endpoint_at(url, self.settings.load(event_id))
         now = self.clock.now()
         delivery = Delivery.create(
-            cause=f"test {self.new_word()}",
+            cause=f"test {self.random.word()}",
             event_id=event_id,
             event_type=event_type,
             url=url,

@@ -4,9 +4,9 @@ An organizer gives the link out and ends it. Its token names a share, and the sh
 the URL. The share is read with every call, so that a revoked link ends at once.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -22,7 +22,7 @@ from functions.firestore.model import (
 )
 from functions.links.link import TO_A_LOG
 from functions.links.token import TokenKeys
-from functions.outside import Clock, SecretReader, wire_time
+from functions.outside import Clock, Random, SecretReader, wire_time
 from functions.rate_limit import RateLimit
 from functions.webhooks.deliveries.delivery import Cursor, Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import NEWEST_AT_MOST, DeliveryStore
@@ -131,8 +131,7 @@ class LogLinks:
     """Address of the site with the page that a link leads to."""
 
     clock: Clock
-    new_word: Callable[[], str]
-    """An id that no share has."""
+    random: Random
 
     def give_out(
         self, event_id: str, caller: Caller, url: str, lasts: timedelta, *, can_resend: bool = False
@@ -145,7 +144,7 @@ class LogLinks:
         endpoint = endpoint_at(url, self.settings.load(event_id))
         now = self.clock.now()
         share = LogShare(
-            id=self.new_word(),
+            id=self.random.word(),
             event_id=event_id,
             url=url,
             endpoint=endpoint.id,
@@ -248,7 +247,8 @@ class SharedLog:
                 break
             last, read = cursor, read + 1
             if delivery and delivery.url == share.url:  # another URL may be another receiver's
-                page.append(delivery)
+                own = [entry for entry in delivery.log if entry.round >= delivery.url_round]
+                page.append(replace(delivery, log=tuple(own)))
         else:
             has_next = read == NEWEST_AT_MOST
         log.info("webhook.log_read", eventId=event_id, shareId=share_id, deliveries=len(page))

@@ -15,9 +15,7 @@ from functions.firestore.model import (
     Update,
     read_or_none,
     readable,
-    text,
 )
-from functions.outside import Clock, Recent
 from functions.webhooks.deliveries.delivery import (
     KEPT_FOR,
     Attempt,
@@ -85,8 +83,7 @@ class DeliveryStore:
     def restart(self, delivery: Delivery) -> None:
         """Write a redelivery; the record is kept as long as a new delivery."""
         first_due = delivery.next_attempt_at or delivery.created_at
-        target = {"url": delivery.url, "endpoint": delivery.endpoint}
-        self._update(delivery, target | {"expireAt": first_due + KEPT_FOR})
+        self._update(delivery, _target(delivery) | {"expireAt": first_due + KEPT_FOR})
 
     def _update(self, delivery: Delivery, also: dict[str, Any]) -> None:
         path, present = _path(delivery.event_id, delivery.id), _changing(delivery)
@@ -185,6 +182,12 @@ def _path(event_id: str, delivery_id: str) -> str:
     return f"{_deliveries(event_id)}/{delivery_id}"
 
 
+def _target(delivery: Delivery) -> dict[str, Any]:
+    """The fields that redeliveries alone change."""
+    since = {"urlRound": delivery.url_round} if delivery.url_round else {}
+    return {"url": delivery.url, "endpoint": delivery.endpoint} | since
+
+
 def _changing(delivery: Delivery) -> dict[str, Any]:
     """The fields that attempts and redeliveries change."""
     optional = {name: getattr(delivery, name) for name in _OPTIONAL}
@@ -211,8 +214,7 @@ def _changing(delivery: Delivery) -> dict[str, Any]:
 def _document(delivery: Delivery) -> dict[str, Any]:
     fields = {
         "event": delivery.event_type,
-        "url": delivery.url,
-        "endpoint": delivery.endpoint,
+        **_target(delivery),
         "body": delivery.body,
         "createdAt": delivery.created_at,
         "expireAt": delivery.created_at + KEPT_FOR,
@@ -255,6 +257,7 @@ def read_delivery(document: Document) -> Delivery:
         ),
         reason=fields.get("reason"),
         round=fields.get("round", 0),
+        url_round=fields.get("urlRound", 0),
         ended_at=fields.get("endedAt"),
         test=fields.get("test", False),
         begun=fields.get("begun", 0),
@@ -262,24 +265,3 @@ def read_delivery(document: Document) -> Delivery:
         slow=fields.get("slow", False),
         version=document.version,
     )
-
-
-_TENANT_KEPT_SECONDS: Final = 3600.0
-"""How long a process remembers the tenant of an event, or that there is no event of an id."""
-
-
-class Tenants:
-    """The tenant of each event, which never changes, looked up once for all threads."""
-
-    def __init__(self, documents: Documents, clock: Clock) -> None:
-        self._documents = documents
-        self._kept: Recent[str, str] = Recent(clock, seconds=_TENANT_KEPT_SECONDS)
-
-    def of(self, event_id: str) -> str:
-        """The tenant of the event; empty where there is no event (any more)."""
-        kept = self._kept.get(event_id)
-        if kept is None:
-            event = self._documents.get(f"events/{event_id}")
-            kept = text(event.fields.get("tenantId")) or "" if event else ""
-            self._kept.put(event_id, value=kept)
-        return kept

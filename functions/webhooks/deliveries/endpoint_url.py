@@ -176,10 +176,9 @@ def is_public(address: str) -> bool:
     )
 
 
-@functools.lru_cache(_ADDRESSES_KEPT)
-def is_public_or_loopback(address: str) -> bool:
-    """Whether `address` is a public one, or this machine itself, as in the local suite."""
-    return is_public(address) or _unmapped(address).is_loopback
+def is_loopback(address: str) -> bool:
+    """Whether `address` is this machine itself."""
+    return _unmapped(address).is_loopback
 
 
 def _unmapped(address: str) -> IPv4Address | IPv6Address:

@@ -23,12 +23,12 @@ an earlier one, as other tenants have nothing waiting any more.
 
 import heapq
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
-from functions.outside import Clock
+from functions.firestore.model import Documents, text
+from functions.outside import Clock, Recent
 
 BURST_SECONDS: Final = 0.25
 """Seconds of the pace that a tenant may have due at once: of 80 a second, one photo at 20 URLs."""
@@ -58,6 +58,27 @@ def slow_attempts_a_second(delivery_instances: int, threads: int) -> float:
     halves = max(1, delivery_instances // 2)
     processes = max(1, delivery_instances) + 4 * halves
     return halves * min(SLOW_AT_ONCE, threads) / _SLOW_SECONDS / processes
+
+
+_TENANT_KEPT_SECONDS: Final = 3600.0
+"""How long a process remembers the tenant of an event, or that there is no event of an id."""
+
+
+class Tenants:
+    """The tenant of each event, which never changes, looked up once for all threads."""
+
+    def __init__(self, documents: Documents, clock: Clock) -> None:
+        self._documents = documents
+        self._kept: Recent[str, str] = Recent(clock, seconds=_TENANT_KEPT_SECONDS)
+
+    def of(self, event_id: str) -> str:
+        """The tenant of the event; empty where there is no event (any more)."""
+        kept = self._kept.get(event_id)
+        if kept is None:
+            event = self._documents.get(f"events/{event_id}")
+            kept = text(event.fields.get("tenantId")) or "" if event else ""
+            self._kept.put(event_id, value=kept)
+        return kept
 
 
 class _FairQueue:
@@ -141,16 +162,13 @@ class _Tenant:
 class Pace:
     """Gives each delivery its wait; one instance serves all threads of a process."""
 
-    def __init__(self, a_second: float, clock: Clock, tenant_of: Callable[[str], str]) -> None:
-        """Make `a_second` deliveries due in a second while some are waiting.
-
-        `tenant_of` gives the tenant of an event, by their ids.
-        """
+    def __init__(self, a_second: float, clock: Clock, tenants: Tenants) -> None:
+        """Make `a_second` deliveries due in a second while some are waiting."""
         self._a_second = a_second
         self._burst = max(1, int(a_second * BURST_SECONDS))
         self._burst_left = float(BURSTS_AT_ONCE * self._burst)
         self._clock = clock
-        self._tenant_of = tenant_of
+        self._tenants_of_events = tenants
         self._served_until = clock.monotonic()
         self._queue = _FairQueue()
         self._tenants: dict[str, _Tenant] = {}
@@ -161,7 +179,7 @@ class Pace:
 
     def wait(self, event_id: str, at_least: timedelta = timedelta(0)) -> timedelta:
         """How long the next delivery of the event waits for those before it, or `at_least`."""
-        tenant_id = self._tenant_of(event_id)
+        tenant_id = self._tenants_of_events.of(event_id)
         with self._lock:
             self._serve()
             now = self._served_until
@@ -184,7 +202,7 @@ class Pace:
 
     def take_back(self, event_id: str) -> None:
         """Count the last delivery of the event no more: it was recorded before."""
-        tenant_id = self._tenant_of(event_id)
+        tenant_id = self._tenants_of_events.of(event_id)
         with self._lock:
             if event_id in self._last_due:
                 self._last_due[event_id] -= self._turn

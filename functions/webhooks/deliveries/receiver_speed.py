@@ -13,13 +13,14 @@ slow          always, but for one attempt in TRIED_AGAIN_AFTER_SECONDS: is the r
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from functions.outside import Clock, Recent
 from functions.webhooks.deliveries.delivery import SLOW_AFTER
+from functions.webhooks.deliveries.fair_pace import Tenants
 
 SLOW_ATTEMPTS: Final = 2
 """Slow attempts in a row after which a fast receiver counts as slow: one hiccup is none."""
@@ -67,9 +68,9 @@ class _UnderWay:
 class FastReceivers:
     """Remembers how each URL of an event answered; one instance serves all threads."""
 
-    def __init__(self, clock: Clock, tenant_of: Callable[[str], str]) -> None:
+    def __init__(self, clock: Clock, tenants: Tenants) -> None:
         self._clock = clock
-        self._tenant_of = tenant_of
+        self._tenants = tenants
         self._known: Recent[_Receiver, _Known] = Recent(
             clock, seconds=REMEMBERED_SECONDS, at_most=_REMEMBERED
         )
@@ -97,11 +98,11 @@ class FastReceivers:
 
     def _has_too_many_under_way(self, event_id: str, unproven: Sequence[_Receiver]) -> bool:
         events = [event_id, *(other for other, _ in unproven)]
-        tenants = Counter(map(self._tenant_of, events))
+        tenants = Counter(map(self._tenants.of, events))
         even_part = UNPROVEN_AT_ONCE // (len(tenants) + 1)  # one is left for the next tenant
         return (
             events.count(event_id) > UNPROVEN_OF_AN_EVENT
-            or tenants[self._tenant_of(event_id)] > max(1, even_part)
+            or tenants[self._tenants.of(event_id)] > max(1, even_part)
             or len(events) > UNPROVEN_AT_ONCE
         )
 

@@ -19,7 +19,8 @@ from functions.firestore.model import (
 )
 from functions.outside import Clock, Recent
 from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcome
-from functions.webhooks.deliveries.delivery_store import DeliveryStore, Tenants
+from functions.webhooks.deliveries.delivery_store import DeliveryStore
+from functions.webhooks.deliveries.fair_pace import Tenants
 from functions.webhooks.failing_endpoints.failing_endpoint import (
     FAILING_FOR,
     FAILURES_TO_DISABLE,

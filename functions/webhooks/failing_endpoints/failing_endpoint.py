@@ -24,7 +24,7 @@ from enum import StrEnum
 from typing import Any, Final, Self
 
 from functions.firestore.model import Version
-from functions.outside import Task
+from functions.outside import MalformedTaskError, Task
 from functions.webhooks.deliveries.delivery import KEPT_FOR
 from functions.webhooks.deliveries.queues import SWEEP_PERIOD
 from functions.webhooks.deliveries.redelivery import obstacle_at
@@ -224,9 +224,9 @@ def event_of_notice(data: Any) -> str:
     """The event that a task is about.
 
     Raises:
-        ValueError: `notice_task` made no such body.
+        MalformedTaskError: `notice_task` made no such body.
     """
     match data:
         case {"eventId": str(event_id)} if event_id:
             return event_id
-    raise ValueError("not the task of a notice: eventId is needed")
+    raise MalformedTaskError("a notice's task needs eventId")

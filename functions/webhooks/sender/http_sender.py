@@ -9,23 +9,28 @@ import socket
 import ssl
 import threading
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from urllib3 import Timeout
 
+from functions.cache import made_once
 from functions.outside import Clock, Recent
 from functions.webhooks.deliveries.delivery import ACKNOWLEDGING
 from functions.webhooks.deliveries.endpoint_url import (
     BAD_PORTS,
     EndpointUrl,
     UnusableUrlError,
+    is_loopback,
     is_public,
 )
 from functions.webhooks.sender.adapter import ANSWER_BYTES, HEAD_LINES, NoAnswerError, PinnedAdapter
 from functions.webhooks.worker import HostLimitError, Response, SendError, Source
+
+if TYPE_CHECKING:
+    from functions.webhooks.sender.resolver import SystemResolver
 
 EXCERPT_BYTES: Final = 1024
 """Bytes kept of the body of an answer that is not 2xx, for the delivery's log."""
@@ -104,18 +109,24 @@ class HttpSender:
     """Posts to receivers; one instance serves all threads of the process."""
 
     adapter: PinnedAdapter
-    resolve: Callable[[str, float], Sequence[str]]
-    """Gives the IP addresses of a host, or raises an OSError after so many seconds at most."""
     clock: Clock
-    is_allowed: Callable[[str], bool] = is_public
-    """Whether an address may be connected to."""
+    may_be_loopback: bool = False
+    """Whether a receiver may be this machine, as in the local suite."""
     timeout_seconds: float = TIMEOUT_SECONDS
     of_events: HostLimits = field(default_factory=lambda: HostLimits(OF_AN_EVENT))
     of_tenants: HostLimits = field(default_factory=lambda: HostLimits(OF_A_TENANT))
+    lock: threading.RLock = field(default_factory=threading.RLock)
 
     def __post_init__(self) -> None:
         """Remember for a day which receivers have answered which events; none has yet."""
         self._answered: Recent[tuple[str, str, int], bool] = Recent(self.clock, seconds=86_400.0)
+
+    @made_once
+    def resolver(self) -> "SystemResolver":
+        """Looks names up; made on first use, as its library takes long to load."""
+        from functions.webhooks.sender.resolver import SystemResolver  # noqa: PLC0415
+
+        return SystemResolver(self.clock)
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes, source: Source) -> Response:
         """See `Sender`.
@@ -133,8 +144,8 @@ class HttpSender:
         receiver = (source.event_id, to.host, to.port)
         with self.of_events.under_way((source.event_id, to.host)):
             try:
-                addresses = frozenset(self.resolve(to.host, self.timeout_seconds))
-                if not all(map(self.is_allowed, addresses)):
+                addresses = frozenset(self.resolver.resolve(to.host, self.timeout_seconds))
+                if not all(map(self._is_allowed, addresses)):
                     raise SendError("the host's address is not a public one")
                 # Each address of the name counts: which one answers, only a connection shows.
                 with self.of_tenants.under_way(*((source.tenant_id, each) for each in addresses)):
@@ -158,3 +169,6 @@ class HttpSender:
                 ) from SendError(why)
         self._answered.put(receiver, value=True)
         return Response(answer.status, None if acknowledges else excerpt(body))
+
+    def _is_allowed(self, address: str) -> bool:
+        return is_public(address) or (self.may_be_loopback and is_loopback(address))

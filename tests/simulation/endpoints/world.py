@@ -20,7 +20,7 @@ from functions.webhooks.failing_endpoints.failing_endpoint import (
     FailingEndpoint,
     event_of_notice,
 )
-from tests.in_memory.adapters import service_on
+from tests.in_memory.adapters import InMemoryThreads, service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.mailer import InMemoryMailer
 from tests.in_memory.outside import InMemoryTaskQueue, InMemoryTasks
@@ -90,8 +90,8 @@ class EndpointWorld:
         self._sweepers = Pool(simulation, "sweeper", self._process)
         for number, one in enumerate(self._scenario.ends):
             simulation.after(one.at, partial(self._end, f"delivery-{number}", one))
-        for what, at in self._scenario.admin:
-            simulation.after(at, partial(self._admin, what))
+        for act, at in self._scenario.admin:
+            simulation.after(at, partial(self._admin, act))
         last = max((end.at for end in self._scenario.ends), default=0)
         for at in (
             *range(_SWEEP, last + _BUSY, _SWEEP),
@@ -178,12 +178,12 @@ class EndpointWorld:
             task_queue=InMemoryTaskQueue(self._tasks, instance.call),
             sender=lambda: None,
             mailer=lambda: InMemoryMailer(self._mailed, once),
-            threads=lambda *_: instance.in_parallel,
+            threads=InMemoryThreads(instance.in_parallel),
         )
 
 
 def _noted(failed: Delivery) -> FailingEndpoint:
-    """What is known of an endpoint since that delivery has failed."""
+    """The record of an endpoint after that delivery has failed."""
     ended_at = failed.ended_at or START
     return FailingEndpoint(
         event_id=EVENT,

@@ -12,7 +12,7 @@ from functions.call_rules import Caller, CallError, Role
 from functions.firestore.model import Document, Put, Query
 from functions.mail.mail_status import DeliveryStatus, Tally, TrackingEvent
 from functions.mail.message import EmailMessage
-from functions.outside import Clock, InParallel, Task
+from functions.outside import Clock, InParallel, NotDueError, Task
 from functions.parameters import Parameters
 from functions.recap import limits
 from functions.recap.feedback import MailEvents, StillBusyError
@@ -30,10 +30,16 @@ from functions.recap.limits import Slots, tenant_key
 from functions.recap.preview import Preview
 from functions.recap.recap_arguments import PreviewArguments, RecapArguments, ScheduleArguments
 from functions.recap.report import RecapResult
-from functions.recap.schedule import NotYetError, task_of
+from functions.recap.schedule import task_of
 from functions.service import Service
 from functions.wall.address import address_hash
-from tests.in_memory.adapters import having, service_on
+from tests.in_memory.adapters import (
+    InMemoryAccounts,
+    InMemoryRandom,
+    InMemoryThreads,
+    having,
+    service_on,
+)
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.mailer import InMemoryMailer
 from tests.in_memory.outside import InMemoryTaskQueue, InMemoryTasks
@@ -180,7 +186,7 @@ class RecapWorld:
             simulation,
             "recap",
             self._process,
-            expected=(CallError, NotYetError, ServiceError),
+            expected=(CallError, NotDueError, ServiceError),
             at_most=3,
         )
         self._events_pool = Pool(
@@ -243,16 +249,17 @@ class RecapWorld:
             InMemoryDocuments(self._firestore, through),
             clock=Clock(instance.now, instance.monotonic, instance.sleep),
             mailer=lambda: InMemoryMailer(self._answer, through),
-            new_word=self._word,
+            random=InMemoryRandom(self._word),
             task_queue=InMemoryTaskQueue(self._tasks, through),
-            claims_of=lambda _: {} if self._dismissed else {"role": "admin", "tenantId": TENANT},
-            threads=lambda *_, **__: in_parallel,
+            accounts=InMemoryAccounts(
+                claims_of=lambda _: {} if self._dismissed else {"role": "admin", "tenantId": TENANT}
+            ),
+            threads=InMemoryThreads(in_parallel, OneAtATime),
             parameters=PARAMETERS,
         )
         having(fresh, slots=Slots(seconds=0))
         preview = replace(fresh.recap_preview, min_guests=0)
-        sender = replace(fresh.recap_sender, new_mutex=OneAtATime)
-        return having(fresh, recap_preview=preview, recap_sender=sender)
+        return having(fresh, recap_preview=preview)
 
     def _held_up(self, instance: Instance) -> Through:
         """Calls of ports, some of which are held up for longer than a lease."""
@@ -296,7 +303,7 @@ class RecapWorld:
     # Recaps that are planned, and brought by Cloud Tasks: early, late, twice.
 
     def _plan(self, name: str, at: datetime) -> None:
-        back = self._choices.happens(f"{name} back", 0.2, "takes back what is planned")
+        back = self._choices.happens(f"{name} back", 0.2, "cancels the plan")
         arguments = ScheduleArguments(event_id=EVENT, at=None if back else at)
         self._due[name] = at
         caller = Caller(name, Role.ADMIN, TENANT)

@@ -15,7 +15,7 @@ import pytest
 from google.api_core import exceptions
 from google.cloud import firestore
 
-from functions.firestore.client import FirestoreDocuments, grouped_documents
+from functions.firestore.client import FirestoreDocuments
 from functions.firestore.client import documents as documents_of_this_process
 from functions.firestore.model import (
     NAME,
@@ -74,7 +74,7 @@ def documents(request: pytest.FixtureRequest) -> Documents:
         case "in memory":
             return InMemoryDocuments(Firestore(lambda: datetime.now(UTC)))
         case "in groups":
-            return grouped_documents()
+            return documents_of_this_process().grouped()
     return documents_of_this_process()
 
 

@@ -26,7 +26,7 @@ from functions.outside import Clock
 from functions.parameters import Parameters
 from functions.wall.wall_event import Photo, WallEvent
 from functions.webhooks.message import EventType
-from tests.in_memory.adapters import service_on
+from tests.in_memory.adapters import InMemoryRandom, service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.outside import InMemoryTasks
 from tests.unit.contract.calls import CALLS, HOOK
@@ -450,7 +450,8 @@ def test_a_body_is_what_the_file_says(full: bool) -> None:
         *(Put(f"events/e/photos/p{number}", {"uploaderUid": "u1"}) for number in range(100)),
     )
     queue = SimpleNamespace(enqueue=InMemoryTasks(lambda: NOW).create)
-    publisher = service_on(documents, task_queue=queue, new_secret=lambda: "whsec_made").publisher
+    random = InMemoryRandom(webhook_secret=lambda: "whsec_made")
+    publisher = service_on(documents, task_queue=queue, random=random).publisher
     photos = [
         Photo.read(
             "p0", of_photo | {"uploaderUid": "u1", "status": status}, created=NOW, updated=NOW

@@ -21,12 +21,12 @@ import pytest
 
 from emulator import certificates
 from emulator.server import HOST, Asked, Reply, answering
-from functions.process import new_webhook_secret
+from functions.process import SystemRandom
 from functions.webhooks.signing import SIGNATURE_HEADER, sign, standard_headers
 
 ROOT: Final = Path(__file__).parents[3]
 PAGE: Final = (ROOT / "docs/receiving.md").read_text()
-SECRET: Final = new_webhook_secret()
+SECRET: Final = SystemRandom().webhook_secret()
 BODY: Final = {
     "event": "guest.joined",
     "eventId": "midsummer",
@@ -119,7 +119,7 @@ def test_a_receiver_takes_what_is_genuine(language: str, tmp_path: Path) -> None
         genuine = [post(port, "/hook", body, signed(body)) for _ in range(2)]
         refused = [
             post(port, "/hook", body + b" ", signed(body)),
-            post(port, "/hook", body, signed(body, new_webhook_secret())),
+            post(port, "/hook", body, signed(body, SystemRandom().webhook_secret())),
             post(port, "/hook", body, signed(body, event_id="another")),
             post(port, "/hook", body, {"Content-Type": "application/json"}),
         ]
@@ -140,6 +140,6 @@ def test_the_relay_posts_to_a_chat(tmp_path: Path) -> None:
         with running(command_of("python", "/relay", tmp_path), CHAT_URL=url) as port:
             assert post(port, "/relay", body, signed(body)) == 204
             assert post(port, "/relay", body, signed(body, **{"Wall-Test": "true"})) == 204
-            assert post(port, "/relay", body, signed(body, new_webhook_secret())) == 400
+            assert post(port, "/relay", body, signed(body, SystemRandom().webhook_secret())) == 400
     told = ["Zoë has joined.", "A test: Zoë has joined."]
     assert got == [{"text": text, "content": text} for text in told]

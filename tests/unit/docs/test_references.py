@@ -12,7 +12,7 @@ from functions.webhooks.message import EventType
 from tools.command_list import COMMANDS
 
 ROOT: Final = Path(__file__).parents[3]
-PAGES: Final = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+PAGES: Final = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("**/*.md"))]
 _CODE: Final = (
     "main.py",
     "firestore.rules",
@@ -29,7 +29,7 @@ _REFERENCE: Final = re.compile(
 _HEADING: Final = re.compile(r"^#+ (\d+(?:\.\d+)?)\.? ", re.MULTILINE)
 _POINT: Final = re.compile(r"^(\d+)\. ", re.MULTILINE)
 _ROW: Final = re.compile(r"^\| (\d+\.\d+) \|", re.MULTILINE)
-_LINK: Final = re.compile(r"\[[^\]]*\]\(([^)#]+)[^)]*\)")
+_LINK: Final = re.compile(r"\[[^\]]*\]\(([^)#\s]*)#?([^)\s]*)\)")
 
 
 def sections(page: str) -> set[str]:
@@ -71,10 +71,19 @@ def test_every_section_that_the_code_names_is_there() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_link_leads_to_a_file(page: Path) -> None:
-    """Links between the pages, and to pictures, lead to files."""
-    targets = [link for link in _LINK.findall(page.read_text()) if "://" not in link]
-    assert [target for target in targets if not (page.parent / target).exists()] == []
+def test_every_link_leads_to_a_file_and_a_heading(page: Path) -> None:
+    """Links between the pages, and to pictures, lead to files and to headings in them."""
+    targets = [link for link in _LINK.findall(page.read_text()) if "://" not in link[0]]
+    assert [target for target in targets if not leads(page, *target)] == []
+
+
+def leads(page: Path, name: str, heading: str) -> bool:
+    """Whether a link of a page leads somewhere; GitHub names headings in this way."""
+    target = page.parent / name if name else page
+    if not heading:
+        return target.exists()
+    headings = re.findall(r"^#+ (.*)$", target.read_text(), re.MULTILINE)
+    return heading in {re.sub(r"[^\w -]", "", text.lower()).replace(" ", "-") for text in headings}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -95,6 +104,17 @@ def test_the_map_of_the_code_is_of_this_code() -> None:
     assert [name for name in named if not (ROOT / name).exists()] == []
     modules = (ROOT / "functions").glob("*/*.py")
     assert {f"functions/{module.parent.name}/" for module in modules} <= set(named)
+
+
+def test_the_way_of_a_photo_is_that_of_this_code() -> None:
+    """Each file of the README's way is there, below the files before it, and defines the name."""
+    way = (ROOT / "README.md").read_text().partition("## The way of a photo")[2]
+    folder = ROOT
+    for path, name in re.findall(r"^ *([\w/]+\.py)  ([\w.]+)  ", way, re.MULTILINE):
+        file = (ROOT if (ROOT / path).exists() else folder) / path
+        folder = (ROOT / path).parent if (ROOT / path).exists() else folder
+        for part in name.split("."):
+            assert re.search(rf"^ *(def|class) {part}\b", file.read_text(), re.MULTILINE), name
 
 
 def named_in_design(what: str) -> list[str]:

@@ -48,7 +48,7 @@ def _logged() -> dict[str, set[str]]:
                     _MESSAGE.fullmatch(message) and _writes(ast.unparse(func))
                 ):
                     fields = {str(keyword.arg) for keyword in node.keywords}
-                    is_fault = ast.unparse(func) in ("log.fault", "_run_again", "run_again")
+                    is_fault = ast.unparse(func) in ("log.fault", "run_again", "_internal")
                     fields |= {"exception", "at"} if is_fault else set()
                     found.setdefault(message, set()).update(fields)
     return found
@@ -56,7 +56,7 @@ def _logged() -> dict[str, set[str]]:
 
 def _writes(function: str) -> bool:
     """`log.warning`, what chooses one of them, and what logs the faults of a block."""
-    return function.startswith("log.") or function in ("write", "_run_again", "run_again")
+    return function.startswith("log.") or function in ("write", "run_again", "_internal")
 
 
 LOGGED: Final = _logged()
@@ -76,7 +76,8 @@ def _chosen() -> Iterator[tuple[str, str, list[str]]]:
 
 
 def _messages(text: str) -> set[str]:
-    return set(re.findall(r'jsonPayload\.message="([^"]+)"', text))
+    either = re.findall(r"jsonPayload\.message=(\([^)]*\)|\"[^\"]+\")", text)
+    return set(re.findall(r'"([^"]+)"', " ".join(either)))
 
 
 def _missing() -> list[tuple[str, str, str]]:
@@ -125,6 +126,23 @@ def test_the_reference_tells_every_log_line() -> None:
     """Somebody who reads the log finds each name there."""
     page = (ROOT / "docs/reference.md").read_text()
     assert {message for message in LOGGED if f"`{message}`" not in page} == set()
+
+
+def test_a_fault_that_comes_once_a_sweep_is_in_the_alert_of_sweeps() -> None:
+    """Two in ten minutes are never more than three: the alert of other faults leaves them out."""
+    of_sweeps = {message for message in LOGGED if message.endswith("s.not-swept")}
+    queries = dict(_queries())
+    for name, sign in (("sweep-failing", "=~"), ("faults", "!~")):
+        [messages] = re.findall(rf'message{sign}"([^"]+)"', queries[name])
+        assert set(messages.split("|")) - {"record.unreadable"} == of_sweeps
+
+
+def test_a_fault_that_nobody_else_hears_of_has_an_alert_of_its_own() -> None:
+    """Each of these comes once, and the alert of faults waits for four in ten minutes."""
+    alone = {
+        message for name, text, _ in _chosen() if name in ALERTS for message in _messages(text)
+    }
+    assert {"recap.failed", "recap.held", "recap.failure-not-mailed"} <= alone
 
 
 def test_no_alert_of_a_line_comes_from_strangers() -> None:

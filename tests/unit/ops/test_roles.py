@@ -21,10 +21,8 @@ ROOT: Final = Path(__file__).parents[3]
 ROLE_OF: Final = {
     # adapter of the service: the role that its calls need
     "documents": "datastore.user",
-    "grouped_documents": "datastore.user",
     "task_queue": "cloudtasks.enqueuer",
-    "verified_addresses": "firebaseauth.viewer",
-    "claims_of": "firebaseauth.viewer",
+    "accounts": "firebaseauth.viewer",
 }
 TRIGGER: Final = "eventarc.eventReceiver"
 """The roles of a function that gets events of documents; no code calls that API."""
@@ -57,7 +55,7 @@ def reached(module: str, name: str, met: set[tuple[str, str]]) -> Iterator[ast.A
 
 @cache
 def code_of_accounts() -> Mapping[str, str]:
-    """The source of what the functions of an account reach, by the parameter that names it."""
+    """Source of the code that an account's functions reach, by the account's parameter."""
     code: dict[str, str] = {}
     declared = [
         node

@@ -19,7 +19,7 @@ from functions.preferences import preference_calls
 from functions.recap.audience.guests import Guest, GuestStore, standing
 from functions.service import Service
 from functions.wall.address import guest_uid
-from tests.in_memory.adapters import InMemorySecrets, one_by_one, service_on
+from tests.in_memory.adapters import InMemoryAccounts, InMemorySecrets, one_by_one, service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 
 NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
@@ -59,7 +59,7 @@ class People:
             clock=Clock(lambda: self.now, lambda: 0.0, lambda _: None),
             secrets=InMemorySecrets({"EMAIL_PREFS_KEY": (KEY,)}, self.kept_keys),
             parameters=Parameters(public_base_url="https://wall.events"),
-            verified_addresses=self.addresses,
+            accounts=InMemoryAccounts(self.addresses),
         )
 
     def addresses(self, uids: Collection[str]) -> Mapping[str, str]:
@@ -113,7 +113,7 @@ class People:
         """The ids in the links of a recap to the address, and whether it would be mailed now."""
         guest = Guest(address)
         store = GuestStore(self.documents, one_by_one)
-        skip_reasons, accounts = standing(store, [guest], self.now, self.addresses)
+        skip_reasons, accounts = standing(store, [guest], self.now, self.service.adapters.accounts)
         uid = accounts.get(guest.id, guest_uid(guest.id))
         return (uid, guest.uid), not skip_reasons
 

@@ -32,7 +32,15 @@ from functions.recap.report import RecapResult
 from functions.service import Service
 from functions.wall.address import address_hash
 from functions.wall.wall_event import WallEvent
-from tests.in_memory.adapters import KEYS, InMemorySecrets, having, one_by_one, service_on
+from tests.in_memory.adapters import (
+    KEYS,
+    InMemoryAccounts,
+    InMemoryRandom,
+    InMemorySecrets,
+    having,
+    one_by_one,
+    service_on,
+)
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.mailer import InMemoryMailer
 from tests.in_memory.through import Crash, ServiceError, Through, at_once
@@ -90,7 +98,7 @@ def composer_of(
         sender if isinstance(sender, MailSender) else MailSender(address=sender),
         reel=reel,
         photo_count=photo_count,
-        new_word=lambda: f"word{next(words):05}",
+        random=InMemoryRandom(lambda: f"word{next(words):05}"),
         bytes_per_recipient=BYTES_PER_RECIPIENT,
         texts=texts,
         logo_url=logo_url,
@@ -225,8 +233,8 @@ class House:
             mailer=lambda: InMemoryMailer(self._answer, through, secrets),
             secrets=secrets,
             task_queue=self,
-            claims_of=lambda _: self.claims,
-            new_word=lambda: f"word{next(self._words)}",
+            accounts=InMemoryAccounts(claims_of=lambda _: self.claims),
+            random=InMemoryRandom(lambda: f"word{next(self._words)}"),
             parameters=Parameters(
                 public_base_url="https://example.com",
                 mail_from="Wall <photos@example.com>",

@@ -14,7 +14,7 @@ from functions.firestore.model import Delete, Merge, Put
 from functions.mail.mail_status import DeliveryStatus, Tally, TrackingEvent
 from functions.preferences.preferences import UNREACHABLE_FOR, Flag
 from functions.preferences.user_store import UserStore
-from functions.process import Threads
+from functions.process import ProcessThreads
 from functions.recap import feedback
 from functions.recap.feedback import StillBusyError
 from functions.recap.ledger.batch import RecapKey
@@ -331,7 +331,7 @@ def test_one_recap_that_fails_holds_up_no_other(house: House) -> None:
 
     told = [house.told(BOB, DeliveryStatus.DELIVERED), of_e2]
     with pytest.raises(ServiceError):
-        house.mail_events(through, Threads(1, "recaps")).record(told)
+        house.mail_events(through, ProcessThreads().pool(1, "recaps")).record(told)
     assert house.mail_events().record(told) == 1
 
 

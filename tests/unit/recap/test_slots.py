@@ -6,9 +6,10 @@ from contextlib import ExitStack, suppress
 import pytest
 
 from functions.call_rules import CallError
-from functions.process import Threads
+from functions.outside import InParallel
+from functions.process import ProcessThreads
 from functions.recap.limits import SLOTS, Slots
-from tests.in_memory.adapters import service_on
+from tests.in_memory.adapters import InMemoryThreads, one_by_one, service_on
 
 
 def test_as_many_are_at_work_as_fit_into_memory() -> None:
@@ -59,10 +60,12 @@ def test_calls_that_come_first_at_the_same_moment_share_the_places() -> None:
     """A cold instance makes one use case, whose places hold all calls."""
     both_made = threading.Barrier(2)
 
-    def threads(*_: object, **__: object) -> None:
-        with suppress(threading.BrokenBarrierError):
-            both_made.wait(0.2)
+    class Threads(InMemoryThreads):
+        def pool(self, *_: object, **__: object) -> InParallel:
+            with suppress(threading.BrokenBarrierError):
+                both_made.wait(0.2)
+            return one_by_one
 
-    fresh = service_on(threads=threads)
-    first, second = Threads(2, "calls")(lambda _: fresh.recap_sender, range(2))
+    fresh = service_on(threads=Threads())
+    first, second = ProcessThreads().pool(2, "calls")(lambda _: fresh.recap_sender, range(2))
     assert first.slots is second.slots

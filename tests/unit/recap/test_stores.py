@@ -1,7 +1,6 @@
 """What a claim writes is what the store reads, and never over what another call wrote."""
 
 import threading
-import uuid
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from functions.recap.ledger.batch import BatchState, RecapState, plan
 from functions.recap.ledger.claim import Claim
 from functions.recap.ledger.recap_store import LEASE, RecapStore
 from functions.recap.recap_arguments import RecapArguments
+from tests.in_memory.adapters import InMemoryRandom
 from tests.in_memory.documents import InMemoryDocuments
 from tests.unit.recap.parts import EVENT, TENANT
 
@@ -35,7 +35,7 @@ def _take(recaps: RecapStore, now: datetime = NOW) -> Claim:
         RecapArguments(event_id=EVENT),
         TENANT,
         clock=Clock(lambda: now, lambda: 0.0, lambda _: None),
-        new_word=lambda: uuid.uuid4().hex,
+        random=InMemoryRandom(),
         one_at_a_time=threading.Lock(),
     )
 

@@ -23,7 +23,7 @@ from functions.webhooks.deliveries.delivery_store import DeliveryStore, read_del
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE
 from functions.webhooks.worker import SendError
 from tests.in_memory import records
-from tests.in_memory.adapters import one_by_one, service_on
+from tests.in_memory.adapters import InMemoryRandom, InMemoryThreads, one_by_one, service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.mailer import InMemoryMailer
 from tests.in_memory.outside import InMemoryTaskQueue, InMemoryTasks, ScriptedSender
@@ -91,9 +91,8 @@ class Parts:
             task_queue=InMemoryTaskQueue(self.tasks, self._through),
             sender=lambda: sender,
             mailer=lambda: InMemoryMailer(self._send, self._through),
-            threads=lambda *_: self.in_parallel,
-            new_word=self._new_word,
-            new_secret=self._new_secret,
+            threads=InMemoryThreads(self.in_parallel),
+            random=InMemoryRandom(self._new_word, self._new_secret),
             parameters=self.parameters,
         )
 

@@ -11,7 +11,7 @@ from functions.webhooks.deliveries.receiver_speed import (
     UNPROVEN_OF_AN_EVENT,
     FastReceivers,
 )
-from tests.unit.clock import Clock, tenant_of
+from tests.unit.clock import Clock, NamedTenants
 
 URL = "https://example.com/hook"
 OTHER = "https://example.com/other"
@@ -26,7 +26,7 @@ def clock() -> Clock:
 @pytest.fixture
 def receivers(clock: Clock) -> FastReceivers:
     """What a fresh instance knows: nothing."""
-    return FastReceivers(clock.process, tenant_of)
+    return FastReceivers(clock.process, NamedTenants())
 
 
 def attempt(

@@ -17,7 +17,7 @@ import pytest
 
 from emulator import certificates
 from functions.process import CLOCK
-from functions.webhooks.deliveries.endpoint_url import EndpointUrl, is_public_or_loopback
+from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 from functions.webhooks.sender import adapter
 from functions.webhooks.sender.http_sender import HttpSender
 from functions.webhooks.sender.resolver import SystemResolver
@@ -245,9 +245,8 @@ def test_a_certificate_of_nobody() -> None:
     with serving(answers(OK)) as server:
         sender = HttpSender(
             adapter=adapter.PinnedAdapter(ssl.create_default_context(), CLOCK),
-            resolve=SystemResolver(CLOCK).resolve,
             clock=CLOCK,
-            is_allowed=is_public_or_loopback,
+            may_be_loopback=True,
             timeout_seconds=DEADLINE,
         )
         assert unreached(sender, server.port).startswith("the certificate is not valid")

@@ -8,7 +8,7 @@ import pytest
 
 from functions import parameters
 from functions.webhooks.deliveries.fair_pace import BURST_SECONDS, BURSTS_AT_ONCE, Pace
-from tests.unit.clock import Clock, tenant_of
+from tests.unit.clock import Clock, NamedTenants
 
 A_SECOND = 50
 BURST = 12
@@ -23,7 +23,7 @@ def clock() -> Clock:
 @pytest.fixture
 def pace(clock: Clock) -> Pace:
     """A fresh process."""
-    return Pace(A_SECOND, clock.process, tenant_of)
+    return Pace(A_SECOND, clock.process, NamedTenants())
 
 
 def waits(pace: Pace, event_id: str, count: int) -> list[float]:
@@ -33,13 +33,13 @@ def waits(pace: Pace, event_id: str, count: int) -> list[float]:
 
 def test_one_photo_at_every_url_is_due_at_once(clock: Clock) -> None:
     """Spec 8: an event has 20 URLs at most; the pace is the one that is deployed."""
-    deployed = Pace(parameters.of_deploy().event_deliveries_a_second, clock.process, tenant_of)
+    deployed = Pace(parameters.of_deploy().event_deliveries_a_second, clock.process, NamedTenants())
     assert waits(deployed, "e1", 20) == [0] * 20
 
 
 def test_ten_deliveries_are_due_as_the_table_of_the_module_says(clock: Clock) -> None:
     """A tenant's and an event's own backlog make a delivery wait, and no other's does."""
-    pace = Pace(4, clock.process, tenant_of)
+    pace = Pace(4, clock.process, NamedTenants())
     due = [
         pace.wait(event).total_seconds()
         for event in ["a1 of A"] * 5 + ["a2 of A", "b1 of B", "b1 of B", "a1 of A", "b1 of B"]
@@ -176,4 +176,4 @@ def test_a_long_flood_takes_no_memory(pace: Pace, clock: Clock) -> None:
 def test_a_fresh_machine_has_a_clock_at_zero(clock: Clock) -> None:
     """Nothing is late because the machine is young."""
     clock.now = 0.0
-    assert waits(Pace(A_SECOND, clock.process, tenant_of), "e1", BURST) == [0] * BURST
+    assert waits(Pace(A_SECOND, clock.process, NamedTenants()), "e1", BURST) == [0] * BURST

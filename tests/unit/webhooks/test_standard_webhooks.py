@@ -11,14 +11,14 @@ from typing import Any, Final
 
 import pytest
 
-from functions.process import new_webhook_secret
+from functions.process import SystemRandom
 from functions.webhooks.signing import standard_headers
 
 ROOT: Final = Path(__file__).parents[3]
 BODY: Final = '{"name":"Zoë ✓"}'
 ID: Final = "19d0d87c-7fdb-59c7-8910-1bba61792a8f"
 
-NEW: Final = [new_webhook_secret() for _ in range(20)]
+NEW: Final = [SystemRandom().webhook_secret() for _ in range(20)]
 OLD: Final = [f"whsec_{secrets.token_urlsafe(32)}" for _ in range(20)]
 """As secrets were made before: no base64 that every library reads."""
 OTHERS: Final = ["whsec_", "made-up", "whsec_not base64"]

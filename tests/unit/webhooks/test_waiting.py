@@ -112,6 +112,17 @@ def test_a_wait_is_no_lag_of_ours(parts: Parts) -> None:
     assert paced.due_since == paced.next_attempt_at
 
 
+@pytest.mark.parametrize("call", ["get events", "get secrets"])
+def test_a_slow_read_of_ours_makes_no_receiver_slow(parts: Parts, call: str) -> None:
+    """Firestore takes five seconds; the receiver has answered at once."""
+    worker = parts.process().worker
+    parts.at(call, lambda: parts.wait(5))
+    worker.attempt(AttemptRequest(EVENT, parts.delivery().id, 1))
+    worker.attempt(AttemptRequest(EVENT, parts.delivery(cause="next").id, 1))
+    assert [record.slow for record in parts.records] == [False, False]
+    assert len(parts.posts) == 2
+
+
 def test_a_first_attempt_at_a_slow_receiver_moves_to_the_slow_queue(parts: Parts) -> None:
     """No attempt is made, the record says where it waits, and its task is there."""
     worker = slow_worker(parts)

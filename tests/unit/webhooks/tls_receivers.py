@@ -7,16 +7,15 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
 
 from emulator import certificates
 from functions.process import CLOCK
-from functions.webhooks.deliveries.endpoint_url import is_public, is_public_or_loopback
 from functions.webhooks.sender.adapter import PinnedAdapter
 from functions.webhooks.sender.http_sender import HostLimits, HttpSender
-from functions.webhooks.sender.resolver import SystemResolver
 from functions.webhooks.worker import SendError, Source
 
 DEADLINE: Final = 0.5  # seconds; the service's own 5 would only make the tests slow
@@ -128,13 +127,14 @@ def sending(
     clock = replace(CLOCK, monotonic=monotonic)
     sender = HttpSender(
         adapter=PinnedAdapter(trusting(), clock),
-        resolve=resolve or SystemResolver(clock).resolve,
         of_events=HostLimits(of_an_event),
         of_tenants=HostLimits(of_a_tenant),
         clock=clock,
-        is_allowed=is_public_or_loopback if allow_loopback else is_public,
+        may_be_loopback=allow_loopback,
         timeout_seconds=timeout,
     )
+    if resolve:
+        sender.resolver = SimpleNamespace(resolve=resolve)  # type: ignore[assignment]
     try:
         yield sender
     finally:
