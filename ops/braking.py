@@ -6,6 +6,7 @@ A function of main.py can close it once the month's budget is spent.
 import argparse
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -13,8 +14,9 @@ from functions.firestore.model import Delete, Put
 from functions.parameters import BUDGET_TOPIC
 from functions.wall.public_wall import BRAKE
 from ops.applying import found_budget
-from ops.cloud import Cloud, OpsError, Outside, say
+from ops.cloud import Cloud, OpsError, Outside, RefusedError, say
 from ops.firebase import FAILURES
+from ops.parts import deployed_rules
 from ops.wanted import set_own
 
 OFF: Final = "return true; // the brake is off"
@@ -42,6 +44,11 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
     try:
         if given.what == "close":
             outside.documents(cloud).commit(Put(BRAKE, {"by": "ops/brake"}))
+            if not _is_read(cloud):
+                raise OpsError(
+                    "The deployed rules have no brake, so guests go on: deploy firestore.rules, "
+                    "beside an app with the rules of the app. Then guests are kept out."
+                )
             say("Guests can neither upload nor list photos.")
         elif given.what == "open":
             outside.documents(cloud).commit(Delete(BRAKE))
@@ -53,6 +60,14 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
         sys.stderr.write(f"{error}\n")
         return 1
     return 0
+
+
+def _is_read(cloud: Cloud) -> bool:
+    """Whether the deployed rules look at the document; True where Google does not show them."""
+    rules = ""
+    with suppress(RefusedError):
+        rules = deployed_rules(cloud)
+    return not rules or "".join(ON.split()) in "".join(rules.split())
 
 
 def _close_on_budget(cloud: Cloud, root: Path) -> None:
