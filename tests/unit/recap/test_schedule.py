@@ -147,18 +147,6 @@ def test_a_plan_that_replaces_another_while_that_is_sent_stays(planned: Planned)
     assert len(planned.house.mails) == 2
 
 
-def test_mails_that_were_not_confirmed_fail_the_plan(planned: Planned) -> None:
-    """A later run of the task, in the cooldown, says so as the call would have."""
-    planned.plan()
-    planned.house.answers = [Answer(502, {}, b"<html>")]
-    with pytest.raises(NotDueError):
-        planned.run()
-    planned.house.now = MORNING + TRIED_FOR
-    planned.run()
-    assert planned.record["state"] == "failed"
-    assert "did not confirm 2 of the mails" in planned.record["outcome"]["message"]
-
-
 @pytest.mark.parametrize("answer", [refused(401), None])
 def test_a_failure_that_cannot_be_mailed_is_recorded_and_logged(
     planned: Planned, capfd: pytest.CaptureFixture[str], answer: Answer | None
