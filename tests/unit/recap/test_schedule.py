@@ -11,7 +11,7 @@ from emulator.neighbours.sendgrid import Answer, refused
 from functions.call_rules import Caller, Role
 from functions.outside import NotDueError
 from functions.recap.recap_arguments import ScheduleArguments
-from functions.recap.schedule import TRIED_FOR, task_of
+from functions.recap.schedule import task_of
 from tests.in_memory.through import Crash, at_once
 from tests.unit.recap.parts import EVENT, NOON, ORGANIZER, TENANT, At, House, crash, fail, guest
 
