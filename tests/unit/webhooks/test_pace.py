@@ -173,6 +173,17 @@ def test_a_long_flood_takes_no_memory(pace: Pace, clock: Clock) -> None:
     assert taken < 10_000
 
 
+def test_events_with_nothing_due_are_forgotten(pace: Pace, clock: Clock) -> None:
+    """A process that has served many events remembers a thousand or so."""
+    tracemalloc.start()
+    for number in range(8_000):
+        clock.now += 0.1
+        pace.wait(f"e{number}")
+    taken, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert taken < 400_000
+
+
 def test_a_fresh_machine_has_a_clock_at_zero(clock: Clock) -> None:
     """Nothing is late because the machine is young."""
     clock.now = 0.0
