@@ -92,10 +92,11 @@ def test_a_guest_has_the_id_of_the_normalised_address() -> None:
 def test_a_guest_has_the_newest_name_and_all_photos() -> None:
     """Spec 4.1, `personal`: the newest photos first."""
     photos = [_photo(n, "a@example.com", uploaderName=f"Anna {n}") for n in range(100)]
+    photos.append(_photo(100, "a@example.com", uploaderName=""))
     (guest,) = _audience(Mode.PERSONAL, *photos[50:], *photos[:50]).guests
     assert guest.name == "Anna 99"
-    assert guest.photo_count == 100
-    newest = [f"https://example.com/{n}.jpg" for n in range(99, -1, -1)]
+    assert guest.photo_count == 101
+    newest = [f"https://example.com/{n}.jpg" for n in range(100, -1, -1)]
     assert [picture.url for picture in guest.newest.pictures()] == newest
 
 
