@@ -127,6 +127,9 @@ def test_a_client_that_goes_on_is_not_counted_any_more() -> None:
     limiter = limit(counts)
     assert {outcome(limiter, "f") for _ in range(5)} == {REFUSED}
     assert counts.asked == 1
+    with pytest.raises(CallError) as refused:
+        limiter.require("f", "203.0.113.7")
+    assert refused.value.details == {"reason": "calls", "possibleFrom": "2026-05-01T19:00:00.000Z"}
 
 
 def test_instances_count_together() -> None:
