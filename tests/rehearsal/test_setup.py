@@ -440,7 +440,9 @@ def test_indexes_that_are_being_built_are_not_deployed_again(
     """Google takes minutes; `ops/check` tells when they are done."""
     assert "ops/check acme tells when it is done." in first_run.said
     ready.google.sleep(-BUILD_SECONDS)
-    assert "is being built" in ready.stopped("check")
+    said = ready.stopped("check")
+    assert "is being built" in said
+    assert said.endswith("\nGoogle is still at work: run this again in some minutes.\n")
     ready.done("setup")
     assert not ready.google.changes + ready.commands
 
