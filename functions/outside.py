@@ -157,6 +157,14 @@ class Task:
         return json.dumps({"data": dict(self.data)}).encode()
 
 
+class MalformedTaskError(ValueError):
+    """The body of a task is none that this release makes."""
+
+
+class NotDueError(Exception):
+    """A task cannot be carried out yet; its queue has to run it again later."""
+
+
 class TaskQueue(Protocol):
     """Queues tasks; one instance serves all threads."""
 

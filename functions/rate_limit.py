@@ -10,8 +10,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from functions import log
+from functions.call_rules import CallError, Code
 from functions.firestore.model import Documents, Merge
-from functions.outside import Clock, SecretReader
+from functions.outside import Clock, SecretReader, wire_time
 
 MAX_CALLS: Final = 20
 """Calls of a function in a period from one address (spec 8), where no other number is given."""
@@ -32,14 +33,6 @@ connection of a cold process."""
 
 PATIENTLY: Final = 25.0
 """Seconds for the count of any other call, as for the other calls of Firestore; then it fails."""
-
-
-class TooManyCallsError(Exception):
-    """The client has used up the calls of this hour; the next hour begins at `until`."""
-
-    def __init__(self, until: datetime) -> None:
-        super().__init__(until)
-        self.until = until
 
 
 def window_of(
@@ -88,7 +81,7 @@ class RateLimit:
         """Count as `require` does; False over the limit."""
         try:
             self.require(function, client, at_most, period)
-        except TooManyCallsError:
+        except CallError:
             return False
         return True
 
@@ -98,23 +91,30 @@ class RateLimit:
         client: str,
         at_most: int = MAX_CALLS,
         period: timedelta = PERIOD,
+        refusal: str = "There were too many calls from this address",
     ) -> None:
         """Count a call of `function` by `client`, who has `at_most` calls per `period`.
 
         `client` is any text that identifies the client, mostly a network address.
 
         Raises:
-            TooManyCallsError: this hour's calls are used up.
+            CallError: `resource-exhausted`: the calls are used up; its message begins with
+                `refusal` and ends with the time of the next period.
             Exception: the call could not be counted, and spec 8 does not let it pass.
         """
         secret, now = self.secrets.versions(self.key)[0] if self.key else "", self.clock.now()
         key, end = window_of(function, client, secret=secret, now=now, period=period)
         passes_uncounted = function in _LET_THROUGH
+        too_many = CallError(
+            Code.RESOURCE_EXHAUSTED,
+            f"{refusal}; try again from {end:%H:%M} UTC on.",
+            {"reason": "calls", "possibleFrom": wire_time(end)},
+        )
         with self._changed:
             calls = self._calls(key)
             if calls.counted + calls.asking >= at_most:
                 if not passes_uncounted or self._are_counted(calls):
-                    raise TooManyCallsError(end)
+                    raise too_many
                 return
             calls.asking += 1
         # Firestore deletes the record some time after `expireAt`.
@@ -140,7 +140,7 @@ class RateLimit:
                     calls.failed += 1
                 self._changed.notify_all()
         if sums[0] > at_most:
-            raise TooManyCallsError(end)
+            raise too_many
 
     def _calls(self, key: str) -> _Calls:
         calls = self._own[key] = self._own.pop(key, _Calls())

@@ -25,8 +25,6 @@ from functions import log, parameters
 from functions.cache import once
 from functions.call_rules import Caller, CallError, Code, Role, refuse, staff
 from functions.gcp.request import bounded_body
-from functions.outside import wire_time
-from functions.rate_limit import TooManyCallsError
 
 if TYPE_CHECKING:
     from functions.service import Service
@@ -44,7 +42,7 @@ APP_CHECK: Final = "X-Firebase-AppCheck"
 CLOCK_SKEW_SECONDS: Final = 10
 """How far the clocks of Google's sign-in and of this instance may be apart."""
 
-_STATUS: Final[Mapping[Code, HTTPStatus]] = {
+STATUS: Final[Mapping[Code, HTTPStatus]] = {
     Code.INVALID_ARGUMENT: HTTPStatus.BAD_REQUEST,
     Code.FAILED_PRECONDITION: HTTPStatus.BAD_REQUEST,
     Code.UNAUTHENTICATED: HTTPStatus.UNAUTHORIZED,
@@ -122,15 +120,9 @@ def count_call(service: "Service", call: StaffCall, times: int = 1) -> None:
         Exception: the call could not be counted.
     """
     at_most = times * service.parameters.staff_calls_an_hour
-    try:
-        service.rate_limit().require(call.function, f"user {call.caller.uid}", at_most)
-    except TooManyCallsError as error:
-        raise CallError(
-            Code.RESOURCE_EXHAUSTED,
-            f"You have made your {at_most} calls of {call.function} this hour; call again from"
-            f" {error.until:%H:%M} UTC on.",
-            {"reason": "calls", "possibleFrom": wire_time(error.until)},
-        ) from None
+    refusal = f"You have made your {at_most} calls of {call.function} this hour"
+    person = f"user {call.caller.uid}"
+    service.rate_limit().require(call.function, person, at_most, refusal=refusal)
 
 
 def _declared(
@@ -164,7 +156,7 @@ def _error(refused: CallError) -> flask.Response:
     status = refused.code.upper().replace("-", "_")
     details = {"details": dict(refused.details)} if refused.details else {}
     answer = flask.jsonify(error={"status": status, "message": refused.message, **details})
-    answer.status_code = _STATUS[refused.code]
+    answer.status_code = STATUS[refused.code]
     return answer
 
 
@@ -228,8 +220,8 @@ def _claims(request: flask.Request) -> Mapping[str, Any]:
         claims: Mapping[str, Any] = auth.verify_id_token(
             token.strip(), app=app, clock_skew_seconds=CLOCK_SKEW_SECONDS
         )
-    # The last two errors come from an empty token and from a deeply nested one.
-    except (auth.InvalidIdTokenError, ValueError, RecursionError):
+    # The library itself fails on an empty token, on odd claims, and on a deeply nested token.
+    except (auth.InvalidIdTokenError, ValueError, TypeError, RecursionError):
         _unauthenticated("The ID token is not valid (any more); sign in again.")
     return claims
 

@@ -1,4 +1,4 @@
-"""Requests: their bodies within a size limit and a deadline, and their fields of a log line.
+"""Requests: bodies within a size limit and a deadline, answers, and fields of a log line.
 
 A slow body occupies a thread of the instance, and gunicorn sets no deadline. functions-framework
 reads what is left of a body before it answers, without a limit, and fails where it is malformed.
@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from http import HTTPStatus
 from typing import Any, Final
 
 import flask
@@ -117,6 +118,15 @@ def _end(connection: socket.socket) -> None:
     """Let reads of `connection` find its end."""
     with suppress(OSError):  # the client has gone
         connection.shutdown(socket.SHUT_RD)
+
+
+def text_answer(status: HTTPStatus, text: str, **headers: str) -> flask.Response:
+    """An answer in plain text, which nobody may keep: the request's URL may hold a token."""
+    answer = flask.Response(f"{text}\n", status, headers, mimetype="text/plain")
+    answer.headers["Cache-Control"] = "no-store"
+    answer.headers["Referrer-Policy"] = "no-referrer"
+    answer.headers["X-Content-Type-Options"] = "nosniff"
+    return answer
 
 
 _EXECUTION_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")

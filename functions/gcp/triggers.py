@@ -17,13 +17,14 @@ from datetime import datetime
 from typing import Any, Final
 
 from cloudevents.http import CloudEvent
-from firebase_functions.https_fn import HttpsError
+from firebase_functions.https_fn import FunctionsErrorCode, HttpsError
 from google.events.cloud.firestore import DocumentEventData
 from werkzeug.exceptions import InternalServerError
 
 from functions import log
 from functions.firestore.codec import document
 from functions.firestore.model import Document
+from functions.outside import MalformedTaskError, NotDueError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,16 +80,20 @@ def _read(event: CloudEvent, pattern: str) -> DocumentWritten:
 def run_again(message: str) -> Iterator[None]:
     """Fail the function on any exception, so that Eventarc or Cloud Tasks runs it again.
 
-    The exception is logged by type and place; the SDK would log its text, which may hold personal
-    data.
+    A fault is logged by type and place; the SDK would log its text, which may hold personal data.
 
     Raises:
-        InternalServerError: for every exception except `HttpsError`.
+        HttpsError: `aborted` for `NotDueError`, so that the queue brings the task back after its
+            backoff. Not `unavailable`: Cloud Tasks would throttle the queue. `invalid-argument`
+            for `MalformedTaskError`.
+        InternalServerError: for every other exception.
     """
     try:
         yield
-    except HttpsError:
-        raise
+    except NotDueError as early:
+        raise HttpsError(FunctionsErrorCode.ABORTED, "the task is not due yet") from early
+    except MalformedTaskError as error:
+        raise HttpsError(FunctionsErrorCode.INVALID_ARGUMENT, str(error)) from error
     except Exception as error:  # noqa: BLE001 - every fault is run again
         log.fault(message, error)
         raise InternalServerError from None

@@ -1,24 +1,22 @@
 """Links: their kinds, the links in a mail, and the admission of calls with a link.
 
-The limit on calls comes first, which limits guessing, then the token. Callers check the arguments
-before, which costs nothing, and read or write only after.
+Callers check the arguments before, which costs nothing, and read or write only after.
 """
 
 import functools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import TYPE_CHECKING, Final
 
 from functions.call_rules import CallError, Code
 from functions.links.token import MAX_LENGTH, InvalidTokenError, Scope, TokenKeys
-from functions.outside import Clock, SecretReader, wire_time
-from functions.rate_limit import MAX_CALLS, TooManyCallsError
+from functions.outside import Clock, SecretReader
+from functions.rate_limit import MAX_CALLS
 
 if TYPE_CHECKING:
-    import flask
-
     from functions.gcp.callables import Call
     from functions.service import Service
 
@@ -65,6 +63,7 @@ class Link:
 IN_A_MAIL: Final = Link(
     "a link in a mail", "use the one in a newer mail", Scope.PREFERENCES, "EMAIL_PREFS_KEY"
 )
+ONE_CLICK: Final = replace(IN_A_MAIL, scope=Scope.UNSUBSCRIBE)
 TO_A_LOG: Final = Link(
     "a link to a delivery log",
     "ask the sender of the link for a new one",
@@ -153,56 +152,45 @@ def _page(base_url: str, name: str, token: str) -> str:
 
 
 def admitted(service: "Service", call: "Call", token: str, link: Link) -> tuple[str, ...]:
-    """The ids in `token`, if the client is within the limit; see `TokenKeys.verify`.
+    """The ids in `token` of a call that is within the limit; see `TokenKeys.verify`.
 
     Raises:
         CallError: `resource-exhausted` over the limit on calls, or the refusal of `link`.
         WeakKeyError: a version of the key of `link` is too short.
         Exception: Secret Manager could not be reached.
     """
-    count_client(service, call.function, call.request, link)
-    try:
-        return verified(service, token, link.key, link.scope)
-    except InvalidTokenError:
-        raise link.not_valid from None
+    _count(service, call, link)
+    return _verified(service, token, link)
 
 
-def verified(service: "Service", token: str, key: str, scope: Scope) -> tuple[str, ...]:
-    """The ids in `token`; see `TokenKeys.verify`.
+def proved(service: "Service", call: "Call", token: str, link: Link) -> tuple[str, ...]:
+    """The same, but a call with a valid token does not count.
 
-    Right after a rotation, another process signs with a version that this one has not read yet: a
-    token that is not valid is tried with fresh keys.
-
-    Raises:
-        InvalidTokenError: the token is not valid, for any reason.
-        WeakKeyError: a version of the secret `key` is too short.
-        Exception: Secret Manager could not be reached.
+    Many people share the address of a network or of a mail provider, and each may say which mails
+    to send.
     """
-    read = service.adapters.secrets.versions
     try:
-        return _token_keys(read(key)).verify(token, service.clock.now(), scope)
-    except InvalidTokenError:
-        return _token_keys(read(key, fresh=True)).verify(token, service.clock.now(), scope)
+        return _verified(service, token, link)
+    except CallError:
+        _count(service, call, link)
+        raise
 
 
-def count_client(service: "Service", function: str, request: "flask.Request", link: Link) -> None:
-    """Count a call of `function` by the client address of `request` (spec 8).
+def _verified(service: "Service", token: str, link: Link) -> tuple[str, ...]:
+    # Right after a rotation, another process signs with a version that this one has not read yet.
+    for fresh in (False, True):
+        keys = _token_keys(service.adapters.secrets.versions(link.key, fresh=fresh))
+        with suppress(InvalidTokenError):
+            return keys.verify(token, service.clock.now(), link.scope)
+    raise link.not_valid
 
-    Raises:
-        CallError: `resource-exhausted` over the limit of `link`.
-    """
-    forwarded_for, peer = request.headers.get("X-Forwarded-For", ""), request.remote_addr or ""
+
+def _count(service: "Service", call: "Call", link: Link) -> None:
+    """Count a call by the client address of its request (spec 8)."""
+    forwarded_for = call.request.headers.get("X-Forwarded-For", "")
     hops = service.parameters.trusted_proxy_hops
-    client = client_address(forwarded_for, peer, trusted_hops=hops)
-    try:
-        service.rate_limit(link.key).require(function, client, link.calls_an_hour)
-    except TooManyCallsError as error:
-        raise CallError(
-            Code.RESOURCE_EXHAUSTED,
-            "There were too many calls from this address; try again from"
-            f" {error.until:%H:%M} UTC on.",
-            {"possibleFrom": wire_time(error.until)},
-        ) from None
+    client = client_address(forwarded_for, call.request.remote_addr or "", trusted_hops=hops)
+    service.rate_limit(link.key).require(call.function, client, link.calls_an_hour)
 
 
 def client_address(forwarded_for: str, peer: str, *, trusted_hops: int) -> str:

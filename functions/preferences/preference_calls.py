@@ -1,10 +1,12 @@
 """The handlers of the preferences' functions: requests, in the words of this package.
 
-Every call is checked in this order: the arguments, which cost nothing; the limit on calls, which
-also limits guessing of tokens; the token. Only then is anything read or written.
+Every call is checked before anything is read or written: the arguments, which cost nothing, the
+token, and the limit on calls, which also limits guessing of tokens. It counts all look-ups (spec 8)
+and every other call with a bad token by the address, and changes by the link.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,13 +14,13 @@ import flask
 
 from functions import log
 from functions.call_rules import CallError, Code, refuse_unknown
-from functions.gcp.callables import Call
-from functions.gcp.request import bounded_body
+from functions.gcp.callables import STATUS, Call
+from functions.gcp.request import bounded_body, text_answer
 from functions.gcp.triggers import DocumentWritten, run_again
-from functions.links.link import IN_A_MAIL, admitted, confirmation_link, count_client, verified
-from functions.links.token import InvalidTokenError, Scope
+from functions.links.link import IN_A_MAIL, ONE_CLICK, admitted, confirmation_link, proved
 from functions.preferences.preferences import (
     CHOSEN_AT,
+    AddressRecords,
     Flag,
     account_address,
     address_record_id,
@@ -31,8 +33,8 @@ from functions.preferences.preferences import (
 if TYPE_CHECKING:
     from functions.service import Service
 
-_ONE_CLICK: Final = ("List-Unsubscribe", "One-Click")
-_ONE_CLICK_MAX_BYTES: Final = 4096
+_FIELD: Final = ("List-Unsubscribe", "One-Click")
+_MAX_BYTES: Final = 4096
 """The body has 26 characters, or is a form with that one field."""
 
 
@@ -42,9 +44,9 @@ def get_email_preferences(service: "Service", call: Call) -> dict[str, Any]:
     Raises:
         CallError: those of spec 7.2; `resource-exhausted` over the limit on calls.
     """
-    token = IN_A_MAIL.token(call.data)
-    ids = admitted(service, call, token, IN_A_MAIL)
-    return _response(service, ids)
+    ids = admitted(service, call, IN_A_MAIL.token(call.data), IN_A_MAIL)
+    with _internal("preferences.not-read", "The preferences could not be looked up; try again."):
+        return _answer(service, service.users.find(*ids))
 
 
 def update_email_preferences(service: "Service", call: Call) -> dict[str, Any]:
@@ -57,40 +59,38 @@ def update_email_preferences(service: "Service", call: Call) -> dict[str, Any]:
     refuse_unknown(call.data, "token", "preferences")
     token = IN_A_MAIL.token(call.data)
     choices = read_choices(call.data.get("preferences"))
-    ids = admitted(service, call, token, IN_A_MAIL)
-    try:
+    ids = proved(service, call, token, IN_A_MAIL)
+    # Every guest has a valid link: one of them makes no endless writes.
+    limit, link = service.rate_limit(IN_A_MAIL.key), f"link {' '.join(ids)}"
+    limit.require(call.function, link, refusal="There were too many changes by this link")
+    with _internal("preferences.not-written", "The change could not be saved; try again."):
         users = service.users
-        users.choose(users.find(*ids), choices, service.clock.now())
-    except Exception as error:  # noqa: BLE001 - spec 7.2 has one code for it
-        log.fault("preferences.not-written", error)
-        raise CallError(Code.INTERNAL, "The change could not be saved; try again.") from None
-    return _response(service, ids)
+        records = users.choose(users.find(*ids), choices, service.clock.now())
+    with _internal("preferences.not-read", "The change is saved; what holds could not be read."):
+        return _answer(service, records)
 
 
 def unsubscribe(service: "Service", request: flask.Request) -> flask.Response:
     """Answer a request to the link in the header `List-Unsubscribe` (RFC 8058).
 
     A POST by a mail program turns `recap` off. A GET changes nothing, because scanners open every
-    link: it redirects to a page that asks. Mail providers send the POSTs of all their users from a
-    few addresses, so only a POST with a bad token counts against the limit on calls.
+    link: it redirects to a page that asks.
     """
-    body = bounded_body(request, _ONE_CLICK_MAX_BYTES)
+    body = bounded_body(request, _MAX_BYTES)
     token = request.args.get("token", "")
     if request.method in ("GET", "HEAD"):
         page = confirmation_link(service.parameters.public_base_url, token)
-        return _private(flask.redirect(page, HTTPStatus.FOUND))
+        return text_answer(HTTPStatus.FOUND, page, Location=page)
     if request.method != "POST":
-        answer = _text(HTTPStatus.METHOD_NOT_ALLOWED, "Use POST.")
-        answer.headers["Allow"] = "GET, HEAD, POST"
-        return answer
-    name, value = _ONE_CLICK
+        return text_answer(HTTPStatus.METHOD_NOT_ALLOWED, "Use POST.", Allow="GET, HEAD, POST")
+    name, value = _FIELD
     if body is None or request.form.get(name) != value:
-        return _text(HTTPStatus.BAD_REQUEST, f"Send {name}={value} as a form in the body.")
+        return text_answer(HTTPStatus.BAD_REQUEST, f"Send {name}={value} as a form in the body.")
     try:
         return _one_click(service, request, token)
     except Exception as error:  # noqa: BLE001 - the text may hold data: see `log.fault`
         log.fault("unsubscribe.failed", error)
-        return _text(
+        return text_answer(
             HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong on our side; try again."
         )
 
@@ -100,49 +100,34 @@ def _one_click(service: "Service", request: flask.Request, token: str) -> flask.
 
     A mail program shows its own words for the answer, and so does the page.
     """
+    call = Call(function="unsubscribe", data=None, request=request)
     try:
-        ids = verified(service, token, IN_A_MAIL.key, Scope.UNSUBSCRIBE)
-    except InvalidTokenError:
-        try:
-            count_client(service, "unsubscribe", request, IN_A_MAIL)
-        except CallError as refused:
-            return _text(HTTPStatus.TOO_MANY_REQUESTS, refused.message)
-        return _text(HTTPStatus.FORBIDDEN, IN_A_MAIL.not_valid.message)
+        ids = proved(service, call, token, ONE_CLICK)
+    except CallError as refused:
+        return text_answer(STATUS[refused.code], refused.message)
     users = service.users
     records = users.find(*ids).without_off(Flag.RECAP)
     users.choose(records, {Flag.RECAP: False}, service.clock.now())
     log.info("preferences.unsubscribed")
-    return _text(
+    return text_answer(
         HTTPStatus.OK,
         "Done: you get no more event recaps. The link at the end of the mail turns them on again.",
     )
 
 
-def _response(service: "Service", ids: Sequence[str]) -> dict[str, Any]:
+def _answer(service: "Service", records: AddressRecords) -> dict[str, Any]:
+    choices = records.ask(service.adapters.accounts)
+    return {"email": records.email, "preferences": on_wire(choices)}
+
+
+@contextmanager
+def _internal(fault: str, answer: str) -> Iterator[None]:
+    """Log whatever fails as `fault`, and answer `internal` (spec 7.2)."""
     try:
-        records = service.users.find(*ids)
-        choices = records.ask(service.adapters.accounts)
-    except Exception as error:  # noqa: BLE001 - spec 7.2 has one code for it
-        log.fault("preferences.not-read", error)
-        message = "The preferences could not be looked up; try again."
-        raise CallError(Code.INTERNAL, message) from None
-    return {
-        "email": records.email,
-        "preferences": on_wire(choices),
-    }
-
-
-def _text(status: HTTPStatus, text: str) -> flask.Response:
-    return _private(flask.Response(f"{text}\n", status, mimetype="text/plain"))
-
-
-def _private(answer: Any) -> flask.Response:
-    """`answer` with headers against caching: the token is in the request's URL."""
-    answer.headers["Cache-Control"] = "no-store"
-    answer.headers["Referrer-Policy"] = "no-referrer"
-    answer.headers["X-Content-Type-Options"] = "nosniff"
-    answered: flask.Response = answer
-    return answered
+        yield
+    except Exception as error:  # noqa: BLE001 - the text may hold data: see `log.fault`
+        log.fault(fault, error)
+        raise CallError(Code.INTERNAL, answer) from None
 
 
 def user_written(service: "Service", event: DocumentWritten) -> None:

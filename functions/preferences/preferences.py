@@ -44,9 +44,13 @@ TRANSACTIONAL: Final = "transactional"
 
 def chosen(record: Mapping[str, Any] | None, flag: Flag) -> bool | None:
     """The choice in the user `record`, which may be missing; None without one."""
-    stored = (record or {}).get(PREFERENCES)
-    value = stored.get(flag) if isinstance(stored, Mapping) else None
+    value = _stored(record or {}).get(flag)
     return value if isinstance(value, bool) else None
+
+
+def _stored(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    stored = record.get(PREFERENCES)
+    return stored if isinstance(stored, Mapping) else {}
 
 
 def flags(record: Mapping[str, Any] | None) -> dict[Flag, bool]:
@@ -200,6 +204,16 @@ class AddressRecords:
         )
         return replace(self, accounts=accounts, relatives=relatives)
 
+    def changed(self, choices: Mapping[Flag, bool]) -> Self:
+        """The records with `choices`, of which relatives only have flags turned off."""
+        off = {flag: value for flag, value in choices.items() if not value}
+        return replace(
+            self,
+            own=_with(self.own, choices),
+            accounts=_with(self.accounts, choices),
+            relatives=_with(self.relatives, off),
+        )
+
     def doubtful(self) -> set[str]:
         """The accounts whose choice counts only where their address is verified."""
         return {
@@ -235,6 +249,10 @@ class AddressRecords:
 
 def _record_id(account: Mapping[str, Any]) -> str:
     return guest_uid(address_hash(account_address(account) or ""))
+
+
+def _with(records: Records, choices: Mapping[Flag, bool]) -> Records:
+    return {uid: {**it, PREFERENCES: {**_stored(it), **choices}} for uid, it in records.items()}
 
 
 def _is_off(records: Records, flag: Flag) -> bool:

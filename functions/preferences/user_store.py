@@ -60,11 +60,16 @@ class UserStore:
         others = {key: record for key, record in records.items() if key not in own}
         return AddressRecords.of(box, address, own, others, named=uid)
 
-    def choose(self, of: AddressRecords, choices: Mapping[Flag, bool], at: datetime) -> None:
+    def choose(
+        self, of: AddressRecords, choices: Mapping[Flag, bool], at: datetime
+    ) -> AddressRecords:
         """Set some flags in all records of an address, and leave all other fields alone.
 
         Accounts with another address of the mailbox only have flags turned off. A guest who turns
         recaps on is mailed again, even after a hard bounce, at each address of the mailbox.
+
+        Returns:
+            The records with these flags, without another read.
         """
         off = {flag: value for flag, value in choices.items() if not value}
         is_reached = bool(choices.get(Flag.RECAP))
@@ -80,6 +85,7 @@ class UserStore:
                 if is_reached
             ),
         )
+        return of.changed(choices)
 
     def free(
         self, uid: str, account: Mapping[str, Any], on: Collection[Flag], at: datetime

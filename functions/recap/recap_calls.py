@@ -7,11 +7,11 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
 import flask
-from firebase_functions.https_fn import CallableRequest, FunctionsErrorCode, HttpsError
+from firebase_functions.https_fn import CallableRequest
 
 from functions import log
 from functions.gcp.callables import StaffCall, count_call
-from functions.gcp.request import bounded_body
+from functions.gcp.request import bounded_body, text_answer
 from functions.gcp.triggers import run_again
 from functions.mail.message import MisconfiguredError
 from functions.outside import wire_time
@@ -88,24 +88,11 @@ def schedule_event_recap(service: "Service", call: StaffCall) -> dict[str, Any]:
 
 
 def send_scheduled_recap(service: "Service", task: CallableRequest[Any]) -> None:
-    """A task of the queue of planned recaps.
+    """A task of the queue of planned recaps."""
+    from functions.recap.schedule import task_of  # noqa: PLC0415 - a cold start
 
-    Raises:
-        HttpsError: `aborted`, so that the queue brings the task back after its backoff;
-            `invalid-argument` where the body is no task of ours.
-        InternalServerError: a fault; the queue brings the task back as well.
-    """
-    from functions.recap.schedule import NotYetError, task_of  # noqa: PLC0415 - a cold start
-
-    try:
-        event_id, version, at = task_of(task.data)
-    except ValueError as error:
-        raise HttpsError(FunctionsErrorCode.INVALID_ARGUMENT, str(error)) from error
     with run_again("recap.schedule-not-run"):
-        try:
-            service.recap_schedule.send(event_id, version, at)
-        except NotYetError as waiting:
-            raise HttpsError(FunctionsErrorCode.ABORTED, "not yet") from waiting
+        service.recap_schedule.send(*task_of(task.data))
 
 
 def mail_events(service: "Service", request: flask.Request) -> flask.Response:
@@ -115,9 +102,7 @@ def mail_events(service: "Service", request: flask.Request) -> flask.Response:
     recorded; after 503 the provider repeats the request.
     """
     if request.method != "POST":
-        answer = _text(HTTPStatus.METHOD_NOT_ALLOWED, "Use POST.")
-        answer.headers["Allow"] = "POST"
-        return answer
+        return text_answer(HTTPStatus.METHOD_NOT_ALLOWED, "Use POST.", Allow="POST")
     webhook, headers = service.mail_reports, dict(request.headers)
     has_keys = _has_keys(service)
     refused = partial(_not_verified, key=has_keys, signed=webhook.is_signed(headers))
@@ -127,7 +112,7 @@ def mail_events(service: "Service", request: flask.Request) -> flask.Response:
     body = bounded_body(request, webhook.max_body_bytes)
     if body is None:
         text = f"Send {webhook.max_body_bytes} bytes at most."
-        return _text(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, text)
+        return text_answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, text)
     if not webhook.is_genuine(signature, body):
         return refused()
     with _RECORDING:
@@ -138,14 +123,14 @@ def _recorded(service: "Service", body: bytes) -> flask.Response:
     events = service.mail_reports.events(body)
     if events is None:
         log.warning("mail.unreadable", bytes=len(body))  # a repetition would be unreadable too
-        return _text(HTTPStatus.OK, "No list of events.")
+        return text_answer(HTTPStatus.OK, "No list of events.")
     try:
         changed = service.mail_events.record(events)
     except Exception as error:  # noqa: BLE001 - the text may hold data: see `log.fault`
         log.fault("mail.not-recorded", error)
-        return _text(HTTPStatus.SERVICE_UNAVAILABLE, "Send it again.")
+        return text_answer(HTTPStatus.SERVICE_UNAVAILABLE, "Send it again.")
     log.info("mail.told", told=len(events), new=changed)
-    return _text(HTTPStatus.OK, "Recorded.")
+    return text_answer(HTTPStatus.OK, "Recorded.")
 
 
 def _has_keys(service: "Service") -> bool:
@@ -158,11 +143,4 @@ def _has_keys(service: "Service") -> bool:
 
 def _not_verified(*, key: bool, signed: bool) -> flask.Response:
     log.warning("mail.not-verified", key=key, signed=signed)
-    return _text(HTTPStatus.FORBIDDEN, "Not signed with a key of this project, or not now.")
-
-
-def _text(status: HTTPStatus, text: str) -> flask.Response:
-    answer = flask.Response(f"{text}\n", status, mimetype="text/plain")
-    answer.headers["Cache-Control"] = "no-store"
-    answer.headers["X-Content-Type-Options"] = "nosniff"
-    return answer
+    return text_answer(HTTPStatus.FORBIDDEN, "Not signed with a key of this project, or not now.")

@@ -3,13 +3,13 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from firebase_functions.https_fn import CallableRequest, FunctionsErrorCode, HttpsError
+from firebase_functions.https_fn import CallableRequest
 
 from functions import log
 from functions.firestore.model import Document
 from functions.gcp.triggers import DocumentWritten, run_again
 from functions.wall.wall_event import Photo, WallEvent
-from functions.webhooks.deliveries.delivery import AttemptRequest, TooEarlyError
+from functions.webhooks.deliveries.delivery import AttemptRequest
 from functions.webhooks.failing_endpoints.failing_endpoint import event_of_notice
 
 if TYPE_CHECKING:
@@ -49,29 +49,14 @@ def _wall_event(snapshot: Document | None) -> WallEvent | None:
 def attempt(service: "Service", task: CallableRequest[Any]) -> None:
     """A task of one of the queues of attempts.
 
-    Raises:
-        HttpsError: `aborted`, so that the queue brings the task back after its backoff, where the
-            attempt is not due yet. Not `unavailable`: Cloud Tasks would throttle the queue.
-            `invalid-argument` where the body is no task of ours.
-    """
-    try:
-        request = AttemptRequest.read(task.data, dispatched_before=_dispatched_before(task))
-    except ValueError as error:
-        raise HttpsError(FunctionsErrorCode.INVALID_ARGUMENT, str(error)) from error
-    with run_again("delivery.not-attempted"):
-        try:
-            service.worker.attempt(request)
-        except TooEarlyError as early:
-            raise HttpsError(FunctionsErrorCode.ABORTED, "the attempt is not due yet") from early
-
-
-def _dispatched_before(task: CallableRequest[Any]) -> int:
-    """How often Cloud Tasks has dispatched this task before, and got no answer or a bad one.
-
-    https://cloud.google.com/tasks/docs/creating-http-target-tasks#handler
+    The header counts how often Cloud Tasks has dispatched the task before, and got no answer or a
+    bad one: https://cloud.google.com/tasks/docs/creating-http-target-tasks#handler
     """
     count = task.raw_request.headers.get("X-CloudTasks-TaskRetryCount", "")
-    return int(count) if count.isdecimal() else 0
+    dispatched_before = int(count) if count.isdecimal() else 0
+    with run_again("delivery.not-attempted"):
+        request = AttemptRequest.read(task.data, dispatched_before=dispatched_before)
+        service.worker.attempt(request)
 
 
 def sweep_deliveries(service: "Service") -> None:
@@ -91,15 +76,6 @@ def sweep_endpoints(service: "Service") -> None:
 
 
 def notify(service: "Service", task: CallableRequest[Any]) -> None:
-    """A task of the queue of notices.
-
-    Raises:
-        HttpsError: `invalid-argument` where the body is no task of ours.
-        InternalServerError: the queue is to bring it back.
-    """
-    try:
-        event_id = event_of_notice(task.data)
-    except ValueError as error:
-        raise HttpsError(FunctionsErrorCode.INVALID_ARGUMENT, str(error)) from error
+    """A task of the queue of notices."""
     with run_again("notice.not-sent-yet"):
-        service.notifier.notify(event_id)
+        service.notifier.notify(event_of_notice(task.data))

@@ -13,13 +13,12 @@ from urllib.parse import quote
 
 from functions import log
 from functions.firestore.model import ChangedMeanwhileError
-from functions.outside import Clock, TaskQueue
+from functions.outside import Clock, NotDueError, TaskQueue
 from functions.webhooks.deliveries.delivery import (
     Attempt,
     AttemptRequest,
     Delivery,
     Outcome,
-    TooEarlyError,
     attempt_task,
 )
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
@@ -109,7 +108,7 @@ class Worker:
         """The delivery after the attempt, unless it was made before; None where it is gone.
 
         Raises:
-            TooEarlyError: the attempt is not due yet.
+            NotDueError: the attempt is not due yet.
             Exception: a fault of the service; the same request makes the same attempt.
         """
         delivery = self.deliveries.load(request.event_id, request.delivery_id)
@@ -120,6 +119,7 @@ class Worker:
             return delivery  # a later round has begun, and has tasks of its own
         is_here = request.slow or not delivery.slow  # else its task is on the slow queue
         if is_here and delivery.attempts < request.attempt and delivery.outcome.is_open:
+            self._source_and_secret(delivery)  # the receiver's time holds no wait for Firestore
             if self._belongs_on_slow_queue(request, delivery):
                 delivery = self._moved_to_slow_queue(delivery)
             else:
@@ -217,14 +217,18 @@ class Worker:
             return
         early = delivery.next_attempt_at - self.clock.now()
         if early > EARLY:
-            raise TooEarlyError
+            raise NotDueError
         if early > timedelta(0):
             self.clock.sleep(early.total_seconds())
 
+    def _source_and_secret(self, delivery: Delivery) -> tuple[Source, str]:
+        """What the POST needs of the event; read once, and then remembered for a minute."""
+        event_id = delivery.event_id
+        return Source(self.tenants.of(event_id), event_id), self.secrets.of(event_id)
+
     def _post(self, delivery: Delivery) -> Attempt:
         body = delivery.body.encode()
-        secret = self.secrets.of(delivery.event_id)
-        source = Source(self.tenants.of(delivery.event_id), delivery.event_id)
+        source, secret = self._source_and_secret(delivery)
         # Before `at`, to which its duration is added: no retry is due before its wait is over.
         began = self.clock.monotonic()
         at = self.clock.now()

@@ -6,12 +6,12 @@ the URL. The share is read with every call, so that a revoked link ends at once.
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
 from functions import log
-from functions.call_rules import Caller, CallError, Code, refuse
+from functions.call_rules import Caller, CallError, Code
 from functions.firestore.model import (
     AlreadyRecordedError,
     ChangedMeanwhileError,
@@ -29,7 +29,7 @@ from functions.webhooks.deliveries.delivery_store import NEWEST_AT_MOST, Deliver
 from functions.webhooks.deliveries.endpoint_url import host_of
 from functions.webhooks.deliveries.redelivery import Redelivery
 from functions.webhooks.message import EventType
-from functions.webhooks.webhook_settings import SettingsStore, Subscription, WebhookSettings
+from functions.webhooks.webhook_settings import SettingsStore, Subscription
 
 PAGE_BYTES: Final = 1_000_000
 """Most bytes of bodies and receivers' answers in a page of more than one delivery."""
@@ -141,7 +141,7 @@ class LogLinks:
         Raises:
             CallError: `invalid-argument` where the event has no such URL.
         """
-        endpoint = endpoint_at(url, self.settings.load(event_id))
+        endpoint = self.settings.load(event_id).asked_for(url)
         now = self.clock.now()
         share = LogShare(
             id=self.random.word(),
@@ -192,14 +192,6 @@ class LogLinks:
             return now
 
 
-def endpoint_at(url: str, settings: WebhookSettings) -> Subscription:
-    """The event's endpoint at `url`; refuses the call if no endpoint has this URL."""
-    endpoint = settings.by_url.get(url)
-    if endpoint is None:
-        refuse("url must be one of the event's webhook URLs; add it to them first.")
-    return endpoint
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogPage:
     """Deliveries to the URL of `share`, the latest first; `next` is for what follows."""
@@ -247,7 +239,8 @@ class SharedLog:
                 break
             last, read = cursor, read + 1
             if delivery and delivery.url == share.url:  # another URL may be another receiver's
-                page.append(delivery)
+                own = [entry for entry in delivery.log if entry.round >= delivery.url_round]
+                page.append(replace(delivery, log=tuple(own)))
         else:
             has_next = read == NEWEST_AT_MOST
         log.info("webhook.log_read", eventId=event_id, shareId=share_id, deliveries=len(page))

@@ -18,7 +18,7 @@ from enum import StrEnum
 from typing import Any, Final, Self
 
 from functions.firestore.model import Version
-from functions.outside import Task, wire_time
+from functions.outside import MalformedTaskError, Task, wire_time
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError, host_of
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SLOW_QUEUE, step
 from functions.webhooks.message import EventType, Payload
@@ -96,6 +96,7 @@ class Delivery:
         ended_at: When the outcome became final.
         reason: Why the delivery was skipped.
         round: How often the delivery was sent again.
+        url_round: The first round that went to `url`; earlier ones went to another URL.
         attempts: Attempts of this round.
         log: Attempts of all rounds.
         test: Whether an organizer sent the delivery to try a URL.
@@ -118,6 +119,7 @@ class Delivery:
     log: tuple[Attempt, ...] = ()
     reason: str | None = None
     round: int = 0
+    url_round: int = 0
     ended_at: datetime | None = None
     test: bool = False
     begun: int = 0
@@ -206,11 +208,13 @@ class Delivery:
 
         Only the first acknowledgement does: the receiver has the message, even if another attempt
         failed, the last of the schedule included. An acknowledgement of an earlier round counts as
-        well, unless the delivery had been acknowledged before that round began.
+        well, unless that round went to another URL, or the delivery had been acknowledged before
+        that round began.
         """
         return (
             attempt.acknowledged
             and self.outcome is not Outcome.SUCCESS
+            and attempt.round >= self.url_round
             and (attempt.round == self.round or not any(made.acknowledged for made in self.log))
         )
 
@@ -264,10 +268,12 @@ class Delivery:
         """
         if self.outcome.is_open:
             raise ValueError("the delivery has not ended")
-        EndpointUrl.parse(url or self.url)
+        url = url or self.url
+        EndpointUrl.parse(url)
         return replace(
             self,
-            url=url or self.url,
+            url=url,
+            url_round=self.url_round if url == self.url else self.round + 1,
             endpoint=endpoint or self.endpoint,
             outcome=Outcome.PENDING,
             attempts=0,
@@ -278,10 +284,6 @@ class Delivery:
             begun=0,
             slow=False,
         )
-
-
-class TooEarlyError(Exception):
-    """The attempt is not due yet; the task has to come back later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,7 +306,7 @@ class AttemptRequest:
         """Read the body of a task.
 
         Raises:
-            ValueError: `attempt_task` made no such body.
+            MalformedTaskError: `attempt_task` made no such body.
         """
         given = {"round": 0, "slow": 0, **data} if isinstance(data, Mapping) else {}
         match given:
@@ -316,7 +318,7 @@ class AttemptRequest:
                 "slow": slow,
             }:
                 return cls(event, delivery, attempt, in_round, bool(slow), dispatched_before)
-        raise ValueError("not the task of an attempt: eventId, deliveryId and attempt are needed")
+        raise MalformedTaskError("an attempt's task needs eventId, deliveryId and attempt")
 
 
 def attempt_task(delivery: Delivery, *, suffix: str = "") -> Task:

@@ -83,8 +83,7 @@ class DeliveryStore:
     def restart(self, delivery: Delivery) -> None:
         """Write a redelivery; the record is kept as long as a new delivery."""
         first_due = delivery.next_attempt_at or delivery.created_at
-        target = {"url": delivery.url, "endpoint": delivery.endpoint}
-        self._update(delivery, target | {"expireAt": first_due + KEPT_FOR})
+        self._update(delivery, _target(delivery) | {"expireAt": first_due + KEPT_FOR})
 
     def _update(self, delivery: Delivery, also: dict[str, Any]) -> None:
         path, present = _path(delivery.event_id, delivery.id), _changing(delivery)
@@ -183,6 +182,12 @@ def _path(event_id: str, delivery_id: str) -> str:
     return f"{_deliveries(event_id)}/{delivery_id}"
 
 
+def _target(delivery: Delivery) -> dict[str, Any]:
+    """The fields that redeliveries alone change."""
+    since = {"urlRound": delivery.url_round} if delivery.url_round else {}
+    return {"url": delivery.url, "endpoint": delivery.endpoint} | since
+
+
 def _changing(delivery: Delivery) -> dict[str, Any]:
     """The fields that attempts and redeliveries change."""
     optional = {name: getattr(delivery, name) for name in _OPTIONAL}
@@ -209,8 +214,7 @@ def _changing(delivery: Delivery) -> dict[str, Any]:
 def _document(delivery: Delivery) -> dict[str, Any]:
     fields = {
         "event": delivery.event_type,
-        "url": delivery.url,
-        "endpoint": delivery.endpoint,
+        **_target(delivery),
         "body": delivery.body,
         "createdAt": delivery.created_at,
         "expireAt": delivery.created_at + KEPT_FOR,
@@ -253,6 +257,7 @@ def read_delivery(document: Document) -> Delivery:
         ),
         reason=fields.get("reason"),
         round=fields.get("round", 0),
+        url_round=fields.get("urlRound", 0),
         ended_at=fields.get("endedAt"),
         test=fields.get("test", False),
         begun=fields.get("begun", 0),

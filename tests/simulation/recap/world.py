@@ -12,7 +12,7 @@ from functions.call_rules import Caller, CallError, Role
 from functions.firestore.model import Document, Put, Query
 from functions.mail.mail_status import DeliveryStatus, Tally, TrackingEvent
 from functions.mail.message import EmailMessage
-from functions.outside import Clock, InParallel, Task
+from functions.outside import Clock, InParallel, NotDueError, Task
 from functions.parameters import Parameters
 from functions.recap import limits
 from functions.recap.feedback import MailEvents, StillBusyError
@@ -30,7 +30,7 @@ from functions.recap.limits import Slots, tenant_key
 from functions.recap.preview import Preview
 from functions.recap.recap_arguments import PreviewArguments, RecapArguments, ScheduleArguments
 from functions.recap.report import RecapResult
-from functions.recap.schedule import NotYetError, task_of
+from functions.recap.schedule import task_of
 from functions.service import Service
 from functions.wall.address import address_hash
 from tests.in_memory.adapters import (
@@ -186,7 +186,7 @@ class RecapWorld:
             simulation,
             "recap",
             self._process,
-            expected=(CallError, NotYetError, ServiceError),
+            expected=(CallError, NotDueError, ServiceError),
             at_most=3,
         )
         self._events_pool = Pool(
@@ -303,7 +303,7 @@ class RecapWorld:
     # Recaps that are planned, and brought by Cloud Tasks: early, late, twice.
 
     def _plan(self, name: str, at: datetime) -> None:
-        back = self._choices.happens(f"{name} back", 0.2, "takes back what is planned")
+        back = self._choices.happens(f"{name} back", 0.2, "cancels the plan")
         arguments = ScheduleArguments(event_id=EVENT, at=None if back else at)
         self._due[name] = at
         caller = Caller(name, Role.ADMIN, TENANT)

@@ -97,7 +97,7 @@ class Seen:
             self.simulation.violation("a POST is signed with a secret that is not the event's")
 
     def secret_recorded(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
-        """The secret was written; whoever takes an announced one away has withdrawn it."""
+        """The secret was written; a write without the announced secret has withdrawn it."""
         self.secrets.append(after["secret"])
         if before.get("next") and before.get("secret") == after["secret"] and "next" not in after:
             current().notes["withdrew"] = True
@@ -108,7 +108,7 @@ class Seen:
         if "-sweep" in task.name:
             series = self._swept.setdefault((task.name.partition("-sweep")[0], task.due), [])
             series.append(late)
-            if len(series) > 2 and late < 1.9 * series[-3]:
+            if len(series) > 2 and late < min(1.9 * series[-3], series[-3] + timedelta(hours=1)):
                 self.simulation.violation(f"{task.name} is the third while its lateness doubled")
         write = current().name.partition(" ")[0]
         uploaded = self._uploaded_by.get((write, self.history[delivery_id][0][1].url), delivery_id)

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 from emulator.neighbours.cloud_tasks import Retries
 from functions.call_rules import Caller, CallError, Role
 from functions.firestore.model import ChangedMeanwhileError, Create, Delete, Document, Update
-from functions.outside import Task
+from functions.outside import NotDueError, Task
 from functions.parameters import Parameters
 from functions.service import Service
 from functions.wall.wall_event import Photo, WallEvent
@@ -17,7 +17,6 @@ from functions.webhooks.deliveries.delivery import (
     AttemptRequest,
     Delivery,
     EndedWithin,
-    TooEarlyError,
 )
 from functions.webhooks.deliveries.delivery_store import read_delivery
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SLOW_QUEUE, SWEEP_PERIOD
@@ -51,7 +50,7 @@ _BACKOFF: Final = {
     step.queue: Retries(100, 0, step.backoff_seconds, step.backoff_seconds, 0).backoff
     for step in (*RETRY_SCHEDULE, replace(RETRY_SCHEDULE[0], queue=SLOW_QUEUE))
 }
-_WORKERS_RAISE: Final = (TooEarlyError, ChangedMeanwhileError)
+_WORKERS_RAISE: Final = (NotDueError, ChangedMeanwhileError)
 
 _CALM: Final = frozenset({Fault.RETRIED_BEFORE, Fault.RETRIED_AFTER, Fault.RESTART})
 
@@ -86,7 +85,7 @@ class WebhookWorld:
         """The violations now that everything is at rest."""
         return invariants.at_rest(self._seen, self._scenario, self._firestore)
 
-    # What is there, and what people do.
+    # Documents at the start, and acts of people.
 
     def _set_up(self) -> None:
         photos = [
@@ -111,8 +110,8 @@ class WebhookWorld:
                 self._later(upload.moderated_at, partial(self._if_there, path, write))
             if upload.deleted_at:
                 self._later(upload.deleted_at, partial(self._if_there, path, Delete(path)))
-        for what, at in self._scenario.organizer:
-            self._later(at, partial(self._organizer, what))
+        for act, at in self._scenario.organizer:
+            self._later(at, partial(self._organizer, act))
         self._later(_SWEEP, self._sweep)
 
     def _if_there(self, path: str, write: Update | Delete) -> None:

@@ -55,9 +55,9 @@ def echo(call: Call) -> Any:
 ECHO = serve(echo)
 
 
-def unsigned(**claims: object) -> str:
+def unsigned(algorithm: str = "none", **claims: object) -> str:
     """An ID token that nobody has signed."""
-    parts = [json.dumps(part).encode() for part in ({"alg": "none"}, claims)]
+    parts = [json.dumps(part).encode() for part in ({"alg": algorithm}, claims)]
     return ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in parts) + "."
 
 
@@ -286,14 +286,19 @@ def test_anonymous_with_authorization(header: str) -> None:
         "Bearer MQ.MQ.MQ",  # its parts are numbers
         "Bearer e30.e30.e30",  # its parts are empty objects
         f"Bearer e30.{'W1tb' * 1000}.e30",  # its payload is nested 3,000 deep
+        f"Bearer {unsigned('HS256', v=0, d=5)}",  # nearly Firebase's first kind of token
         "Bearer " + "é",
     ],
 )
+@pytest.mark.parametrize("emulator", ["127.0.0.1:9", ""])
 def test_signed_in_without_valid_token(
-    header: str | None, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    header: str | None,
+    emulator: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     """Spec 7.1: without a valid ID token the call is `unauthenticated`; the log has no token."""
-    monkeypatch.setenv("FIREBASE_AUTH_EMULATOR_HOST", "127.0.0.1:9")  # as in the local suite
+    monkeypatch.setenv("FIREBASE_AUTH_EMULATOR_HOST", emulator)
     monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "demo-wall")
     headers = JSON | ({} if header is None else {"Authorization": header})
     answer = serve(echo, STAFF_ONLY).post("/", data='{"data": 1}', headers=headers)

@@ -126,7 +126,7 @@ def test_calls_are_checked_in_order(name: str, claims: dict[str, Any], counts: C
         "status": "RESOURCE_EXHAUSTED",
         "message": (
             f"You have made your {times * AT_MOST} calls of {name} this hour;"
-            " call again from 19:00 UTC on."
+            " try again from 19:00 UTC on."
         ),
         "details": {"reason": "calls", "possibleFrom": "2026-05-01T19:00:00.000Z"},
     }

@@ -6,11 +6,14 @@ from typing import Any, Final
 import pytest
 from cloudevents.http import from_http
 from firebase_functions import firestore_fn
+from firebase_functions.https_fn import FunctionsErrorCode, HttpsError
 from google.auth.credentials import AnonymousCredentials
 from google.cloud import firestore
+from werkzeug.exceptions import InternalServerError
 
 from emulator.firebase import PROJECT
-from functions.gcp.triggers import DocumentWritten, trigger
+from functions.gcp.triggers import DocumentWritten, run_again, trigger
+from functions.outside import MalformedTaskError, NotDueError
 from tests.suite.metadata_server import MetadataServer
 from tests.suite.process import FunctionProcess, Written
 
@@ -76,3 +79,29 @@ def test_an_event_may_be_as_long_as_two_documents() -> None:
         process = FunctionProcess("onPhotoWritten", event=True, **metadata.environment)
         with process as function:
             assert function.written(write(long, long | {"featured": False})) == 200
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (NotDueError(), FunctionsErrorCode.ABORTED),
+        (MalformedTaskError("no"), FunctionsErrorCode.INVALID_ARGUMENT),
+    ],
+)
+def test_a_task_that_is_no_fault_of_ours_is_logged_as_none(
+    error: Exception, code: FunctionsErrorCode, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Design 2: too early is sent back, and not as `unavailable`, which throttles a queue."""
+    with pytest.raises(HttpsError) as answered, run_again("not.done"):
+        raise error
+    assert answered.value.code is code
+    assert not capfd.readouterr().out
+
+
+def test_a_fault_is_logged_without_its_text(capfd: pytest.CaptureFixture[str]) -> None:
+    """The text may hold personal data; Eventarc or the queue runs it again."""
+    with pytest.raises(InternalServerError), run_again("not.done"):
+        raise KeyError("ann@example.com")
+    logged = capfd.readouterr().out
+    assert "not.done" in logged
+    assert "ann@" not in logged

@@ -1,18 +1,23 @@
 """`updateEmailPreferences` and `unsubscribe`, handled on documents in memory (spec 4.4 and 4.5)."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 import flask
 import pytest
 from werkzeug.test import TestResponse
 
-from functions.firestore.model import Put
+from functions.call_rules import CallError, Code
+from functions.firestore.model import Put, Write, Written
+from functions.gcp.callables import Call
 from functions.links.token import Scope, TokenKeys
 from functions.preferences import preference_calls
 from functions.wall.address import address_hash, guest_uid
-from tests.unit.preferences.people import KEY, NOW, People
+from tests.in_memory.adapters import having
+from tests.unit.preferences.people import KEY, NOW, People, answer
 
 SITE: Final = "https://wall.events"
 FIELD: Final = {"List-Unsubscribe": "One-Click"}
@@ -73,6 +78,27 @@ def test_clicks_are_not_limited_and_guesses_are(visit: Visit) -> None:
     assert answers[20].text == until
 
 
+def test_changes_are_limited_by_the_link_and_guesses_by_the_address(people: People) -> None:
+    """Spec 8: people who share the address of a network keep nobody from a change."""
+
+    def change(with_token: str) -> str:
+        data = {"token": with_token, "preferences": {"recap": False}}
+        request = flask.Request({"REMOTE_ADDR": "203.0.113.7"})
+        call = Call(function="updateEmailPreferences", data=data, request=request)
+        try:
+            preference_calls.update_email_preferences(people.service, call)
+        except CallError as refused:
+            return refused.code
+        return "changed"
+
+    everybody = [token(f"u{number}", scope=Scope.PREFERENCES) for number in range(22)]
+    assert [change(each) for each in everybody] == ["changed"] * 22
+    guesses = [change("x.y") for _ in range(21)]
+    assert guesses == ["permission-denied"] * 20 + ["resource-exhausted"]
+    changes = [change(everybody[0]) for _ in range(20)]
+    assert changes == ["changed"] * 19 + ["resource-exhausted"], "by one link"
+
+
 def test_a_click_right_after_a_rotation_counts(people: People) -> None:
     """Design 3.57: the newest key signs at once, and other processes have read the one before."""
     people.kept_keys["EMAIL_PREFS_KEY"] = ("the key before the rotation, 32 b",)
@@ -91,8 +117,52 @@ def test_opening_a_link_leads_to_the_page_and_changes_nothing(people: People, vi
         assert (answer.status_code, answer.headers["Location"]) == (302, page)
         assert answer.headers["Cache-Control"] == "no-store"
         assert answer.headers["Referrer-Policy"] == "no-referrer"
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
     assert visit(token(), "PUT").status_code == 405
+    assert visit(token(), data={"List-Unsubscribe": "?"}).status_code == 400
     assert people.record("u1") is None
+
+
+def test_a_change_that_is_saved_is_no_failure(
+    people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spec 4.4: the answer needs no read after the change, which an outage could make fail."""
+    people.is_late = True
+    people.account("u1", "ann@example.com", marketing=False)
+    commit = people.documents.commit
+
+    def last(*writes: Write, **limits: float) -> Sequence[Written]:
+        if any(write.path == "users/u1" for write in writes):
+            monkeypatch.setattr(people.documents, "get_all", None)
+        return commit(*writes, **limits)
+
+    monkeypatch.setattr(people.documents, "commit", last)
+    expected = answer("ann@example.com", recap=False, marketing=False)
+    assert people.change(("u1",), recap=False) == expected
+    saved = people.documents.firestore.get("users/u1")
+    assert saved is not None
+    assert saved.fields["emailPreferences"] == {"marketing": False, "recap": False}
+
+
+def test_a_fault_of_firestore_is_internal(
+    people: People, visit: Visit, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Spec 4.5 and 7.2: each call says so to its caller, and why in a log line of its own."""
+    ids, _ = people.mailed("ann@example.com")
+    having(people.service, users=None)
+    for call, problem in (
+        (partial(people.look_up, ids), "looked up"),
+        (partial(people.change, ids, recap=False), "saved"),
+    ):
+        with pytest.raises(CallError, match=f"could not be {problem}; try again") as refused:
+            call()
+        assert refused.value.code is Code.INTERNAL
+    assert visit(token()).status_code == 500
+    assert [json.loads(line)["message"] for line in capfd.readouterr().out.splitlines()] == [
+        "preferences.not-read",
+        "preferences.not-written",
+        "unsubscribe.failed",
+    ]
 
 
 @pytest.mark.parametrize("has_account", [False, True])

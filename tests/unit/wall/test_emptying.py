@@ -94,6 +94,35 @@ def test_the_sweep_goes_on_where_nobody_else_does(world: World, emptying: Orphan
     assert is_marked(world)
 
 
+@pytest.mark.parametrize("fault", [TimeUpError, ConnectionError])
+def test_an_event_that_is_not_emptied_keeps_no_other_event_waiting(
+    fault: type[Exception], world: World, emptying: OrphanCleanup
+) -> None:
+    """The next sweep begins with other events, and a later sweep goes on."""
+
+    def fail() -> None:
+        world.seconds += 3600
+        if fault is not TimeUpError:
+            raise fault
+
+    world.put(*(f"events/huge/photos/{n}" for n in range(2 * PAGE)), n=1)
+    for event in ("huge", "party"):
+        world.put(f"deletedEvents/{event}", deletedAt=world.now)
+        world.now += timedelta(minutes=1)
+    world.now += SETTLED
+    world.at["find huge"] = fail
+    with pytest.raises(fault):
+        emptying.sweep()
+    world.at["find huge"] = fail
+    emptying.sweep()
+    assert is_marked(world)
+
+    del world.at["find huge"]
+    world.now += SETTLED + timedelta(seconds=1)
+    emptying.sweep()
+    assert under_events(world) == {"events/other/photos/1"}
+
+
 def test_a_trigger_that_runs_again_during_the_sweep_is_swept_after(
     world: World, emptying: OrphanCleanup
 ) -> None:

@@ -19,7 +19,7 @@ from functions.webhooks.deliveries.endpoint_url import name_of
 from functions.webhooks.webhook_settings import key
 from tests.in_memory.adapters import InMemorySecrets
 from tests.in_memory.documents import InMemoryDocuments
-from tests.unit.webhooks.parts import ADMIN, EVENT, NOW, URL, Parts, refused
+from tests.unit.webhooks.parts import ADMIN, EVENT, FAILURES, NOW, OTHER, URL, Parts, refused
 
 
 def share(parts: Parts, **fields: Any) -> tuple[str, LogShare]:
@@ -170,3 +170,21 @@ def test_resends_are_counted_by_event_and_url(parts: Parts) -> None:
 def test_the_name_of_a_url_holds_no_key(url: str, name: str) -> None:
     """Spec 4.13: no path, no query, no user name; it is the name that the console gives the URL."""
     assert name_of(url) == name
+
+
+def test_a_log_shows_no_answer_of_another_url(parts: Parts) -> None:
+    """Spec 4.13: the URL was corrected; what the wrong receiver answered is not the right one's."""
+    parts.subscribe({"url": OTHER, "id": "screen"})
+    parts.excerpt = "an error page of somebody else"
+    delivery = parts.failed(parts.delivery(url=OTHER, endpoint="screen"))
+    parts.subscribe({"url": URL, "id": "screen"})
+    parts.process().actions.resend(EVENT, delivery.id)
+    parts.excerpt = "the receiver's own"
+    parts.attempts(delivery, 500)
+    parts.excerpt = None
+    parts.attempts(delivery, 200)
+
+    _, made = share(parts)
+    [shown] = parts.process().shared_log.read_page(EVENT, made.id).deliveries
+    assert [attempt.answer for attempt in shown.log] == ["the receiver's own", None]
+    assert len(parts.record(delivery).log) == len(FAILURES) + 2, "admins see all"

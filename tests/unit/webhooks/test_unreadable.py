@@ -13,9 +13,8 @@ from tests.unit.webhooks.parts import ADMIN, EVENT, NOW, OTHER, URL, Parts
 
 
 @pytest.fixture
-def parts() -> Parts:
+def parts(parts: Parts) -> Parts:
     """An event with two URLs, where what failed is sent again by itself."""
-    parts = Parts()
     parts.subscribe(URL, OTHER, recover=[URL, OTHER])
     return parts
 
@@ -31,10 +30,10 @@ def of_another_release(parts: Parts, path: str, **fields: object) -> None:
 
 
 def swept(parts: Parts, *deliveries: Delivery) -> None:
-    """The sweep queues what is late."""
+    """The sweep queues these deliveries, which are late, and no others."""
     parts.now += timedelta(minutes=3)
     assert parts.process().sweeper.sweep() == len(deliveries)
-    assert {task.data["deliveryId"] for task in parts.queued} == {one.id for one in deliveries}
+    assert {task.data["deliveryId"] for task in parts.queued} == {late.id for late in deliveries}
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from functions.webhooks.deliveries.delivery import Outcome, TooEarlyError
+from functions.outside import NotDueError
+from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.signing import sign, standard_headers
 from functions.webhooks.worker import BEGUN_AT_MOST, SUSPICIOUS_AFTER
 from tests.in_memory.through import Crash, ServiceError
-from tests.unit.webhooks.parts import EVENT, FAILURES, NOW, Parts, crashes, fails
+from tests.unit.webhooks.parts import EVENT, FAILURES, NOW, OTHER, Parts, crashes, fails
 
 RETRYING = Outcome.RETRYING
 SUCCESS = Outcome.SUCCESS
@@ -101,7 +102,7 @@ def test_the_time_of_an_attempt_is_the_receivers_own(parts: Parts) -> None:
 def test_a_task_that_comes_too_early_comes_back(parts: Parts) -> None:
     """Nothing is sent, and the task fails, so that its queue waits its backoff (design 2)."""
     delivery = parts.attempts(parts.delivery(), 500)
-    with pytest.raises(TooEarlyError):
+    with pytest.raises(NotDueError):
         parts.attempt(delivery, 2)
     assert len(parts.posts) == 1
     assert parts.record(delivery) == delivery
@@ -304,6 +305,21 @@ def test_an_acknowledgement_of_a_round_before_a_success_was_sent_again_is_over(
         parts.stored.restart(ended.redelivered(parts.now))
 
     parts.after("sender.post", acknowledged_and_sent_again)
+    parts.attempt(delivery)
+    record = parts.record(delivery)
+    assert (record.outcome, record.round, record.attempts) == (Outcome.PENDING, 1, 0)
+
+
+def test_an_acknowledgement_of_another_url_is_over(parts: Parts) -> None:
+    """The URL was corrected meanwhile: the right receiver has not got the delivery."""
+    delivery = parts.delivery()
+    parts.answers = [202]
+
+    def failed_and_sent_elsewhere() -> None:
+        ended = parts.failed(delivery)
+        parts.stored.restart(ended.redelivered(parts.now, url=OTHER))
+
+    parts.after("sender.post", failed_and_sent_elsewhere)
     parts.attempt(delivery)
     record = parts.record(delivery)
     assert (record.outcome, record.round, record.attempts) == (Outcome.PENDING, 1, 0)
