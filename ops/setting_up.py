@@ -267,7 +267,7 @@ def _ask_for_hosts(project: str, outside: Outside) -> None:
         return
     with suppress(EOFError):  # nobody is there
         said = outside.ask("Hosts of the photos, beside this project's buckets (none: Enter): ")
-        hosts = [host.strip() for host in said.split(",") if host.strip()]
+        hosts = [host.strip().removeprefix("https://") for host in said.split(",") if host.strip()]
         set_own(outside.root, project, "PHOTO_HOSTS", ",".join(["project", *hosts]))
 
 
