@@ -10,11 +10,11 @@ from functions import log
 from functions.call_rules import Caller, CallError, Code
 from functions.firestore.model import ChangedMeanwhileError
 from functions.links.link import LinkSigner
-from functions.mail.message import Cause, Mailer, who_can_fix
+from functions.mail.message import Mailer, who_can_fix
 from functions.outside import Clock, InParallel, Random, Threads
 from functions.recap.dispatch import Dispatch
 from functions.recap.feedback import StatusStore
-from functions.recap.ledger.batch import TIMEOUT, RecapState, open_batches, plan, sent_again
+from functions.recap.ledger.batch import TIMEOUT, open_batches, plan, sent_again
 from functions.recap.ledger.claim import Claim
 from functions.recap.ledger.recap_store import RecapStore, resumable
 from functions.recap.limits import MailingStore, Slots, counted, with_recap
@@ -115,14 +115,14 @@ class RecapSender:
             setting, who = who_can_fix(error)
             event_id, recap_id = claim.key
             log.fault("recap.failed", error, eventId=event_id, recapId=recap_id, setting=setting)
-            self._release(claim, failed=True)
+            self.mailings.release(claim, failed=True)
             raise CallError(
                 Code.INTERNAL, f"The recap could not be prepared, and nothing was sent. {who}"
             ) from error
         dispatch.send()
-        state = self._release(claim)
+        state = self.mailings.release(claim)
         report = replace(report.after(claim.ledger.values()), advice=dispatch.advice)
-        _log(claim, report, state, dispatch.cause)
+        report.log(claim.key, state, dispatch.cause)
         return answer(report, state)
 
     def _prepare(
@@ -182,56 +182,3 @@ class RecapSender:
                 if report.recipients:
                     self.mailings.save(claim.tenant_id, version, entries, now)
                 return report
-
-    def _release(self, claim: Claim, *, failed: bool = False) -> RecapState | None:
-        """Release the lock; returns the recap's state, None where it is not recorded.
-
-        A recap without mails gives back its allowance first: after a crash in between, the next
-        call continues the same recap, so that it counts once. After the release it would be a new
-        one.
-        """
-        try:
-            state = claim.state(failed=failed)
-            if state in (RecapState.FAILED, RecapState.EMPTY):
-                self._give_back(claim)
-            return claim.release(state)
-        except Exception as error:  # noqa: BLE001 - the answer matters more, and the lease ends
-            event_id, recap_id = claim.key
-            log.fault("recap.held", error, eventId=event_id, recapId=recap_id)
-            return None
-
-    def _give_back(self, claim: Claim) -> None:
-        """Remove the recap from the tenant's allowance.
-
-        A call that takes the lock later records the recap anew. So the lock is read after the
-        allowance: if another call has the lock by then, the entries belong to that call. The
-        allowance is written even if the recap is not in it, so that a call that was held up since
-        before its lease ended cannot record the recap any more.
-        """
-        while True:
-            found, version = self.mailings.load(claim.tenant_id)
-            now = self.clock.now()
-            if not claim.is_held:
-                return
-            entries = with_recap(found, claim.key.recap_id, [], now)
-            with suppress(ChangedMeanwhileError):
-                self.mailings.save(claim.tenant_id, version, entries, now)
-                return
-
-
-def _log(claim: Claim, report: Report, state: RecapState | None, cause: Cause | None) -> None:
-    write = log.info if state in (RecapState.SENT, RecapState.EMPTY) else log.error
-    call = report.call
-    write(
-        "recap.done",
-        eventId=claim.key.event_id,
-        recapId=claim.key.recap_id,
-        state=state,
-        sent=call.sent,
-        unknown=call.unknown,
-        open=call.left,
-        underWay=report.under_way,
-        skipped=call.skipped,
-        left=report.left,
-        cause=cause,
-    )

@@ -69,7 +69,7 @@ class Claim:
     def take(
         cls,
         recaps: RecapStore,
-        caller: Caller,
+        caller: Caller | None,
         arguments: RecapArguments,
         tenant_id: str,
         *,
@@ -79,6 +79,7 @@ class Claim:
     ) -> Self:
         """Take the event's lock in one transaction, for a new recap or to continue one.
 
+        Without a `caller`, who would continue the recap, its record keeps what it says of the last.
         The lock is judged again where it was written meanwhile, also by this very call where the
         answer to its commit was lost.
 
@@ -96,7 +97,7 @@ class Claim:
             locks.append((before, lock))
             is_new = before is None or before.recap_id != lock.recap_id
             fresh = {"startedAt": at, **asdict(Counts()), **asdict(Tally())} if is_new else {}
-            recap = _head(caller, arguments, tenant_id) | fresh
+            recap = (_head(caller, arguments, tenant_id) if caller else {}) | fresh
             taking: list[Write] = [
                 Put(path, lock.fields),
                 Merge(RecapKey(arguments.event_id, lock.recap_id).path, recap),
