@@ -159,5 +159,5 @@ def test_the_summary_says_how_many_tests_were_skipped_and_why(
 ) -> None:
     """A check without its browser journeys does not look like a whole one; the status stays 0."""
     assert checks.run(ProcessTree(), ["-k", "not bad"], nullcontext, lambda: None) == 0
-    [line] = [it for it in capfd.readouterr().err.splitlines() if it.startswith("  unit ")]
+    [line] = [text for text in capfd.readouterr().err.splitlines() if text.startswith("  unit ")]
     assert re.fullmatch(r"  unit       passed +\d+\.\d s, 2 skipped: needs a browser", line)

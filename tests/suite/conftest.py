@@ -50,7 +50,7 @@ def event(db: firestore.Client, event_id: str) -> firestore.DocumentReference:
 
 @pytest.fixture
 def wall(db: firestore.Client, event: firestore.DocumentReference) -> Iterator[Wall]:
-    """That event, with what is recorded beside it."""
+    """The test's own event, with the records below it."""
     made = Wall(db, event)
     yield made
     made.forget_deliveries()

@@ -39,7 +39,7 @@ def receiving(
 
 @dataclass(frozen=True, slots=True)
 class Wall:
-    """One event in Firestore, and what is recorded beside it; at first nothing is there."""
+    """One event in Firestore, and the records below it; at first there are no documents."""
 
     db: firestore.Client
     event: firestore.DocumentReference

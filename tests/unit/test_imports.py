@@ -110,4 +110,4 @@ def test_a_handler_asks_a_use_case_and_never_a_store() -> None:
         if re.fullmatch(HANDLERS, ".".join(path.relative_to(ROOT).with_suffix("").parts))
     ]
     assert len(handlers) > len(("webhooks", "recap", "preferences", "wall"))
-    assert {str(it): n for it in handlers for n in imports_of(it) if stores.fullmatch(n)} == {}
+    assert {str(at): n for at in handlers for n in imports_of(at) if stores.fullmatch(n)} == {}

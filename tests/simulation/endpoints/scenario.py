@@ -75,9 +75,9 @@ class Scenario:
             dead=_dead(urls[0]) if dying else (),
             ends=tuple(end for url in urls for end in _ends(choices, url)),
             admin=tuple(
-                (what, choices.between(f"{what} when", 0, latest))
-                for what, likely, latest in _ADMIN
-                if choices.happens(what, likely, "done")
+                (act, choices.between(f"{act} when", 0, latest))
+                for act, likely, latest in _ADMIN
+                if choices.happens(act, likely, "done")
             ),
             mails=tuple(choices.pick(f"mail {number}", _MAILS) for number in range(trouble)),
         )

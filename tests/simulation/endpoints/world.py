@@ -90,8 +90,8 @@ class EndpointWorld:
         self._sweepers = Pool(simulation, "sweeper", self._process)
         for number, one in enumerate(self._scenario.ends):
             simulation.after(one.at, partial(self._end, f"delivery-{number}", one))
-        for what, at in self._scenario.admin:
-            simulation.after(at, partial(self._admin, what))
+        for act, at in self._scenario.admin:
+            simulation.after(at, partial(self._admin, act))
         last = max((end.at for end in self._scenario.ends), default=0)
         for at in (
             *range(_SWEEP, last + _BUSY, _SWEEP),
@@ -183,7 +183,7 @@ class EndpointWorld:
 
 
 def _noted(failed: Delivery) -> FailingEndpoint:
-    """What is known of an endpoint since that delivery has failed."""
+    """The record of an endpoint after that delivery has failed."""
     ended_at = failed.ended_at or START
     return FailingEndpoint(
         event_id=EVENT,

@@ -312,7 +312,7 @@ class RecapWorld:
     # Recaps that are planned, and brought by Cloud Tasks: early, late, twice.
 
     def _plan(self, name: str, at: datetime) -> None:
-        back = self._choices.happens(f"{name} back", 0.2, "takes back what is planned")
+        back = self._choices.happens(f"{name} back", 0.2, "cancels the plan")
         arguments = ScheduleArguments(event_id=EVENT, at=None if back else at)
         self._due[name] = at
         caller = Caller(name, Role.ADMIN, TENANT)

@@ -189,8 +189,8 @@ def _acknowledged(seen: Seen, post: Post, record: Delivery) -> Iterator[str]:
     # another dispatch of it came to its end meanwhile. A fifth attempt is made for nobody.
     since = post.actor.began
     posted = any(
-        one.delivery_id == post.delivery_id and one is not post and one.began >= since
-        for one in seen.posts
+        other.delivery_id == post.delivery_id and other is not post and other.began >= since
+        for other in seen.posts
     )
     if not posted and all(time < since for time, _ in seen.history[post.delivery_id]):
         yield f"{post.delivery_id} was answered {post.status}, and nobody tried again"

@@ -97,7 +97,7 @@ class Seen:
             self.simulation.violation("a POST is signed with a secret that is not the event's")
 
     def secret_recorded(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
-        """The secret was written; whoever takes an announced one away has withdrawn it."""
+        """The secret was written; a write without the announced secret has withdrawn it."""
         self.secrets.append(after["secret"])
         if before.get("next") and before.get("secret") == after["secret"] and "next" not in after:
             current().notes["withdrew"] = True

@@ -85,7 +85,7 @@ class WebhookWorld:
         """The violations now that everything is at rest."""
         return invariants.at_rest(self._seen, self._scenario, self._firestore)
 
-    # What is there, and what people do.
+    # Documents at the start, and acts of people.
 
     def _set_up(self) -> None:
         photos = [
@@ -110,8 +110,8 @@ class WebhookWorld:
                 self._later(upload.moderated_at, partial(self._if_there, path, write))
             if upload.deleted_at:
                 self._later(upload.deleted_at, partial(self._if_there, path, Delete(path)))
-        for what, at in self._scenario.organizer:
-            self._later(at, partial(self._organizer, what))
+        for act, at in self._scenario.organizer:
+            self._later(at, partial(self._organizer, act))
         self._later(_SWEEP, self._sweep)
 
     def _if_there(self, path: str, write: Update | Delete) -> None:

@@ -140,7 +140,7 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
   return found;
 }
 
-// The ways of guests: the codes, where the links lead, and what is printed.
+// The ways of guests: the codes, the targets of the links, and the printed page.
 async function waysIn(page) {
   const section = page.getByRole("region", { name: "For guests" });
   await section.getByRole("img").nth(1).waitFor();

@@ -1,4 +1,4 @@
-// The way to the server is silent while a moderator approves a photo: what is tried again arrives twice.
+// The way to the server is silent while a moderator approves a photo: the repeated request arrives twice.
 
 import { showPictures, signIn } from "./steps.mjs";
 
@@ -14,7 +14,7 @@ export default async function unconfirmed({ site, moderator, eventId, visitor })
   let first = null;
   await page.route(/commit/, async (route) => {
     if (!first) return void (first = route);
-    // What seemed lost arrives before what is tried again.
+    // The request that seemed lost arrives before its repetition.
     const { url, headers, body } = sent(first.request());
     await fetch(url, { method: "POST", headers, body });
     await route.continue();

@@ -126,7 +126,7 @@ def samples(path: str, cast: Cast, client: Client) -> tuple[Fields, Fields, Fiel
 
 
 PAGES: Final = {
-    # what is listed by whom, and the largest page
+    # the paths that a role may list, with the largest page
     **{
         (path, Who.SUPERADMIN_OF_NONE): 500
         for path, row in MATRIX.items()

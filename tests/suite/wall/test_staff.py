@@ -97,8 +97,8 @@ def test_claims_of_an_app_stay_and_a_role_is_replaced(run: Run, email: str, app:
 
 def test_an_account_that_a_stranger_made_is_taken_from_them(run: Run, email: str, app: App) -> None:
     """Sign-up is open: password, other providers and sessions of an unverified account end."""
-    mine = {"email": email, "password": PASSWORD, "returnSecureToken": True}
-    stranger = asked(f"{TOOLKIT}:signUp", mine)[1]
+    form = {"email": email, "password": PASSWORD, "returnSecureToken": True}
+    stranger = asked(f"{TOOLKIT}:signUp", form)[1]
     linked = json.dumps({"sub": uuid.uuid4().hex, "email": email, "email_verified": False})
     body = {
         "idToken": stranger["idToken"],
@@ -114,14 +114,14 @@ def test_an_account_that_a_stranger_made_is_taken_from_them(run: Run, email: str
     said = run("grant", email, "--role", "admin", "--tenant", "a")[1]
 
     assert "never verified: ended every session, and sign-in by" in said
-    assert asked(f"{TOOLKIT}:signInWithPassword", mine)[0] == 400
+    assert asked(f"{TOOLKIT}:signInWithPassword", form)[0] == 400
     account = auth.get_user(account.uid, app)
     assert [way.provider_id for way in account.provider_data] == ["password"]
     with pytest.raises(auth.RevokedIdTokenError):
         auth.verify_id_token(stranger["idToken"], app, check_revoked=True)
     reset = {"oobCode": code_of(said), "newPassword": "the person's own"}
     assert asked(f"{TOOLKIT}:resetPassword", reset)[0] == 200
-    assert asked(f"{TOOLKIT}:signInWithPassword", mine | {"password": "the person's own"})[0] == 200
+    assert asked(f"{TOOLKIT}:signInWithPassword", form | {"password": "the person's own"})[0] == 200
     assert "http" not in run("grant", email, "--role", "admin", "--tenant", "b")[1], (
         "is verified now"
     )

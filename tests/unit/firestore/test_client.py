@@ -240,7 +240,7 @@ def test_a_refused_write_fails_no_other_of_its_group(server: Server) -> None:
     def outcome(name: str) -> str:
         try:
             documents.commit(*writes[name])
-        except Exception as error:  # noqa: BLE001 - it is what is compared
+        except Exception as error:  # noqa: BLE001 - the error is compared
             return type(error).__name__
         return "Written"
 

@@ -55,7 +55,7 @@ def reached(module: str, name: str, met: set[tuple[str, str]]) -> Iterator[ast.A
 
 @cache
 def code_of_accounts() -> Mapping[str, str]:
-    """The source of what the functions of an account reach, by the parameter that names it."""
+    """Source of the code that an account's functions reach, by the account's parameter."""
     code: dict[str, str] = {}
     declared = [
         node

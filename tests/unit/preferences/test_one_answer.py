@@ -250,13 +250,15 @@ def _act(people: People, link: Callable[[int], Ids], act: tuple[Any, ...], *, is
 @settings(max_examples=150)
 @given(st.lists(_acts, max_size=12), st.booleans())
 def test_whatever_happens_one_answer(acts: list[tuple[Any, ...]], is_late: bool) -> None:
-    """A new link shows what a recap obeys, whatever accounts, links and clicks did before.
+    """A new link shows the flags that a recap obeys, after any acts of accounts, links and clicks.
 
     What a link has turned off stays off until a link, or a verified owner, turns it on. Before the
     trigger has listed an account, links to a bare mailbox do not know the account.
     """
     people, is_out = People(is_late=is_late), False
-    issued: list[Ids] = [(guest_uid(address_hash(it.casefold())), BOX) for it in ADDRESSES]
+    issued: list[Ids] = [
+        (guest_uid(address_hash(address.casefold())), BOX) for address in ADDRESSES
+    ]
     for act in acts:
         is_out = _act(people, lambda n: issued[n % len(issued)], act, is_out=is_out)
         for address in ADDRESSES:

@@ -1,19 +1,22 @@
 """`updateEmailPreferences` and `unsubscribe`, handled on documents in memory (spec 4.4 and 4.5)."""
 
+import json
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 import flask
 import pytest
 from werkzeug.test import TestResponse
 
-from functions.call_rules import CallError
+from functions.call_rules import CallError, Code
 from functions.firestore.model import Put, Write, Written
 from functions.gcp.callables import Call
 from functions.links.token import Scope, TokenKeys
 from functions.preferences import preference_calls
 from functions.wall.address import address_hash, guest_uid
+from tests.in_memory.adapters import having
 from tests.unit.preferences.people import KEY, NOW, People, answer
 
 SITE: Final = "https://wall.events"
@@ -115,6 +118,7 @@ def test_opening_a_link_leads_to_the_page_and_changes_nothing(people: People, vi
         assert answer.headers["Referrer-Policy"] == "no-referrer"
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
     assert visit(token(), "PUT").status_code == 405
+    assert visit(token(), data={"List-Unsubscribe": "?"}).status_code == 400
     assert people.record("u1") is None
 
 
@@ -137,6 +141,27 @@ def test_a_change_that_is_saved_is_no_failure(
     saved = people.documents.firestore.get("users/u1")
     assert saved is not None
     assert saved.fields["emailPreferences"] == {"marketing": False, "recap": False}
+
+
+def test_a_fault_of_firestore_is_internal(
+    people: People, visit: Visit, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Spec 4.5 and 7.2: each call says so to its caller, and why in a log line of its own."""
+    ids, _ = people.mailed("ann@example.com")
+    having(people.service, users=None)
+    for call, problem in (
+        (partial(people.look_up, ids), "looked up"),
+        (partial(people.change, ids, recap=False), "saved"),
+    ):
+        with pytest.raises(CallError, match=f"could not be {problem}; try again") as refused:
+            call()
+        assert refused.value.code is Code.INTERNAL
+    assert visit(token()).status_code == 500
+    assert [json.loads(line)["message"] for line in capfd.readouterr().out.splitlines()] == [
+        "preferences.not-read",
+        "preferences.not-written",
+        "unsubscribe.failed",
+    ]
 
 
 @pytest.mark.parametrize("has_account", [False, True])

@@ -113,3 +113,7 @@ def test_a_logo_on_another_host_is_in_no_mail_and_the_answer_says_so(house: Hous
     assert house.send().notes == notes
     (note,) = notes
     assert "logo is not shown, as its host is none of PHOTO_HOSTS: cdn.example:8443." in note
+    house.later(hours=24)
+    house.photo("a@example.com", url="https://cdn.example/hidden.jpg")
+    house.opt_out("a@example.com")
+    assert house.send().notes == []  # where nobody gets a mail, neither logo nor photo is missed

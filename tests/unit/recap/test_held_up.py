@@ -23,7 +23,7 @@ GUESTS = 5
 
 Step = tuple[str, int]
 TAKE, PHOTOS, REQUEST, SETTLE = (
-    (what, 1) for what in ("end locks", "find photos", "mailer.send", "update batches")
+    (call, 1) for call in ("end locks", "find photos", "mailer.send", "update batches")
 )
 PLAN, START, LAST_START, RELEASE = (("update locks", number) for number in (1, 2, 4, 5))
 

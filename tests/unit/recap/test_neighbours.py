@@ -149,7 +149,7 @@ def test_the_record_is_a_list_of_hashes(house: House) -> None:
 
 
 def test_many_made_up_uids_push_no_earlier_guest_out(house: House) -> None:
-    """Above the cap the guest with the oldest approved photo comes first, whatever the uid."""
+    """Above the cap the guest with the oldest approved photo comes first, with any uid."""
     house.guests(20)
     for number in range(60):
         house.later(seconds=1)

@@ -11,9 +11,9 @@ from emulator.neighbours.sendgrid import Answer, refused
 from functions.call_rules import Caller, Role
 from functions.outside import NotDueError
 from functions.recap.recap_arguments import ScheduleArguments
-from functions.recap.schedule import task_of
-from tests.in_memory.through import Crash
-from tests.unit.recap.parts import EVENT, NOON, ORGANIZER, TENANT, At, House, crash, guest
+from functions.recap.schedule import TRIED_FOR, task_of
+from tests.in_memory.through import Crash, at_once
+from tests.unit.recap.parts import EVENT, NOON, ORGANIZER, TENANT, At, House, crash, fail, guest
 
 MORNING = NOON + timedelta(hours=22)
 ADMIN = {"role": "admin", "tenantId": TENANT, "email": "ann@example.com", "email_verified": True}
@@ -128,6 +128,48 @@ def test_what_may_pass_is_tried_again_for_an_hour(
     else:
         planned.run()
     assert planned.record["state"] == state
+
+
+def test_a_task_that_comes_too_early_comes_back(planned: Planned) -> None:
+    """Design 2: a queue may bring it before its time, and the record may not be written yet."""
+    planned.plan()
+    task = task_of(planned.house.tasks[-1].data)
+    with pytest.raises(NotDueError):
+        planned.house.process().recap_schedule.send(*task)
+    assert not planned.house.mails
+
+
+def test_a_plan_that_replaces_another_while_that_is_sent_stays(planned: Planned) -> None:
+    """The outcome of the first plan is not written over the second one."""
+    planned.plan()
+    planned.run(through=At("mailer.send", lambda: planned.plan(NOON.replace(day=9).isoformat())))
+    assert (planned.record["state"], planned.record["outcome"]) == ("scheduled", None)
+    assert len(planned.house.mails) == 2
+
+
+def test_mails_that_were_not_confirmed_fail_the_plan(planned: Planned) -> None:
+    """A later run of the task, in the cooldown, says so as the call would have."""
+    planned.plan()
+    planned.house.answers = [Answer(502, {}, b"<html>")]
+    with pytest.raises(NotDueError):
+        planned.run()
+    planned.house.now = MORNING + TRIED_FOR
+    planned.run()
+    assert planned.record["state"] == "failed"
+    assert "did not confirm 2 of the mails" in planned.record["outcome"]["message"]
+
+
+@pytest.mark.parametrize("answer", [refused(401), None])
+def test_a_failure_that_cannot_be_mailed_is_recorded_and_logged(
+    planned: Planned, capfd: pytest.CaptureFixture[str], answer: Answer | None
+) -> None:
+    """The mail service refuses the mail about it, or a fault of ours keeps it back."""
+    planned.plan()
+    planned.house.send()
+    planned.house.answers = [answer] if answer else []
+    planned.run(through=at_once if answer else At("mailer.send", fail, before=True))
+    assert planned.record["state"] == "failed"
+    assert '"severity": "ERROR", "message": "recap.failure-not-mailed"' in capfd.readouterr().out
 
 
 def test_a_run_after_a_crash_tells_of_all_mails(planned: Planned) -> None:

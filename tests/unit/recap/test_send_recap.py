@@ -18,8 +18,10 @@ from functions.mail.sendgrid import KEY_NAME, REQUEST_SECONDS
 from functions.outside import InParallel
 from functions.parameters import Parameters
 from functions.recap import dispatch
+from functions.recap.dispatch import MAX_BAD_ADDRESS_ROUNDS
 from functions.recap.ledger.batch import TIMEOUT, BatchState
 from functions.recap.limits import RecapLimits
+from functions.recap.mail.composer import Composer
 from functions.recap.recap_arguments import RecapArguments
 from functions.recap.report import RecapResult
 from functions.wall.address import address_hash
@@ -47,7 +49,7 @@ def _named_in_the_link(house: House) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("uid", ["u1", f"guest-{address_hash('ann+x@example.com')}"])
 def test_a_link_names_the_account_or_the_address_and_the_mailbox(house: House, uid: str) -> None:
-    """Design 3.54: the link keeps its meaning, whatever becomes of the account."""
+    """Design 3.54: the link keeps its meaning after the account is deleted or changed."""
     house.photo("Ann+x@example.com")
     if uid == "u1":
         house.account(uid, "ann+x@example.com")
@@ -397,6 +399,27 @@ def test_a_slow_refusal_of_addresses_does_not_outlast_the_function(house: House)
     house.refusal(slowly)
     assert house.monotonic() <= TIMEOUT.total_seconds()
     assert house.recap()["state"] == "failed"
+
+
+def test_a_batch_is_sent_again_without_its_refused_addresses_so_often(house: House) -> None:
+    """A mail service that names no address of the batch is not asked without end."""
+    house.guests(1)
+    bad = b'{"errors": [{"message": "no", "field": "personalizations.7.to.0.email"}]}'
+    house.answers = [Answer(400, {}, bad)] * (MAX_BAD_ADDRESS_ROUNDS + 1)
+    assert house.refusal().code is Code.INTERNAL
+    assert (house.answers, house.recap()["state"]) == ([], "failed")
+    assert house.send().sent == 1
+
+
+def test_a_mail_that_could_not_be_composed_is_still_to_be_sent(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Design 3.39: a fault of ours before the request has sent nothing, unlike a crash."""
+    house.guests(1)
+    with monkeypatch.context() as broken:
+        broken.setattr(Composer, "message", fail)
+        assert house.refusal().message.startswith("The mail service took none of the mails;")
+    assert house.send() == RecapResult(sent=1, skipped=0)
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504])

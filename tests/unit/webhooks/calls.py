@@ -330,7 +330,7 @@ def links() -> Rows:
 
 
 def bearers() -> Rows:
-    """Spec 4.13 and 4.14: one refusal, whatever has ended the link."""
+    """Spec 4.13 and 4.14: one refusal for every link that has ended."""
     for function, data in (("getWebhookLog", {}), ("resendSharedWebhook", {"deliveryId": "d1"})):
         for why, caller, state, given, answer, writes in (
             ("revoked", RESENDING, shares_with(revokedAt=MINUTE), {}, NO_LINK, COUNTED),

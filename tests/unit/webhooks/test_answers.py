@@ -81,7 +81,7 @@ def test_what_a_record_keeps_of_a_body(body: bytes, kept: str | None) -> None:
 
 
 def test_a_body_that_stalls_is_cut() -> None:
-    """Design 3.19: a body has a tenth of a second, not what is left of the attempt's time."""
+    """Design 3.19: a body has a tenth of a second, not the rest of the attempt's time."""
     ended = threading.Event()
 
     def handler(connection: ssl.SSLSocket) -> None:

@@ -1,4 +1,4 @@
-"""What a receiver may have a POST calculate: a small multiple of what an honest one does.
+"""A receiver can make a POST calculate a small multiple of an honest receiver's POST.
 
 The POSTs are made by a process with a deploy's own environment, because OpenSSL reads its settings
 once. The receivers run in the process of the tests, whose OpenSSL offers everything.

@@ -51,7 +51,7 @@ def called(
 def test_a_call_is_answered(
     row: Row, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Spec 4.6 to 4.14, 5 and 7: the answer, what is written, and no secret in answer or log."""
+    """Spec 4.6 to 4.14, 5 and 7: the answer, the writes, and no secret in answer or log."""
     answer, written = called(row, monkeypatch)
     logged = "".join(capfd.readouterr())
 

@@ -105,5 +105,5 @@ TASK = {"eventId": "e", "deliveryId": "d", "attempt": 1}
 )
 def test_a_task_of_somebody_else_is_refused(data: object) -> None:
     """A malformed task of an attempt is refused."""
-    with pytest.raises(ValueError, match="not the task"):
+    with pytest.raises(ValueError, match="needs eventId"):
         AttemptRequest.read(data)

@@ -444,7 +444,7 @@ def test_a_trigger_that_is_stopped_and_run_again_ends_as_one_that_was_not(
 def test_a_create_whose_answer_was_lost_is_queued_all_the_same(
     parts: Parts, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The adapter was told that all is recorded, by itself; what is skipped is warned of."""
+    """The repeated commit finds the records of the first; a skipped delivery is logged."""
     photo = everything(parts)
     parts.subscribe(URL, OTHER, {"url": "http://example.com/", "events": [UPLOADED]})
     parts.repeats("create deliveries")

@@ -31,10 +31,10 @@ def of_another_release(parts: Parts, path: str, **fields: object) -> None:
 
 
 def swept(parts: Parts, *deliveries: Delivery) -> None:
-    """The sweep queues what is late."""
+    """The sweep queues these deliveries, which are late, and no others."""
     parts.now += timedelta(minutes=3)
     assert parts.process().sweeper.sweep() == len(deliveries)
-    assert {task.data["deliveryId"] for task in parts.queued} == {one.id for one in deliveries}
+    assert {task.data["deliveryId"] for task in parts.queued} == {late.id for late in deliveries}
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_no_urls(settings: Any) -> None:
     ],
 )
 def test_an_endpoint_has_each_of_its_names_once(entry: Any, names: tuple[str, ...]) -> None:
-    """What is recorded from before its entry had an id goes by the key of the URL."""
+    """Records from before the entry had an id go by the key of the URL."""
     [endpoint] = WebhookSettings.read({"urls": [entry]}).subscriptions
     assert endpoint.names == names
 
