@@ -16,7 +16,7 @@ from functions.mail.message import (
     SendOutcome,
     Unknown,
 )
-from functions.outside import Clock, InParallel
+from functions.outside import InParallel
 from functions.recap.feedback import MailLabels
 from functions.recap.ledger.batch import Batch, BatchState
 from functions.recap.ledger.claim import Claim
@@ -55,7 +55,7 @@ class Dispatch:
         batches: The planned batches, with the recipients who still get the mail.
         recipients: The recipients of all batches, by guest id.
         small_in_parallel: Sends the batches of few recipients, `in_parallel` all others.
-        give_up_at: When no further request begins, on `clock.monotonic`.
+        give_up_at: When no further request begins, on `claim.clock.monotonic`.
     """
 
     claim: Claim
@@ -65,7 +65,6 @@ class Dispatch:
     recipients: Mapping[str, Recipient]
     in_parallel: InParallel
     small_in_parallel: InParallel
-    clock: Clock
     give_up_at: float
     _stopped: bool = False
     _accepted_at: float = field(init=False)
@@ -84,11 +83,11 @@ class Dispatch:
     @property
     def _is_late(self) -> bool:
         """Whether a request that begins now might not end within the call's time."""
-        return self.clock.monotonic() > self.give_up_at or not self.claim.in_time
+        return self.claim.clock.monotonic() > self.give_up_at or not self.claim.in_time
 
     def send(self) -> None:
         """Send all batches; a failure of a batch does not affect the others."""
-        self._accepted_at = self.clock.monotonic()
+        self._accepted_at = self.claim.clock.monotonic()
         small = [batch for batch in self.batches if len(batch.recipients) <= SMALL_BATCH]
         large = [batch for batch in self.batches if len(batch.recipients) > SMALL_BATCH]
         self.in_parallel(self._send, large)
@@ -119,10 +118,10 @@ class Dispatch:
                     pause = min(PAUSES[tries] if seconds is None else seconds, LONGEST_PAUSE)
                     tries += 1
                     patient_until = min(self.give_up_at, self._accepted_at + PATIENCE)
-                    if self.clock.monotonic() + pause > patient_until:
+                    if self.claim.clock.monotonic() + pause > patient_until:
                         self._stopped = True
                         break
-                    self.clock.sleep(pause)
+                    self.claim.clock.sleep(pause)
                 case _:
                     break
             if batch.recipients:
@@ -147,7 +146,7 @@ class Dispatch:
         if isinstance(outcome, Unknown):
             self._stopped = True
         elif isinstance(outcome, Accepted):
-            self._accepted_at = self.clock.monotonic()
+            self._accepted_at = self.claim.clock.monotonic()
         return outcome
 
     def _settle(self, batch: Batch, outcome: SendOutcome) -> None:
