@@ -11,7 +11,7 @@ from emulator.neighbours.sendgrid import Answer, refused
 from functions.call_rules import Caller, Role
 from functions.outside import NotDueError
 from functions.recap.recap_arguments import ScheduleArguments
-from functions.recap.schedule import TRIED_FOR, task_of
+from functions.recap.schedule import task_of
 from tests.in_memory.through import Crash, at_once
 from tests.unit.recap.parts import EVENT, NOON, ORGANIZER, TENANT, At, House, crash, fail, guest
 
@@ -145,18 +145,6 @@ def test_a_plan_that_replaces_another_while_that_is_sent_stays(planned: Planned)
     planned.run(through=At("mailer.send", lambda: planned.plan(NOON.replace(day=9).isoformat())))
     assert (planned.record["state"], planned.record["outcome"]) == ("scheduled", None)
     assert len(planned.house.mails) == 2
-
-
-def test_mails_that_were_not_confirmed_fail_the_plan(planned: Planned) -> None:
-    """A later run of the task, in the cooldown, says so as the call would have."""
-    planned.plan()
-    planned.house.answers = [Answer(502, {}, b"<html>")]
-    with pytest.raises(NotDueError):
-        planned.run()
-    planned.house.now = MORNING + TRIED_FOR
-    planned.run()
-    assert planned.record["state"] == "failed"
-    assert "did not confirm 2 of the mails" in planned.record["outcome"]["message"]
 
 
 @pytest.mark.parametrize("answer", [refused(401), None])
