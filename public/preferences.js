@@ -194,7 +194,22 @@ async function load() {
     if (asked !== token) return;
     explain(error);
     element("retry").hidden = FINAL.includes(error.code);
+    // Neighbours have used up the look-ups of their network. Changes are not limited.
+    element("one-click").hidden = error.code !== "RESOURCE_EXHAUSTED";
   }
+}
+
+async function click() {
+  const answer = await fetch(`/unsubscribe?token=${encodeURIComponent(oneClick)}`, {
+    method: "POST",
+    body: new URLSearchParams({ "List-Unsubscribe": "One-Click" }),
+    cache: "no-store",
+    credentials: "omit",
+    referrerPolicy: "no-referrer",
+  });
+  if (answer.status === 403) throw new Refusal("PERMISSION_DENIED");
+  if (answer.status === 429) throw new Refusal("RESOURCE_EXHAUSTED");
+  if (!answer.ok) throw new Error(answer.statusText);
 }
 
 async function unsubscribe() {
@@ -202,17 +217,8 @@ async function unsubscribe() {
   button.disabled = true;
   say(text("Saving…"));
   try {
-    const answer = await fetch(`/unsubscribe?token=${encodeURIComponent(oneClick)}`, {
-      method: "POST",
-      body: new URLSearchParams({ "List-Unsubscribe": "One-Click" }),
-      cache: "no-store",
-      credentials: "omit",
-      referrerPolicy: "no-referrer",
-    });
-    if (answer.status === 403) throw new Refusal("PERMISSION_DENIED");
-    if (answer.status === 429) throw new Refusal("RESOURCE_EXHAUSTED");
-    if (!answer.ok) throw new Error(answer.statusText);
-    element("one-click").hidden = true;
+    await (oneClick ? click() : call("updateEmailPreferences", { token, preferences: { recap: false } }));
+    for (const id of ["one-click", "retry"]) element(id).hidden = true;
     say(text("Done: you get no more event recaps. The link at the end of the mail turns them on again."));
   } catch (error) {
     explain(error);

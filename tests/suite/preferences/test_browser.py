@@ -15,6 +15,7 @@ from google.cloud import firestore
 
 from functions.links.link import one_click_link, page_link
 from tests.suite.browser import Driver
+from tests.suite.call import call
 
 PICTURES: Final = Path(__file__).parents[3] / ".emulator"
 SITE: Final = "http://127.0.0.1:5000"
@@ -92,6 +93,23 @@ def test_a_one_click_link_that_is_opened_asks(
     assert pressed.said == (
         "Done: you get no more event recaps. The link at the end of the mail turns them on again."
     )
+    assert record.get().get("emailPreferences") == {"recap": False}
+
+
+@pytest.mark.usefixtures("one_hour")
+def test_a_reader_in_a_crowded_network_can_still_unsubscribe(
+    browse: Browse, record: firestore.DocumentReference, token: str, headers: dict[str, str]
+) -> None:
+    """Neighbours who have used up the look-ups of their address keep nobody from opting out."""
+    record.set({"email": f"{record.id}@example.com"})
+    for _ in range(20):
+        call("getEmailPreferences", {"token": token}, headers=headers)
+
+    link = page_link(SITE, token)
+    refused, pressed = browse({"link": link}, {"link": link, "press": "Unsubscribe"})
+
+    assert refused.said.startswith("There were many requests from your network.")
+    assert pressed.said.startswith("Done: you get no more event recaps.")
     assert record.get().get("emailPreferences") == {"recap": False}
 
 
