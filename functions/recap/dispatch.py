@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from functions import log
 from functions.firestore.model import ChangedMeanwhileError
 from functions.mail.message import (
     Accepted,
@@ -101,9 +100,9 @@ class Dispatch:
             self._post(self.claim.start(batch))
         except ChangedMeanwhileError:
             # This call outlived its lease, and another call continues the recap.
-            self._log(batch, "taken elsewhere")
+            self.claim.log(batch, "taken elsewhere")
         except Exception as error:  # noqa: BLE001 - the other batches go on
-            self._log(batch, type(error).__name__)
+            self.claim.log(batch, type(error).__name__)
 
     def _post(self, batch: Batch) -> None:
         outcome: SendOutcome = Refused("every address was refused")
@@ -165,19 +164,4 @@ class Dispatch:
         batch = self.claim.settle(batch, state, note)
         if cause:
             self._causes.add(cause)
-        self._log(batch, None if state is BatchState.ACCEPTED else note, cause)
-
-    def _log(self, batch: Batch, problem: str | None, cause: Cause | None = None) -> None:
-        write = log.warning if problem else log.info
-        if batch.state is BatchState.UNKNOWN:
-            write = log.error
-        write(
-            "recap.batch",
-            eventId=self.claim.key.event_id,
-            recapId=self.claim.key.recap_id,
-            batch=batch.number,
-            recipients=len(batch.recipients),
-            state=batch.state,
-            problem=problem,
-            cause=cause,
-        )
+        self.claim.log(batch, None if state is BatchState.ACCEPTED else note, cause)

@@ -225,21 +225,19 @@ def _confirm(event_id: str, mailer: Mailer, outcome: SendOutcome) -> None:
     match outcome:
         case Accepted():
             log.info("recap.preview-mailed", eventId=event_id)
+            return
         case BadAddresses():
             raise CallError(
                 Code.FAILED_PRECONDITION,
                 "The mail service does not take your address; leave sendToMe out.",
             )
-        case Later(reason) | Refused(reason):
-            cause = outcome.cause
-            log.error("recap.preview-not-mailed", eventId=event_id, problem=reason, cause=cause)
+        case Unknown():
+            said = "The mail service did not confirm the preview, which may arrive all the same."
+        case Later(cause=cause) | Refused(cause=cause):
             who = (
                 cause.who_can_fix(mailer.key_name) if cause else "The mail service did not take it."
             )
-            raise CallError(Code.INTERNAL, f"The preview was not mailed. {who}")
-        case Unknown(reason):
-            log.error("recap.preview-not-mailed", eventId=event_id, problem=reason, cause=None)
-            raise CallError(
-                Code.INTERNAL,
-                "The mail service did not confirm the preview, which may arrive all the same.",
-            )
+            said = f"The preview was not mailed. {who}"
+    problem, cause = outcome.reason, outcome.cause
+    log.error("recap.preview-not-mailed", eventId=event_id, problem=problem, cause=cause)
+    raise CallError(Code.INTERNAL, said)

@@ -26,6 +26,7 @@ from functions.firestore.model import (
     write_as_read,
 )
 from functions.mail.mail_status import Tally
+from functions.mail.message import Cause
 from functions.outside import Clock, Random
 from functions.recap.ledger.batch import (
     Batch,
@@ -153,15 +154,7 @@ class Claim:
         while self.ledger[number].state is BatchState.STARTED:
             try:
                 batch = self.settle(self.ledger[number], BatchState.UNKNOWN, _CRASHED)
-                log.error(
-                    "recap.batch",
-                    eventId=self.event_id,
-                    recapId=self.key.recap_id,
-                    batch=number,
-                    recipients=len(batch.recipients),
-                    state=batch.state,
-                    problem=_CRASHED,
-                )
+                self.log(batch, _CRASHED)
             except ChangedMeanwhileError:
                 # That call is alive after all, and has just settled the batch itself.
                 found = self.recaps.batch(self.key, number)
@@ -343,6 +336,22 @@ class Claim:
             replace(batch, version=result.version)
             for batch, result in zip(batches, written[len(held) :], strict=False)
         ]
+
+    def log(self, batch: Batch, problem: str | None, cause: Cause | None = None) -> None:
+        """Log what became of a request of `batch`."""
+        write = log.warning if problem else log.info
+        if batch.state is BatchState.UNKNOWN:
+            write = log.error
+        write(
+            "recap.batch",
+            eventId=self.event_id,
+            recapId=self.key.recap_id,
+            batch=batch.number,
+            recipients=len(batch.recipients),
+            state=batch.state,
+            problem=problem,
+            cause=cause,
+        )
 
     def counted(self, after: Batch, before: Batch) -> Sequence[Write]:
         """The change of the recap's counts, where a batch changes."""
