@@ -135,7 +135,10 @@ class Dispatch:
         try:
             message = self.composer.message(
                 [self.recipients[guest] for guest in batch.recipients],
-                lambda guest: MailLabels(self.claim.key, batch.number, guest.id).as_texts(),
+                {
+                    guest: MailLabels(self.claim.key, batch.number, guest).as_texts()
+                    for guest in batch.recipients
+                },
             )
         except Exception as error:  # noqa: BLE001 - nothing was sent, and the ledger has to say so
             return Refused(type(error).__name__)
