@@ -1,6 +1,5 @@
 """The wall's part of the deployed functions: copies, orphan cleanup, forgetting of guests."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from functions import log
@@ -41,11 +40,6 @@ def event_written(service: "Service", event: DocumentWritten) -> None:
     if due_at(event.before) != due_at(event.after):
         with run_again("event.not-timed"):
             service.forgetting.schedule(event.ids["eventId"])
-
-
-def budget_reported(service: "Service", spending: Mapping[str, float]) -> None:
-    """A message of the month's budget, several a day."""
-    public_wall.close_brake_if_spent(service.documents, spending)
 
 
 def sweep(service: "Service") -> None:
