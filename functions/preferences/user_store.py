@@ -22,7 +22,7 @@ from functions.preferences.preferences import (
     listed_in,
     own_record_id,
 )
-from functions.wall.address import guest_uid
+from functions.wall.address import is_guest_uid
 
 CALL_SECONDS: Final = 10.0
 """Limit of one call with its retries; a person is waiting."""
@@ -43,7 +43,7 @@ class UserStore:
         of the mailbox. Links without `box` are about the mailbox of the account, or of `uid`.
         """
         records = self._read({uid, box or uid})
-        is_account = not uid.startswith(guest_uid(""))
+        is_account = not is_guest_uid(uid)
         if box is None:
             box = address_record_id(records.get(uid)) if is_account else uid
             if box is None:

@@ -54,6 +54,16 @@ def test_every_link_changes_what_holds(people: People, ids: tuple[str, ...]) -> 
     assert people.mailed(ANN)[1] is True
 
 
+@pytest.mark.parametrize("has_address", [True, False])
+def test_an_app_may_call_its_own_users_guests(people: People, *, has_address: bool) -> None:
+    """Spec 4.2: `guest-` and a hash is the record of an address, any other id an account."""
+    email = ANN if has_address else "no address"
+    people.account("guest-42", email, marketing=False)
+    assert people.look_up(("guest-42",)) == answer(email, marketing=False)
+    assert people.change(("guest-42",), recap=False) == answer(email, recap=False, marketing=False)
+    assert people.mailed(ANN)[1] is not has_address
+
+
 def test_one_click_changes_recaps_alone(people: People) -> None:
     """Spec 4.5: a click changes one flag of the mailbox's record and of the account."""
     people.account("u1", ANN, marketing=False)
