@@ -47,8 +47,8 @@ COSTS: Final = {
     "a sweep over 20 endpoints of an event": Cost(rpcs=42, reads=41, writes=20),
     # The call is counted by a write that answers with the count; account and mailbox, one call.
     "a look-up of preferences": Cost(rpcs=2, reads=2, writes=1),
-    # Account and mailbox, read and written; a call with a valid link is not counted.
-    "an update of preferences": Cost(rpcs=2, reads=2, writes=2),
+    # Account and mailbox, read and written, and the count of the link's changes.
+    "an update of preferences": Cost(rpcs=3, reads=2, writes=3),
     # A call of staff is counted, for its limit; event, settings, the share.
     "a link to a log": Cost(rpcs=4, reads=2, writes=2),
     # The call is counted; event and share; the deliveries, and nothing that is not shown.

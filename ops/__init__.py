@@ -1,1 +1,1 @@
-"""Setting a project up, and watching it: commands for operators, with the standard library only."""
+"""Setting a project up, and watching it: commands for operators, with the packages of ./venv."""

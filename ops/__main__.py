@@ -18,5 +18,12 @@ _SCRIPTS: Final = {
 }
 
 sys.path[0] = str(Path(__file__).resolve().parent.parent)
-module, _, function = _SCRIPTS[sys.argv.pop(1)].partition(".")
+
+from tools import npm, python  # noqa: E402 - behind the path
+
+script = sys.argv.pop(1)
+# After an upgrade the packages are those of before: an older firebase deploys without `.env`.
+if script != "ready" and not (python.is_current() and npm.PACKAGES.is_current()):
+    sys.exit("Install first: python3 -m emulator setup")
+module, _, function = _SCRIPTS[script].partition(".")
 sys.exit(getattr(import_module(f"ops.{module}"), function)())

@@ -7,7 +7,6 @@ import argparse
 import contextlib
 import csv
 import re
-import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -15,8 +14,8 @@ from typing import Final
 
 from functions.firestore.model import Document, Query, Write, write_as_read
 from functions.wall.address import address_hash, guest_uid, is_guest_uid, mailbox, normalised
-from ops.cloud import Cloud, OpsError, Outside, say
-from ops.firebase import FAILURES, write_each
+from ops.cloud import Cloud, OpsError, Outside, parser_of, run, say
+from ops.firebase import write_each
 
 FLAGS: Final = ("lifecycle", "recap", "marketing")
 _ALL: Final = "all"
@@ -32,29 +31,23 @@ OptOuts = Mapping[str, set[str]]
 
 def main(arguments: Sequence[str] | None = None, outside: Outside | None = None) -> int:
     """Read the command line and adopt; the exit status."""
-    parser = argparse.ArgumentParser(prog="ops/adopt", description=_DESCRIPTION)
-    parser.add_argument("project", help="the project's id")
+    parser = parser_of("ops/adopt", _DESCRIPTION)
     parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
     parser.add_argument(
         "--optouts", type=Path, help=f"CSV of `address,what`; what: {', '.join(FLAGS)} or {_ALL}"
     )
-    given = parser.parse_args(arguments)
-    outside = outside or Outside()
-    cloud = Cloud(given.project, outside)
-    try:
-        wanted = _of_file(given.optouts) if given.optouts else {}
-        documents = outside.documents(cloud)
-        writes = _writes(documents.find_all(Query(collection="users")), wanted)
-        made = len(writes) if given.dry_run else write_each(documents, writes)
-    except FAILURES as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
+    return run(_adopt, parser.parse_args(arguments), outside)
+
+
+def _adopt(given: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
+    wanted = _of_file(given.optouts) if given.optouts else {}
+    documents = outside.documents(cloud)
+    writes = _writes(documents.find_all(Query(collection="users")), wanted)
+    made = len(writes) if given.dry_run else write_each(documents, writes)
     if made < len(writes):
-        sys.stderr.write(f"{len(writes) - made} changed meanwhile: run this again.\n")
-        return 1
+        raise OpsError(f"{len(writes) - made} changed meanwhile: run this again.")
     would = "would be recorded" if given.dry_run else "recorded"
     say(f"{would}: {made}" if made else "Everything is recorded.")
-    return 0
 
 
 def _writes(users: Iterable[Document], wanted: OptOuts) -> Sequence[Write]:

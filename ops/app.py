@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ops import merging, refusals
 from ops.cloud import say
-from ops.parts import Lack, Look, Parts, grants
+from ops.parts import Lack, Look, Parts, deployed_rules, grants
 from ops.wanted import ROLES, WEBHOOKS
 
 _OWN_ELSEWHERE: Final = frozenset({"close-on-budget"})
@@ -56,7 +56,7 @@ class App(Parts):
             "functions:": functions,
             "services of Cloud Run:": self._services() - {name.lower() for name in functions},
             "services of App Engine:": self._of_app_engine(),
-            "rules for": merging.foreign_paths(self._deployed_rules(), self._wanted.rules),
+            "rules for": merging.foreign_paths(deployed_rules(self._cloud), self._wanted.rules),
         }
         if not self._ours:  # whatever else is there came before our first deploy
             indexes = self._indexes().keys() - self._wanted.indexes
@@ -129,7 +129,7 @@ class App(Parts):
 
     def merged_rules(self) -> str:
         """The deployed rules with ours; empty where ours are among them."""
-        deployed = self._deployed_rules()
+        deployed = deployed_rules(self._cloud)
         if merging.is_merged(deployed, self._wanted.rules):
             return ""
         return merging.merged(deployed, self._wanted.rules)

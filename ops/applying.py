@@ -8,12 +8,11 @@ import argparse
 import hashlib
 import json
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ops.alerts import alerts
-from ops.cloud import ROOT, Cloud, OpsError, Outside, say
+from ops.cloud import ROOT, Cloud, OpsError, Outside, parser_of, run, say
 from ops.dashboard import dashboard
 from ops.metrics import metrics
 from ops.wanted import Function, read
@@ -41,8 +40,7 @@ _DIGEST_IN_TEXT: Final = re.compile(r" \[([0-9a-f]{16})\]$")
 
 def main(arguments: Sequence[str] | None = None, outside: Outside | None = None) -> int:
     """Read the command line and apply; the exit status."""
-    parser = argparse.ArgumentParser(prog="ops/apply", description=_DESCRIPTION)
-    parser.add_argument("project", help="the project's id")
+    parser = parser_of("ops/apply", _DESCRIPTION)
     parser.add_argument("--email", help="the address that gets alerts; without it nobody is added")
     parser.add_argument(
         "--budget",
@@ -51,19 +49,15 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
     )
     parser.add_argument("--again", action="store_true", help="write what is up to date as well")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
-    given = parser.parse_args(arguments)
-    outside = outside or Outside()
-    cloud = Cloud(given.project, outside)
-    try:
-        functions = read(given.project, outside.root).functions
-        apply = Apply(cloud, functions, again=given.again, dry_run=given.dry_run)
-        apply.all(given.email, given.budget)
-    except OpsError as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
+    return run(_apply, parser.parse_args(arguments), outside)
+
+
+def _apply(given: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
+    functions = read(given.project, outside.root).functions
+    apply = Apply(cloud, functions, again=given.again, dry_run=given.dry_run)
+    apply.all(given.email, given.budget)
     would = "would change" if given.dry_run else "changed"
     say(f"{would}: {apply.changes}" if apply.changes else "Everything is up to date.")
-    return 0
 
 
 def _amount(text: str) -> str:

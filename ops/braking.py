@@ -4,8 +4,8 @@ A function of main.py can close it once the month's budget is spent.
 """
 
 import argparse
-import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -13,8 +13,8 @@ from functions.firestore.model import Delete, Put
 from functions.parameters import BUDGET_TOPIC
 from functions.wall.public_wall import BRAKE
 from ops.applying import found_budget
-from ops.cloud import Cloud, OpsError, Outside, say
-from ops.firebase import FAILURES
+from ops.cloud import Cloud, OpsError, Outside, RefusedError, parser_of, run, say
+from ops.parts import deployed_rules
 from ops.wanted import set_own
 
 OFF: Final = "return true; // the brake is off"
@@ -24,35 +24,43 @@ ON: Final = f"return !exists(/databases/$(database)/documents/{BRAKE});"
 
 def main(arguments: Sequence[str] | None = None, outside: Outside | None = None) -> int:
     """Read the command line, close, open or set up; the exit status."""
-    parser = argparse.ArgumentParser(prog="ops/brake", description=__doc__)
-    parser.add_argument("project", help="the project's id")
+    parser = parser_of("ops/brake", __doc__)
     parser.add_argument(
         "what",
         choices=["close", "open", "on-budget"],
         help="uploads and lists of guests; on-budget: have a spent budget close the brake",
     )
-    given = parser.parse_args(arguments)
-    outside = outside or Outside()
+    return run(_brake, parser.parse_args(arguments), outside)
+
+
+def _brake(given: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
     if ON not in (outside.root / "firestore.rules").read_text():
-        sys.stderr.write(
-            f"firestore.rules has no brake: replace `{OFF}` there with `{ON}`, and deploy it.\n"
+        raise OpsError(
+            f"firestore.rules has no brake: replace `{OFF}` there with `{ON}`, and deploy it."
         )
-        return 1
-    cloud = Cloud(given.project, outside)
-    try:
-        if given.what == "close":
+    match given.what:
+        case "close":
             outside.documents(cloud).commit(Put(BRAKE, {"by": "ops/brake"}))
+            if not _is_read(cloud):
+                raise OpsError(
+                    "The deployed rules have no brake, so guests go on: deploy firestore.rules, "
+                    "beside an app with the rules of the app. Then guests are kept out."
+                )
             say("Guests can neither upload nor list photos.")
-        elif given.what == "open":
+        case "open":
             outside.documents(cloud).commit(Delete(BRAKE))
             say("Guests can upload and list photos.")
-        else:
+        case "on-budget":
             _close_on_budget(cloud, outside.root)
             say(f"The brake closes once the budget is spent, after: ops/deploy {given.project}")
-    except FAILURES as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
-    return 0
+
+
+def _is_read(cloud: Cloud) -> bool:
+    """Whether the deployed rules look at the document; True where Google does not show them."""
+    rules = ""
+    with suppress(RefusedError):
+        rules = deployed_rules(cloud)
+    return not rules or "".join(ON.split()) in "".join(rules.split())
 
 
 def _close_on_budget(cloud: Cloud, root: Path) -> None:

@@ -4,6 +4,7 @@ Calls carry the token of `gcloud`; of programs only `gcloud` (to sign in) and `f
 are started.
 """
 
+import argparse
 import getpass
 import json
 import shlex
@@ -306,3 +307,29 @@ def say(text: str) -> None:
     """Print a line of progress."""
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
+
+
+Script: TypeAlias = Callable[[argparse.Namespace, Cloud, Outside], None]
+"""Does what the command line says; an `OpsError` ends it with status 1."""
+
+
+def run(script: Script, given: argparse.Namespace, outside: Outside | None) -> int:
+    """Run a script as the command line `given` says; its status. A failure is told by its words."""
+    outside = outside or Outside()
+    try:
+        script(given, Cloud(given.project, outside), outside)
+    except Exception as error:
+        from ops import firebase  # noqa: PLC0415 - its imports take a second
+
+        if not isinstance(error, firebase.FAILURES):
+            raise
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+def parser_of(program: str, description: str | None) -> argparse.ArgumentParser:
+    """The parser of a script's command line, which begins with the project."""
+    parser = argparse.ArgumentParser(prog=program, description=description)
+    parser.add_argument("project", help="the project's id")
+    return parser

@@ -5,7 +5,7 @@ from typing import Any
 
 from ops import merging
 from ops.cloud import RefusedError, say
-from ops.parts import Lack, Look, Parts, grants
+from ops.parts import Lack, Look, Parts, deployed_rules, grants
 from ops.wanted import REGION, Function
 
 
@@ -124,7 +124,7 @@ class Deployed(Parts):
     def firestore(self) -> Iterator[Lack]:
         """Our rules; each index READY, each TTL policy ACTIVE."""
         if not self._wanted.is_beside:
-            rules = self._deployed_rules()
+            rules = deployed_rules(self._cloud)
             if not merging.is_ours(rules, self._wanted.rules):
                 text = "the rules are not those of firestore.rules" if rules else "no rules"
                 yield Lack(text, deploy="firestore")

@@ -23,8 +23,8 @@ import requests
 from functions.firestore.model import Create, Document, Documents, Query, Update, Write
 from functions.recap import feedback, limits
 from functions.wall.address import address_hash, guest_uid, mailbox, normalised
-from ops.cloud import Cloud, OpsError, Outside
-from ops.firebase import FAILURES, write_each
+from ops.cloud import Cloud, OpsError, Outside, parser_of, run
+from ops.firebase import write_each
 from ops.wanted import settings_of
 
 _PAGE: Final = 300
@@ -39,26 +39,21 @@ allowances. An opt-out stays, by a hash of the address. The export is JSON on th
 
 def main(arguments: Sequence[str] | None = None, outside: Outside | None = None) -> int:
     """Read the command line, write out or erase; the exit status."""
-    parser = argparse.ArgumentParser(prog="ops/guest", description=_DESCRIPTION)
-    parser.add_argument("project", help="the project's id")
+    parser = parser_of("ops/guest", _DESCRIPTION)
     parser.add_argument("what", choices=["export", "erase"])
     parser.add_argument("email", help="the guest's address, in any spelling")
     parser.add_argument("--tenant", help="only events of this tenant, and no user records")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be erased")
-    given = parser.parse_args(arguments)
-    outside = outside or Outside()
-    cloud = Cloud(given.project, outside)
-    try:
-        guest = GuestData(outside.documents(cloud), given.email, given.tenant, now=outside.now)
-        if given.what == "export":
-            json.dump(guest.export(), sys.stdout, indent=2, ensure_ascii=False, default=_plain)
-            sys.stdout.write("\n")
-            return 0
+    return run(_export_or_erase, parser.parse_args(arguments), outside)
+
+
+def _export_or_erase(given: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
+    guest = GuestData(outside.documents(cloud), given.email, given.tenant, now=outside.now)
+    if given.what == "erase":
         _erase(guest, cloud, outside.root, dry_run=given.dry_run)
-    except FAILURES as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
-    return 0
+        return
+    json.dump(guest.export(), sys.stdout, indent=2, ensure_ascii=False, default=_plain)
+    sys.stdout.write("\n")
 
 
 def _plain(value: object) -> str:

@@ -47,15 +47,6 @@ class Parts:
         except RefusedError:
             return None
 
-    def _deployed_rules(self) -> str:
-        """Text of the rules of Firestore; empty where none are deployed."""
-        release = f"v1/{self._project}/releases/cloud.firestore"
-        found = self._cloud.get("firebaserules", release)
-        if not found:
-            return ""
-        ruleset = self._cloud.get("firebaserules", f"v1/{found['rulesetName']}") or {}
-        return "\n".join(file["content"] for file in ruleset.get("source", {}).get("files", []))
-
     def _indexes(self) -> dict[str, str]:
         """States of the composite indexes, as `index_text` writes them."""
         path = f"{self._database}/collectionGroups/-/indexes"
@@ -123,3 +114,13 @@ def grants(policy: dict[str, Any], role: str, member: str) -> bool:
         for binding in policy.get("bindings", [])
         if "condition" not in binding
     )
+
+
+def deployed_rules(cloud: Cloud) -> str:
+    """Text of the rules of Firestore; empty where none are deployed."""
+    release = f"v1/projects/{cloud.project}/releases/cloud.firestore"
+    found = cloud.get("firebaserules", release)
+    if not found:
+        return ""
+    ruleset = cloud.get("firebaserules", f"v1/{found['rulesetName']}") or {}
+    return "\n".join(file["content"] for file in ruleset.get("source", {}).get("files", []))

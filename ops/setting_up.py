@@ -5,8 +5,7 @@ After a run that stopped, a further run makes the parts that are missing then, a
 
 import argparse
 import os
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +13,11 @@ from typing import Final
 
 from ops.advice import Advice
 from ops.app import App
-from ops.cloud import Cloud, OpsError, Outside, say
+from ops.cloud import Cloud, OpsError, Outside, parser_of, run, say
 from ops.deployed import Deployed
 from ops.foundations import Foundations
 from ops.parts import Lack, Look
-from ops.wanted import Wanted, config_beside, config_name, read, set_own, settings_of
+from ops.wanted import config_beside, config_name, read, set_own, settings_of
 
 DEPLOY_WAITS: Final = (0, 60, 120, 180, 240)
 """Seconds before each deploy: Eventarc takes up to ten minutes in a new project."""
@@ -40,28 +39,41 @@ The status is 1 where the list is not empty.
 
 def main(arguments: Sequence[str] | None = None, outside: Outside | None = None) -> int:
     """Read the command line of ops/setup and set up; the exit status."""
-    return _run("ops/setup", _SET_UP, SetUp.all, arguments, outside or Outside())
+    return run(_set_up, _given("ops/setup", _SET_UP, arguments), outside)
 
 
 def deploy(arguments: Sequence[str] | None = None, outside: Outside | None = None) -> int:
     """Read the command line of ops/deploy and deploy the checkout; the exit status."""
-    return _run("ops/deploy", _DEPLOY, SetUp.deploy, arguments, outside or Outside())
+    return run(_deploy, _given("ops/deploy", _DEPLOY, arguments), outside)
 
 
 def check(arguments: Sequence[str] | None = None, outside: Outside | None = None) -> int:
     """Read the command line of ops/check and look; the exit status."""
-    return _run("ops/check", _CHECK, SetUp.look, arguments, outside or Outside())
+    return run(_check, _given("ops/check", _CHECK, arguments), outside)
+
+
+def _set_up(given: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
+    _ask_for_hosts(given.project, outside)
+    SetUp(given, cloud, outside.root).all()
+
+
+def _deploy(given: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
+    SetUp(given, cloud, outside.root).deploy()
+
+
+def _check(given: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
+    SetUp(given, cloud, outside.root).look()
 
 
 class SetUp:
     """One project, from empty or beside an app, to everything there."""
 
-    def __init__(self, cloud: Cloud, wanted: Wanted, root: Path, given: argparse.Namespace) -> None:
+    def __init__(self, given: argparse.Namespace, cloud: Cloud, root: Path) -> None:
         """Look at nothing yet; `root` is the checkout, `given` the command line."""
-        self._cloud = cloud
-        self._wanted = wanted
-        self._root = root
         self._given = given
+        self._cloud = cloud
+        self._root = root
+        self._wanted = read(cloud.project, root)
         self._config = root / config_name(cloud.project)
         self._changes = 0
 
@@ -257,15 +269,8 @@ def _ask_for_hosts(project: str, outside: Outside) -> None:
         set_own(outside.root, project, "PHOTO_HOSTS", ",".join(["project", *hosts]))
 
 
-def _run(
-    program: str,
-    description: str,
-    act: Callable[[SetUp], None],
-    arguments: Sequence[str] | None,
-    outside: Outside,
-) -> int:
-    parser = argparse.ArgumentParser(prog=program, description=description)
-    parser.add_argument("project", help="the project's id")
+def _given(program: str, description: str, arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = parser_of(program, description)
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--beside", action="store_true", help="an app lives in the project")
     mode.add_argument("--own", action="store_true", help="all that is there belongs to the service")
@@ -284,12 +289,4 @@ def _run(
     given = parser.parse_args(arguments)
     if given.own and given.site:
         parser.error("--site is for the pages beside an app, --own says that there is none")
-    try:
-        if program == "ops/setup":
-            _ask_for_hosts(given.project, outside)
-        wanted = read(given.project, outside.root)
-        act(SetUp(Cloud(given.project, outside), wanted, outside.root, given))
-    except OpsError as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
-    return 0
+    return given

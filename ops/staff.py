@@ -2,7 +2,6 @@
 
 import argparse
 import secrets
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
@@ -12,7 +11,7 @@ from firebase_admin import App, auth
 from functions.firestore.model import Documents, Query, Update
 from functions.wall.address import normalised
 from ops import firebase
-from ops.cloud import Cloud, OpsError, Outside, say
+from ops.cloud import Cloud, OpsError, Outside, parser_of, run, say
 
 ROLES: Final = ("admin", "moderator", "superadmin")
 _OURS: Final = ("role", "tenantId")
@@ -26,8 +25,7 @@ password, sessions and other ways in. `revoke` tells what the person leaves behi
 
 def main(arguments: Sequence[str] | None = None, outside: Outside | None = None) -> int:
     """Read the command line; list, grant or revoke; the exit status."""
-    parser = argparse.ArgumentParser(prog="ops/staff", description=_DESCRIPTION)
-    parser.add_argument("project", help="the project's id")
+    parser = parser_of("ops/staff", _DESCRIPTION)
     parser.add_argument("what", choices=["list", "grant", "revoke"])
     parser.add_argument("email", nargs="?", help="whose account; not for list")
     parser.add_argument("--role", choices=ROLES)
@@ -44,8 +42,10 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
         parser.error(f"grant needs --role {'|'.join(ROLES)}")
     if given.what == "grant" and given.role != "superadmin" and not given.tenant:
         parser.error(f"{given.role} needs --tenant")
-    outside = outside or Outside()
-    cloud = Cloud(given.project, outside)
+    return run(_act, given, outside)
+
+
+def _act(given: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
     try:
         with firebase.app(cloud) as app:
             staff = Staff(app, outside)
@@ -60,15 +60,12 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
                     )
                     left = LeftBehind(outside.documents(cloud), outside)
                     left.tell(uid, given.email, claims, end=given.links)
-    except auth.ConfigurationNotFoundError:
-        sys.stderr.write(
-            f"Sign-in is off in {given.project}: run ops/setup {given.project} first.\n"
-        )
-        return 1
-    except (*firebase.FAILURES, ValueError) as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
-    return 0
+    except auth.ConfigurationNotFoundError as error:
+        raise OpsError(
+            f"Sign-in is off in {given.project}: run ops/setup {given.project} first."
+        ) from error
+    except ValueError as error:  # an address that is none
+        raise OpsError(str(error)) from error
 
 
 class Staff:

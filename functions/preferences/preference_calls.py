@@ -2,7 +2,7 @@
 
 Every call is checked before anything is read or written: the arguments, which cost nothing, the
 token, and the limit on calls, which also limits guessing of tokens. It counts all look-ups (spec 8)
-and every other call with a bad token.
+and every other call with a bad token by the address, and changes by the link.
 """
 
 from collections.abc import Iterator
@@ -60,6 +60,9 @@ def update_email_preferences(service: "Service", call: Call) -> dict[str, Any]:
     token = IN_A_MAIL.token(call.data)
     choices = read_choices(call.data.get("preferences"))
     ids = proved(service, call, token, IN_A_MAIL)
+    # Every guest has a valid link: one of them makes no endless writes.
+    limit, link = service.rate_limit(IN_A_MAIL.key), f"link {' '.join(ids)}"
+    limit.require(call.function, link, refusal="There were too many changes by this link")
     with _internal("preferences.not-written", "The change could not be saved; try again."):
         users = service.users
         records = users.choose(users.find(*ids), choices, service.clock.now())

@@ -80,7 +80,12 @@ class Gathered:
 
     def continued(self, ledger: Collection[Batch]) -> Report | None:
         """The report of a call that continues a recap; None where the recap sent nothing."""
-        return self._rest(ledger, open_batches(ledger)) if last_mail(ledger) else None
+        if not last_mail(ledger):
+            return None
+        in_batches = {guest for batch in ledger for guest in batch.mailed + batch.refused}
+        others = self.audience.by_id.keys() - self.skip_reasons.keys() - in_batches
+        left = others - self.sent_at.keys() if self.arguments.only_new else others
+        return replace(self._rest(ledger, open_batches(ledger)), left=len(left))
 
     def again(self, ledger: Collection[Batch]) -> Report:
         """The report of a call that sends unconfirmed mails again."""

@@ -29,7 +29,11 @@ SOONEST: Final = timedelta(minutes=1)
 LATEST: Final = timedelta(days=30)
 """Latest planned time: Cloud Tasks keeps no task for longer."""
 
-_OF_THE_MAIL: Final = ("mode", "subject", "message")
+OF_THE_MAIL: Final = ("mode", "subject", "message")
+"""Arguments that decide what guests see; the record of a recap has them for a later call."""
+
+OF_A_RECAP: Final = {**dict(zip(OF_THE_MAIL, OF_THE_MAIL, strict=True)), "onlyNew": "only_new"}
+"""Attributes by argument of every call about a recap; the record of a planned recap has them."""
 
 
 class Mode(StrEnum):
@@ -70,8 +74,18 @@ class RecapArguments(EventArguments):
         again = flag_argument("resendUnconfirmed", data.get("resendUnconfirmed"))
         if again and fields["only_new"]:
             refuse("onlyNew and resendUnconfirmed are two calls: leave one of them out.")
-        given = frozenset(name for name in _OF_THE_MAIL if data.get(name) and fields[name])
+        given = frozenset(name for name in OF_THE_MAIL if data.get(name) and fields[name])
         return cls(**fields, resend_unconfirmed=again, given=given)
+
+    @property
+    def of_the_mail(self) -> Mapping[str, Any]:
+        """The arguments `OF_THE_MAIL`, by name."""
+        return {name: getattr(self, name) for name in OF_THE_MAIL}
+
+    @property
+    def of_a_recap(self) -> Mapping[str, Any]:
+        """The arguments `OF_A_RECAP`, by name."""
+        return {name: getattr(self, attribute) for name, attribute in OF_A_RECAP.items()}
 
     def as_recorded(self, recap_id: str, recap: Mapping[str, Any]) -> Self:
         """These arguments for the `recap` that was sent, with its mode, subject and message.
@@ -79,20 +93,14 @@ class RecapArguments(EventArguments):
         Raises:
             CallError: `invalid-argument`, where the request has another one.
         """
-        recorded = replace(
-            self,
-            again=recap_id,
-            mode=Mode(recap["mode"]),
-            subject=recap.get("subject"),
-            message=recap.get("message"),
-        )
+        recorded = _of_the_mail(recap)
         for name in sorted(self.given):
-            if getattr(self, name) != getattr(recorded, name):
+            if getattr(self, name) != recorded[name]:
                 refuse(
                     f"{name} is another one than that of the recap whose unconfirmed mails "
                     f"resendUnconfirmed sends again; leave {name} out."
                 )
-        return recorded
+        return replace(self, again=recap_id, **recorded)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,15 +154,21 @@ class ScheduleArguments(RecapArguments):
 
 def _recap(data: Any, *others: str) -> dict[str, Any]:
     return {
-        **read_event(data, *_OF_THE_MAIL, "onlyNew", *others),
-        "mode": choice_argument("mode", data.get("mode"), Mode, Mode.PERSONAL),
-        "subject": one_line(_text(data, "subject", SUBJECT_CHARACTERS)) or None,
-        "message": paragraph(_text(data, "message", MESSAGE_CHARACTERS)) or None,
+        **read_event(data, *OF_A_RECAP, *others),
+        **_of_the_mail(data),
         "only_new": flag_argument("onlyNew", data.get("onlyNew")),
     }
 
 
-def _text(data: dict[Any, Any], name: str, at_most: int) -> str:
+def _of_the_mail(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "mode": choice_argument("mode", data.get("mode"), Mode, Mode.PERSONAL),
+        "subject": one_line(_text(data, "subject", SUBJECT_CHARACTERS)) or None,
+        "message": paragraph(_text(data, "message", MESSAGE_CHARACTERS)) or None,
+    }
+
+
+def _text(data: Mapping[str, Any], name: str, at_most: int) -> str:
     value = data.get(name)
     if value is None:
         return ""

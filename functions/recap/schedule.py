@@ -33,8 +33,13 @@ from functions.outside import (
     Task,
     TaskQueue,
 )
-from functions.recap.ledger.batch import TIMEOUT
-from functions.recap.recap_arguments import RecapArguments, ScheduleArguments, verified_address
+from functions.recap.ledger.batch import TIMEOUT, RecapState
+from functions.recap.recap_arguments import (
+    OF_A_RECAP,
+    RecapArguments,
+    ScheduleArguments,
+    verified_address,
+)
 from functions.recap.report import unconfirmed
 from functions.recap.send_recap import RecapSender
 
@@ -44,6 +49,16 @@ TRIED_FOR: Final = timedelta(hours=1)
 """How long after its time a recap is tried again: longer than a crashed call keeps the lock."""
 
 _NOT_ALLOWED: Final = "The account that planned the recap may not send it any more."
+
+_NOT_SENT: Final = (
+    "The planned recap did not go out",
+    "The recap can be sent, or planned again, in the console.",
+)
+_UNCONFIRMED: Final = (
+    "The planned recap went out, but not all of it is confirmed",
+    "The unconfirmed mails can be sent again in the console.",
+)
+"""Headline and advice of the mail to the user who planned the recap."""
 
 _templates: Final = templates_in(Path(__file__).parent / "mail" / "templates")
 
@@ -111,16 +126,17 @@ class RecapSchedule:
         claims = self.accounts.claims_of(uid) or {}
         try:
             outcome = self._sent(event_id, version, found, uid, claims)
-            state = ScheduleState.SENT
+            state, news = ScheduleState.SENT, _UNCONFIRMED if "unconfirmed" in outcome else None
         except CallError as refused:
             if self._may_pass(refused, at):
                 log.warning("recap.schedule-waits", eventId=event_id, code=refused.code)
                 raise NotDueError from refused
             denied = refused.code is Code.PERMISSION_DENIED
             outcome = {"code": refused.code, "message": _NOT_ALLOWED if denied else refused.message}
-            state = ScheduleState.FAILED
+            state, news = ScheduleState.FAILED, _NOT_SENT
             log.error("recap.schedule-failed", eventId=event_id, code=refused.code)
-            self._mail_failure(event_id, verified_address(claims), at, outcome["message"])
+        if news:
+            self._mail(event_id, verified_address(claims), at, news, outcome["message"])
         self.documents.transact(_path(event_id), _ended(version, state, outcome))
 
     def _sent(
@@ -129,40 +145,42 @@ class RecapSchedule:
         """The outcome of the recap, sent by this run of its task and those before.
 
         Raises:
-            CallError: as `RecapSender.send` says, or this is not the recap in the cooldown.
+            CallError: as `RecapSender.send` says, unless all mails of the recap were sent.
         """
-        message, cooldown = None, None
+        message, error = None, None
         try:
             arguments = replace(_arguments(event_id, found.fields), schedule=version)
             message = self.sender.send(staff(uid, claims), arguments).message
         except CallError as refused:
-            if not _is_cooldown(refused):
-                raise
-            cooldown = refused
+            error = refused
         _, recap = self.sender.recaps.last_recap(event_id) or ("", {})
-        if cooldown and recap.get("schedule") != version:
-            raise cooldown
-        if unknown := recap.get("unknown"):
-            raise CallError(Code.INTERNAL, unconfirmed(unknown))
-        sent = {"sent": recap["sent"], "skipped": recap["skipped"]}
-        return sent | ({"message": message} if message else {})
+        is_sent = (recap.get("schedule"), recap.get("state")) == (version, RecapState.SENT)
+        if error and not is_sent:
+            raise error
+        outcome = {"sent": recap["sent"], "skipped": recap["skipped"]}
+        if unknown := recap["unknown"]:
+            return outcome | {"unconfirmed": unknown, "message": unconfirmed(unknown)}
+        return outcome | ({"message": message} if message else {})
 
     def _may_pass(self, refused: CallError, at: datetime) -> bool:
         """Whether the recap is tried again after this refusal."""
         passing = refused.code in (Code.ABORTED, Code.INTERNAL, Code.RESOURCE_EXHAUSTED)
         return passing and not _is_cooldown(refused) and self.clock.now() < at + TRIED_FOR
 
-    def _mail_failure(self, event_id: str, address: str | None, at: datetime, reason: str) -> None:
-        """Mail the failure to the user who planned the recap; after a crash, perhaps twice."""
+    def _mail(
+        self, event_id: str, address: str | None, at: datetime, news: tuple[str, str], reason: str
+    ) -> None:
+        """Mail the news to the user who planned the recap; after a crash, perhaps twice."""
         if address is None:
             return
+        headline, advice = news
         try:
             event = self.documents.get(f"events/{event_id}", ["name"])
             name = text(event.fields.get("name")) if event else None
             message = staff_mail(
                 _templates,
-                "not_sent",
-                "The planned recap did not go out",
+                "planned",
+                headline,
                 event_id=event_id,
                 event_name=name or "",
                 place="recap",
@@ -171,12 +189,13 @@ class RecapSchedule:
                 addresses=[address],
                 preheader=reason,
                 reason=reason,
+                advice=advice,
                 due=mail_time(at),
             )
             outcome = self.mailer.send(message)
             if not isinstance(outcome, Accepted):
                 log.error("recap.failure-not-mailed", eventId=event_id)
-        except Exception as error:  # noqa: BLE001 - the record has the failure as well
+        except Exception as error:  # noqa: BLE001 - the record has the news as well
             log.fault("recap.failure-not-mailed", error, eventId=event_id)
 
 
@@ -213,13 +232,10 @@ def _is_cooldown(refused: CallError) -> bool:
 
 def _record(caller: Caller, arguments: ScheduleArguments, version: str) -> dict[str, Any]:
     return {
+        **arguments.of_a_recap,
         "at": arguments.at,
-        "mode": arguments.mode,
-        "subject": arguments.subject,
-        "message": arguments.message,
-        "onlyNew": arguments.only_new,
         "tenantId": arguments.tenant_id,
-        "by": {"uid": caller.uid, "email": caller.email},
+        "by": caller.record,
         "version": version,
         "state": ScheduleState.SCHEDULED,
         "outcome": None,
@@ -232,8 +248,8 @@ def _arguments(event_id: str, record: Mapping[str, Any]) -> RecapArguments:
     Raises:
         CallError: `invalid-argument`.
     """
-    names = ("mode", "subject", "message", "onlyNew", "tenantId")
-    return RecapArguments.read({"eventId": event_id} | {name: record.get(name) for name in names})
+    data = {name: record.get(name) for name in ("tenantId", *OF_A_RECAP)}
+    return RecapArguments.read({"eventId": event_id} | data)
 
 
 def _cancelled(found: Document | None) -> Sequence[Write]:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Self
 
-from functions.call_rules import is_id
+from functions.call_rules import is_id, refuse
 from functions.firestore.model import Document, Documents, Update, Version, time
 from functions.webhooks.message import BY_DEFAULT, EventType
 
@@ -140,6 +140,13 @@ class WebhookSettings:
     def of(self, endpoint_id: str, url: str) -> Subscription | None:
         """The endpoint of that id, or else at that URL; None where neither is configured."""
         return self.by_id.get(endpoint_id) or self.by_url.get(url)
+
+    def asked_for(self, url: str) -> Subscription:
+        """The endpoint at the `url` that a call names; refuses the call where there is none."""
+        endpoint = self.by_url.get(url)
+        if endpoint is None:
+            refuse("url must be one of the event's webhook URLs; add it to them first.")
+        return endpoint
 
 
 def key(url: str) -> str:

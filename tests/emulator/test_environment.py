@@ -3,7 +3,9 @@
 import json
 import os
 import re
+import shutil
 import stat
+import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -39,6 +41,25 @@ def test_the_deployed_runtimes_name_leads_to_the_local_python() -> None:
     name = f"python3.{runtime.removeprefix('python3')}"
 
     assert (VENV / "bin" / name).samefile(sys.executable)
+
+
+def test_scripts_of_operators_want_the_packages_of_their_checkout(tmp_path: Path) -> None:
+    """After an upgrade without a set-up they would deploy with the packages of before."""
+    for folder in ("ops", "tools"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    for name in ("functions", "firebase.json", "requirements.txt", "requirements-dev.txt"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    (tmp_path / "emulator/node_modules").mkdir(parents=True)
+    for name in ("package.json", "package-lock.json", "node_modules/.installed"):
+        shutil.copy(ROOT / "emulator" / name, tmp_path / "emulator" / name)
+    (tmp_path / "venv").symlink_to(VENV)
+
+    def status() -> int:
+        return subprocess.run([tmp_path / "ops/check"], check=False, capture_output=True).returncode
+
+    assert status() == 2, "no project is named"
+    (tmp_path / "emulator/package-lock.json").write_text("of a later release")
+    assert status() == 1
 
 
 def test_local_secrets_are_readable_by_their_owner_only(

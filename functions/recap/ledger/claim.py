@@ -353,12 +353,10 @@ class Claim:
 def _head(caller: Caller, arguments: RecapArguments, tenant_id: str) -> dict[str, Any]:
     """What a call writes into its recap; the texts show later what the guests got."""
     return {
+        **arguments.of_the_mail,
         "tenantId": tenant_id,
-        "mode": arguments.mode,
         "startedBy": caller.uid,
         "startedByEmail": caller.email,
-        "subject": arguments.subject,
-        "message": arguments.message,
         "state": RecapState.SENDING,
         **({"schedule": arguments.schedule} if arguments.schedule else {}),
     }

@@ -13,7 +13,6 @@ from functions import log
 from functions.call_rules import Caller
 from functions.firestore.model import AlreadyRecordedError
 from functions.outside import Clock, InParallel, Random, wire_time
-from functions.webhooks.calls.shared_log import endpoint_at
 from functions.webhooks.deliveries.delivery import (
     AttemptRequest,
     Cursor,
@@ -63,7 +62,7 @@ class UrlTest:
         Raises:
             CallError: `invalid-argument` where the event has no such URL.
         """
-        endpoint = endpoint_at(url, self.settings.load(event_id))
+        endpoint = self.settings.load(event_id).asked_for(url)
         now = self.clock.now()
         delivery = Delivery.create(
             cause=f"test {self.random.word()}",
@@ -209,5 +208,5 @@ class Actions:
     ) -> EndedWithin:
         # A delivery that fails again between two pages ends after `until`, and is in no page twice.
         until = min(selected.until, self.clock.now())
-        endpoints = () if url is None else endpoint_at(url, settings).names
+        endpoints = () if url is None else settings.asked_for(url).names
         return replace(selected, until=until, endpoints=endpoints)

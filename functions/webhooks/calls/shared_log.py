@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from functions import log
-from functions.call_rules import Caller, CallError, Code, refuse
+from functions.call_rules import Caller, CallError, Code
 from functions.firestore.model import (
     AlreadyRecordedError,
     ChangedMeanwhileError,
@@ -29,7 +29,7 @@ from functions.webhooks.deliveries.delivery_store import NEWEST_AT_MOST, Deliver
 from functions.webhooks.deliveries.endpoint_url import host_of
 from functions.webhooks.deliveries.redelivery import Redelivery
 from functions.webhooks.message import EventType
-from functions.webhooks.webhook_settings import SettingsStore, Subscription, WebhookSettings
+from functions.webhooks.webhook_settings import SettingsStore, Subscription
 
 PAGE_BYTES: Final = 1_000_000
 """Most bytes of bodies and receivers' answers in a page of more than one delivery."""
@@ -141,7 +141,7 @@ class LogLinks:
         Raises:
             CallError: `invalid-argument` where the event has no such URL.
         """
-        endpoint = endpoint_at(url, self.settings.load(event_id))
+        endpoint = self.settings.load(event_id).asked_for(url)
         now = self.clock.now()
         share = LogShare(
             id=self.random.word(),
@@ -190,14 +190,6 @@ class LogLinks:
                 continue  # by another call, or by this call, whose answer was lost
             log.info("webhook.log_revoked", eventId=event_id, shareId=share_id, uid=caller.uid)
             return now
-
-
-def endpoint_at(url: str, settings: WebhookSettings) -> Subscription:
-    """The event's endpoint at `url`; refuses the call if no endpoint has this URL."""
-    endpoint = settings.by_url.get(url)
-    if endpoint is None:
-        refuse("url must be one of the event's webhook URLs; add it to them first.")
-    return endpoint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

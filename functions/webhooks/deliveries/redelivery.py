@@ -122,6 +122,9 @@ def obstacle_at(endpoint: Subscription | None) -> Obstacle | None:
 OVERDUE_AFTER: Final = timedelta(minutes=2)
 """How late an attempt may be before its task counts as lost: a busy queue is not a lost task."""
 
+_TRIED_FOR: Final = timedelta(hours=1)
+"""How long a queue tries a task that fails (main.py)."""
+
 _AT_A_TIME: Final = 100
 """Overdue deliveries that are queued in parallel, before further ones are read."""
 
@@ -154,7 +157,9 @@ def _swept_task(delivery: Delivery, now: datetime) -> Task:
     """A task of another name, as that of the lost task is taken for a day.
 
     It changes when the lateness has doubled, so that deliveries that wait in a busy queue get few
-    tasks, and two sweeps that overlap make one.
+    tasks, and two sweeps that overlap make one; and every hour, after which a queue gives up a task
+    that fails: what an outage has held up for a day does not wait for another day.
     """
     late = now - (delivery.next_attempt_at or now)
-    return attempt_task(delivery, suffix=f"-sweep{(late // OVERDUE_AFTER).bit_length()}")
+    hours, doublings = late // _TRIED_FOR, (late // OVERDUE_AFTER).bit_length()
+    return attempt_task(delivery, suffix=f"-sweep{hours}h" if hours else f"-sweep{doublings}")

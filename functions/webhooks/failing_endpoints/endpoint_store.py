@@ -25,11 +25,12 @@ from functions.webhooks.failing_endpoints.failing_endpoint import (
     FAILING_FOR,
     FAILURES_TO_DISABLE,
     NOTED_AGAIN,
+    Check,
     FailingEndpoint,
     Latest,
     Standing,
 )
-from functions.webhooks.webhook_settings import Subscription
+from functions.webhooks.webhook_settings import WebhookSettings
 
 DUE_AT_MOST: Final = 20_000
 """Records that one sweep reads, the longest due first."""
@@ -169,24 +170,30 @@ class Failures:
         self._noted.put(key, value=True, since=began)
 
 
-def latest_deliveries(
-    deliveries: DeliveryStore,
-    record: FailingEndpoint,
-    endpoint: Subscription,
-    *,
-    has_people: bool,
-    now: datetime,
-) -> Latest:
+def check_endpoint(
+    record: FailingEndpoint, settings: WebhookSettings, deliveries: DeliveryStore, now: datetime
+) -> Check | None:
+    """The check of a recorded endpoint; None where the settings have it no more."""
+    endpoint = settings.by_id.get(record.id)
+    if endpoint is None:
+        return None
+    present, has_people = record.of(endpoint, now), bool(settings.notify)
+    check = Check(record=present, endpoint=endpoint, has_people=has_people, now=now)
+    return replace(check, latest=_latest(deliveries, check))
+
+
+def _latest(deliveries: DeliveryStore, check: Check) -> Latest:
     """The latest deliveries to the endpoint, as far as anything can follow from them.
 
     One read; a second one where people are to be notified, or where it has failed for five days,
     and two more where it fails.
     """
+    record, now = check.record, check.now
     success = deliveries.last(record.event_id, record.id, Outcome.SUCCESS)
     acknowledged = success.ended_at if success else None
     since = max(record.since, acknowledged or record.since)
     is_old = now - since >= FAILING_FOR
-    if endpoint.disabled or not (has_people or is_old):
+    if check.endpoint.disabled or not (check.has_people or is_old):
         return Latest(acknowledged_at=acknowledged)
     failed = EndedWithin(since=since, until=now, outcomes=(Outcome.FAILED,), endpoints=(record.id,))
     failures = deliveries.count_ended(record.event_id, failed)

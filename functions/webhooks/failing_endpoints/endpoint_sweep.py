@@ -11,7 +11,6 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
 from itertools import zip_longest
 from typing import Final
 
@@ -22,18 +21,17 @@ from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcom
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.endpoint_url import host_of
 from functions.webhooks.deliveries.redelivery import Redelivery
-from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore, latest_deliveries
+from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore, check_endpoint
 from functions.webhooks.failing_endpoints.failing_endpoint import (
     FAILING_FOR,
     FAILURES_TO_DISABLE,
     RECOVERED_BACK,
+    Check,
     FailingEndpoint,
-    Latest,
     Step,
-    next_step,
     notice_task,
 )
-from functions.webhooks.webhook_settings import SettingsStore, Subscription, WebhookSettings
+from functions.webhooks.webhook_settings import SettingsStore, WebhookSettings
 
 REASON: Final = (
     f"{FAILURES_TO_DISABLE} deliveries in a row or more have failed, for more than"
@@ -97,18 +95,13 @@ class EndpointSweep:
 
     def _apply(self, record: FailingEndpoint, settings: WebhookSettings) -> FailingEndpoint | None:
         """Carry out what follows; the record where more is to be sent again, else None."""
-        endpoint, now = settings.by_id.get(record.id), self.clock.now()
-        if endpoint is None:
+        check = check_endpoint(record, settings, self.deliveries, self.clock.now())
+        if check is None:
             self.endpoints.forget(record)
             return None
-        record, has_people = record.of(endpoint, now), bool(settings.notify)
-        latest = latest_deliveries(
-            self.deliveries, record, endpoint, has_people=has_people, now=now
-        )
-        step = next_step(record, endpoint, latest, has_people=has_people, now=now)
-        if step is Step.SEND_AGAIN:
-            record = self._resent(record, endpoint, latest, now)
-            step = next_step(record, endpoint, latest, has_people=has_people, now=now)
+        if check.step is Step.SEND_AGAIN:
+            check = replace(check, record=self._resent(check))
+        record, endpoint, now, step = check.record, check.endpoint, check.now, check.step
         if step is Step.FORGET:
             self.endpoints.forget(record)
             return None
@@ -123,16 +116,15 @@ class EndpointSweep:
             self.task_queue.enqueue(notice_task(record.event_id, now))
         return record if step is Step.SEND_AGAIN else None
 
-    def _resent(
-        self, record: FailingEndpoint, endpoint: Subscription, latest: Latest, now: datetime
-    ) -> FailingEndpoint:
+    def _resent(self, check: Check) -> FailingEndpoint:
         """Send again what failed before the last acknowledgement, the oldest failure first.
 
         Some pages of it: the record says until when, and the next check goes on. A delivery is sent
         again by itself once, after its first round: a crash repeats none, and what people have sent
         again is left alone.
         """
-        until = latest.acknowledged_at or now
+        record, endpoint = check.record, check.endpoint
+        until = check.latest.acknowledged_at or check.now
         earliest = until - RECOVERED_BACK
         failed = EndedWithin(
             since=max(record.resent_until or earliest, earliest),

@@ -1,6 +1,6 @@
 """What is known of an endpoint that fails, and what follows from it (spec 6.4, 6.5 and 7.3).
 
-A failed delivery makes the record; while the record is there, the sweep asks `next_step`, until
+A failed delivery makes the record; while the record is there, the sweep asks `Check.step`, until
 the answer is to wait, or to forget the endpoint. The first row that holds decides:
 
     an admin has switched it off                                    wait
@@ -153,60 +153,65 @@ class FailingEndpoint:
         )
 
 
-def next_step(  # noqa: PLR0911 - a table
-    record: FailingEndpoint,
-    endpoint: Subscription,
-    latest: Latest,
-    *,
-    has_people: bool,
-    now: datetime,
-) -> Step:
-    """The next step of an endpoint that fails.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """A look at an endpoint that fails.
 
-    Args:
+    Attributes:
         record: What is known, of the endpoint as it is configured.
         endpoint: As it is configured.
-        latest: Its latest deliveries.
         has_people: Whether the settings name anybody to notify.
         now: The time.
+        latest: Its latest deliveries.
     """
-    may_notify = has_people and (
-        record.reported_at is None or now - record.reported_at >= MIN_BETWEEN_NOTICES
-    )
-    if endpoint.disabled == SWITCHED_OFF:
-        return _wait_or_forget(record, now)
-    if endpoint.disabled:
-        is_known = record.reported is Standing.DISABLED
-        return Step.NOTIFY if may_notify and not is_known else _wait_or_forget(record, now)
-    if endpoint.recover and not obstacle_at(endpoint) and _has_answered(record, latest, now):
-        return Step.SEND_AGAIN
-    if latest.failures >= FAILURES_TO_DISABLE and latest.has_failed_for_long:
-        return Step.DISABLE
-    if may_notify and not record.reported and latest.failures >= FAILURES_TO_NOTIFY:
-        return Step.NOTIFY
-    acknowledged_at = latest.acknowledged_at
-    if acknowledged_at and acknowledged_at >= record.since and not latest.failures:
-        if may_notify and record.reported:
-            return Step.NOTIFY_OF_RECOVERY
-        is_last = acknowledged_at >= record.failed_at + NOTED_AGAIN
-        is_settled = is_last and now - record.failed_at >= SETTLED
-        if is_settled and (may_notify or not has_people):
-            return Step.FORGET
-    return _wait_or_forget(record, now)
 
+    record: FailingEndpoint
+    endpoint: Subscription
+    has_people: bool
+    now: datetime
+    latest: Latest = Latest()
 
-def _has_answered(record: FailingEndpoint, latest: Latest, now: datetime) -> bool:
-    """Whether a delivery was acknowledged since the last recovery, so that one is due."""
-    acknowledged_at = latest.acknowledged_at
-    if acknowledged_at is None or now - acknowledged_at > RECOVERED_BACK:
-        return False
-    return record.resent_until is None or acknowledged_at > record.resent_until
+    @property
+    def step(self) -> Step:  # noqa: PLR0911 - a table
+        """The next step."""
+        record, endpoint, latest = self.record, self.endpoint, self.latest
+        may_notify = self.has_people and (
+            record.reported_at is None or self.now - record.reported_at >= MIN_BETWEEN_NOTICES
+        )
+        if endpoint.disabled == SWITCHED_OFF:
+            return self._wait_or_forget
+        if endpoint.disabled:
+            is_known = record.reported is Standing.DISABLED
+            return Step.NOTIFY if may_notify and not is_known else self._wait_or_forget
+        if endpoint.recover and not obstacle_at(endpoint) and self._has_answered:
+            return Step.SEND_AGAIN
+        if latest.failures >= FAILURES_TO_DISABLE and latest.has_failed_for_long:
+            return Step.DISABLE
+        if may_notify and not record.reported and latest.failures >= FAILURES_TO_NOTIFY:
+            return Step.NOTIFY
+        acknowledged_at = latest.acknowledged_at
+        if acknowledged_at and acknowledged_at >= record.since and not latest.failures:
+            if may_notify and record.reported:
+                return Step.NOTIFY_OF_RECOVERY
+            is_last = acknowledged_at >= record.failed_at + NOTED_AGAIN
+            is_settled = is_last and self.now - record.failed_at >= SETTLED
+            if is_settled and (may_notify or not self.has_people):
+                return Step.FORGET
+        return self._wait_or_forget
 
+    @property
+    def _has_answered(self) -> bool:
+        """Whether a delivery was acknowledged since the last recovery, so that one is due."""
+        acknowledged_at, resent_until = self.latest.acknowledged_at, self.record.resent_until
+        if acknowledged_at is None or self.now - acknowledged_at > RECOVERED_BACK:
+            return False
+        return resent_until is None or acknowledged_at > resent_until
 
-def _wait_or_forget(record: FailingEndpoint, now: datetime) -> Step:
-    """Wait, or forget a record that nothing has happened to for a long time."""
-    kept = KEPT_FOR if record.reported else FAILING_FOR
-    return Step.FORGET if now - record.failed_at >= kept else Step.WAIT
+    @property
+    def _wait_or_forget(self) -> Step:
+        """Wait, or forget a record that nothing has happened to for a long time."""
+        kept = KEPT_FOR if self.record.reported else FAILING_FOR
+        return Step.FORGET if self.now - self.record.failed_at >= kept else Step.WAIT
 
 
 NOTICE_QUEUE: Final = "sendWebhookNotice"

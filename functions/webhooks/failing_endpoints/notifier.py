@@ -39,15 +39,14 @@ from functions.wall.address import address_hash, deliverable, guest_uid, normali
 from functions.webhooks.deliveries.delivery import KEPT_FOR, Attempt, EndedWithin, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.endpoint_url import name_of
-from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore, latest_deliveries
+from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore, check_endpoint
 from functions.webhooks.failing_endpoints.failing_endpoint import (
+    Check,
     FailingEndpoint,
-    Latest,
     Standing,
     Step,
-    next_step,
 )
-from functions.webhooks.webhook_settings import SettingsStore, Subscription, WebhookSettings
+from functions.webhooks.webhook_settings import SettingsStore, WebhookSettings
 
 MAILS_TO_AN_ADDRESS: Final = 24
 """Notices to one address in a day, from all tenants."""
@@ -175,23 +174,19 @@ class Notifier:
 
     def _news(self, event_id: str, settings: WebhookSettings) -> Iterator[_News]:
         for recorded in self.endpoints.of_event(event_id):
-            endpoint, now = settings.by_id.get(recorded.id), self.clock.now()
-            if endpoint is None:
+            now = self.clock.now()
+            record = replace(recorded, resent_until=now)  # the sweep sends again, and nobody else
+            check = check_endpoint(record, settings, self.deliveries, now)
+            if check is None:
                 continue
-            record = recorded.of(endpoint, now)
-            latest = latest_deliveries(self.deliveries, record, endpoint, has_people=True, now=now)
-            # The sweep sends again, and not this function.
-            resent = replace(record, resent_until=now)
-            step = next_step(resent, endpoint, latest, has_people=True, now=now)
-            standing = Standing.DISABLED if endpoint.disabled else Standing.FAILING
-            if step is Step.NOTIFY_OF_RECOVERY:
-                yield record, self._change(record, endpoint, Standing.RECOVERED, latest)
-            elif step is Step.NOTIFY:
-                yield record, self._change(record, endpoint, standing, latest)
+            standing = Standing.DISABLED if check.endpoint.disabled else Standing.FAILING
+            if check.step is Step.NOTIFY_OF_RECOVERY:
+                yield check.record, self._change(check, Standing.RECOVERED)
+            elif check.step is Step.NOTIFY:
+                yield check.record, self._change(check, standing)
 
-    def _change(
-        self, record: FailingEndpoint, endpoint: Subscription, standing: Standing, latest: Latest
-    ) -> Change:
+    def _change(self, check: Check, standing: Standing) -> Change:
+        record, endpoint, latest = check.record, check.endpoint, check.latest
         event_id, now = record.event_id, self.clock.now()
         since: datetime | None = record.since
         missed = EndedWithin(since=record.since, until=now, endpoints=(record.id,))

@@ -146,6 +146,30 @@ def test_at_most_5000_recipients_a_call_and_the_rest_with_the_next(house: House)
     assert set(before) - {house.addresses[5]} <= set(house.addresses[6:])
 
 
+@pytest.mark.parametrize(("only_new", "left"), [(False, 3), (True, 2)])
+def test_a_call_that_continues_a_recap_says_again_how_many_are_left(
+    house: House, *, only_new: bool, left: int
+) -> None:
+    """Spec 4.1, rule 2: its caller may never have had the first answer; newcomers are left too."""
+    house.guests(2)
+    house.send()
+    house.later(hours=24)
+    for number in range(2, 6):
+        house.later(seconds=1)
+        house.photo(guest(number))
+    limits = RecapLimits(per_call=4)
+    house.answers = [accepted("made-up"), refused(413)]
+    house.refusal(limits=limits)
+    house.opt_out(guest(0))
+    house.photo("newcomer@example.com")
+    house.photo("another@example.com")
+    preview = house.preview(limits=limits, onlyNew=only_new)
+    result = house.send(limits=limits, onlyNew=only_new)
+    assert (result.sent, result.skipped_by) == (2, {"left": left})
+    assert any(note.startswith(f"{left} guests are left; the next recap") for note in result.notes)
+    assert (preview.left, preview.notes) == (left, result.notes)
+
+
 @pytest.mark.parametrize("crashed", [False, True])
 def test_only_new_sends_nobody_a_second_recap_when_it_continues(
     house: House, *, crashed: bool

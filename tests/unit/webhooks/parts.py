@@ -236,6 +236,12 @@ class Parts:
         self._do(self._after, what)
         return answer
 
+    @property
+    def planned(self) -> set[str]:
+        """Names of the calls at which something was to happen, and did not."""
+        ahead = {what for plan in (self._at, self._after) for what, acts in plan.items() if acts}
+        return ahead | self._repeated
+
     def _do(self, planned: dict[str, list[Callable[[], None] | None]], what: str) -> None:
         waiting = planned.get(what)
         if waiting:

@@ -7,11 +7,11 @@ from typing import Final
 import pytest
 
 from functions.webhooks.failing_endpoints.failing_endpoint import (
+    Check,
     FailingEndpoint,
     Latest,
     Standing,
     Step,
-    next_step,
 )
 from functions.webhooks.webhook_settings import SWITCHED_OFF, Subscription
 from tests.unit.webhooks.evening import HOUR, MINUTE
@@ -35,6 +35,11 @@ RECORD: Final = FailingEndpoint(
 TOLD: Final = replace(RECORD, reported=Standing.FAILING, reported_at=NOW - 2 * HOUR)
 KNOWN_DISABLED: Final = replace(TOLD, reported=Standing.DISABLED)
 LONG_AGO: Final = replace(RECORD, failed_at=NOW - 11 * MINUTE)
+
+
+def check(record: FailingEndpoint, endpoint: Subscription, latest: Latest) -> Check:
+    """A check of an endpoint, about which people are notified."""
+    return Check(record=record, endpoint=endpoint, latest=latest, has_people=True, now=NOW)
 
 
 def failing(failures: int, *, long: bool = False) -> Latest:
@@ -107,7 +112,7 @@ def test_what_follows(
     record: FailingEndpoint, endpoint: Subscription, latest: Latest, step: Step
 ) -> None:
     """The first row that holds, where the settings name somebody."""
-    assert next_step(record, endpoint, latest, has_people=True, now=NOW) is step
+    assert check(record, endpoint, latest).step is step
 
 
 @pytest.mark.parametrize(
@@ -126,7 +131,7 @@ def test_nobody_is_to_be_notified(
     record: FailingEndpoint, endpoint: Subscription, latest: Latest, step: Step
 ) -> None:
     """The other rows hold all the same."""
-    assert next_step(record, endpoint, latest, has_people=False, now=NOW) is step
+    assert replace(check(record, endpoint, latest), has_people=False).step is step
 
 
 def test_an_endpoint_that_is_enabled_again_counts_anew() -> None:

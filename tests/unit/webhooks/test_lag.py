@@ -12,9 +12,8 @@ from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts
 
 
 @pytest.fixture
-def parts() -> Parts:
+def parts(parts: Parts) -> Parts:
     """An event with one URL that takes uploads."""
-    parts = Parts()
     parts.subscribe({"url": URL, "events": ["photo.uploaded"]})
     return parts
 

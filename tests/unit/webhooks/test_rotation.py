@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from functions.call_rules import Caller, Role
+from functions.firestore.model import ChangedMeanwhileError
 from functions.webhooks.deliveries.delivery import AttemptRequest
 from functions.webhooks.signing import RememberedSecrets, WebhookSecret
 from tests.unit.webhooks.parts import EVENT, Parts
@@ -96,17 +97,41 @@ def test_an_announced_secret_that_is_given_up_in_time_never_signs(parts: Parts, 
     assert (recorded(parts).secret == present) is (act == "withdraw")
 
 
-@pytest.mark.parametrize("meanwhile", ["", "rotate", "announce"])
-def test_the_call_that_withdraws_a_secret_says_so(parts: Parts, meanwhile: str) -> None:
+@pytest.mark.parametrize("active_in", [None, timedelta(0), TEN_MINUTES])
+def test_the_call_that_withdraws_a_secret_says_so(
+    parts: Parts, active_in: timedelta | None
+) -> None:
     """Also where the answer to its write was lost, and another call came in between."""
     announced = announce(parts)
-    if meanwhile:
-        active_in = TEN_MINUTES if meanwhile == "announce" else timedelta(0)
-        parts.after("update secrets", lambda: rotate(parts, active_in))
-    parts.repeats("update secrets")
+
+    def loses_its_answer() -> None:
+        if active_in is not None:
+            rotate(parts, active_in)
+        raise ChangedMeanwhileError
+
+    parts.after("update secrets", loses_its_answer)
 
     assert parts.process().actions.withdraw_secret(EVENT, SUPERADMIN)
     assert announced != recorded(parts).secret
+
+
+def test_a_secret_that_has_taken_over_meanwhile_is_not_withdrawn(parts: Parts) -> None:
+    """The call read it announced, and another instance signed with it before the call's write."""
+    announced = announce(parts)
+
+    def takes_over() -> None:
+        parts.wait(TEN_MINUTES.total_seconds())
+        assert signing(parts.process().webhook_secrets) == [announced]
+
+    parts.at("update secrets", takes_over)
+    assert not parts.process().actions.withdraw_secret(EVENT, SUPERADMIN)
+    assert recorded(parts).secret == announced
+
+
+def test_a_replaced_secret_has_the_time_of_its_rotation(parts: Parts) -> None:
+    """Spec 4.8: by the record, receivers know since when the new one signs."""
+    rotate(parts)
+    assert (recorded(parts).rotated_at, recorded(parts).rotated_by["uid"]) == (parts.now, "u1")
 
 
 def test_what_was_announced_and_is_due_is_the_present_one_of_the_next(parts: Parts) -> None:

@@ -63,9 +63,20 @@ def test_a_delivery_that_waits_gets_a_task_when_its_lateness_has_doubled(parts: 
         10,
         20,
         35,
-        65,
+        60,
+        120,
     ]
-    assert len({task.name for task in parts.queued}) == 5
+    assert len({task.name for task in parts.queued}) == 6
+
+
+def test_a_delivery_gets_a_task_within_the_hour_however_long_an_outage_was(parts: Parts) -> None:
+    """Design 2: a queue gives a task that fails up after an hour."""
+    parts.delivery()
+    for _ in range(24):
+        parts.now += timedelta(hours=1)
+        queued = len(parts.queued)
+        parts.process().sweeper.sweep()
+        assert len(parts.queued) == queued + 1
 
 
 @pytest.mark.parametrize("answers", [[200], [500, 200], FAILURES])

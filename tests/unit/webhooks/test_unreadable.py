@@ -13,9 +13,8 @@ from tests.unit.webhooks.parts import ADMIN, EVENT, NOW, OTHER, URL, Parts
 
 
 @pytest.fixture
-def parts() -> Parts:
+def parts(parts: Parts) -> Parts:
     """An event with two URLs, where what failed is sent again by itself."""
-    parts = Parts()
     parts.subscribe(URL, OTHER, recover=[URL, OTHER])
     return parts
 

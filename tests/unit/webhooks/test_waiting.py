@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -23,9 +24,8 @@ from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts, crashes, fails
 
 
 @pytest.fixture
-def parts() -> Parts:
+def parts(parts: Parts) -> Parts:
     """An event with one URL, and a pace of which one delivery is due at once."""
-    parts = Parts()
     parts.parameters = Parameters(event_deliveries_a_second=4, threads=120)
     return parts
 
@@ -83,7 +83,7 @@ def test_an_outage_of_the_queues_is_not_counted_again(parts: Parts) -> None:
     publisher = parts.process().publisher
     for number in range(240):
         for run in range(max(0, number - 40), number + 1, 4):  # the triggers that are run again
-            parts.at("enqueue", fails)
+            parts.at("queue.enqueue", fails)
             with suppress(ServiceError):
                 upload(parts, publisher, run)
         parts.wait(0.5)
@@ -178,6 +178,36 @@ def test_attempts_at_slow_receivers_have_a_pace(parts: Parts) -> None:
         worker.attempt(AttemptRequest(EVENT, delivery.id, 1))
         due.append(last_task(parts).due - parts.now)
     assert due == [timedelta(seconds=seconds) for seconds in (0.25, 0.5, 0.75, 1)]
+
+
+def test_an_ended_delivery_takes_no_turn_of_slow_receivers(parts: Parts) -> None:
+    """After a slow acknowledgement the event's next delivery there is the first that waits."""
+    worker = parts.process().worker
+    done, waiting = parts.delivery(cause="w1"), parts.delivery(cause="w2")
+    takes(parts, 3)
+    worker.attempt(AttemptRequest(EVENT, done.id, 1))
+    assert (parts.record(done).outcome, parts.record(done).slow) == (Outcome.SUCCESS, False)
+    worker.attempt(AttemptRequest(EVENT, waiting.id, 1))
+    assert (last_task(parts).queue, last_task(parts).due) == (SLOW_QUEUE, parts.now)
+
+
+@pytest.mark.parametrize("by_another", [True, False])
+def test_a_move_that_was_made_already_is_queued(parts: Parts, *, by_another: bool) -> None:
+    """By another dispatch of the task, which has counted it, or by a write with a lost answer."""
+    worker = slow_worker(parts)
+    first, second = parts.delivery(cause="w1"), parts.delivery(cause="w2")
+
+    def moved_by_another() -> None:
+        parts.stored.save(replace(parts.record(first), slow=True))
+
+    if by_another:
+        parts.at("update deliveries", moved_by_another)
+    else:
+        parts.repeats("update deliveries")
+    worker.attempt(AttemptRequest(EVENT, first.id, 1))
+    assert (last_task(parts).data["deliveryId"], last_task(parts).queue) == (first.id, SLOW_QUEUE)
+    worker.attempt(AttemptRequest(EVENT, second.id, 1))
+    assert last_task(parts).due == parts.now + timedelta(seconds=0.25)
 
 
 @pytest.mark.parametrize("failed", ["update deliveries", "queue.enqueue"])
