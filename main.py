@@ -430,9 +430,9 @@ if _GIVEN.brake_on_budget:  # nobody else has such a function
     )
     def closeBrakeOnBudget(event: Any) -> None:
         """A report of the month's spending; the brake closes once the budget is spent."""
-        from functions.wall import public_wall
+        from functions.wall import wall_triggers
 
-        public_wall.close_brake_if_spent(service().documents, event.data.message.json)
+        wall_triggers.budget_reported(service(), event.data.message.json)
 
 
 gc.freeze()  # later collections skip the imports as well
