@@ -205,14 +205,9 @@ class AddressRecords:
         return replace(self, accounts=accounts, relatives=relatives)
 
     def changed(self, choices: Mapping[Flag, bool]) -> Self:
-        """The records with `choices`, of which relatives only have flags turned off."""
-        off = {flag: value for flag, value in choices.items() if not value}
-        return replace(
-            self,
-            own=_with(self.own, choices),
-            accounts=_with(self.accounts, choices),
-            relatives=_with(self.relatives, off),
-        )
+        """The records with `choices`, which in the own records outweigh those of relatives."""
+        own, accounts = _with(self.own, choices), _with(self.accounts, choices)
+        return replace(self, own=own, accounts=accounts)
 
     def doubtful(self) -> set[str]:
         """The accounts whose choice counts only where their address is verified."""

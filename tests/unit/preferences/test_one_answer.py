@@ -148,6 +148,15 @@ def test_only_a_change_of_the_owners_frees_a_mailbox(people: People) -> None:
     assert people.mailed(ANN)[1] is False
 
 
+def test_an_account_whose_recaps_stay_off_frees_nothing(people: People) -> None:
+    """Another change of the owner's leaves the opt-out in the record of the mailbox."""
+    people.verified["u1"] = ANN
+    people.account("u1", ANN)
+    people.click(OLD)
+    people.turn("u1", marketing=True)
+    assert people.record(BOX)["emailPreferences"] == {"recap": False}
+
+
 def test_a_late_trigger_frees_nothing_that_was_turned_off_since(people: People) -> None:
     """Triggers run late and out of order: the later choice holds."""
     people.verified["u1"] = ANN
