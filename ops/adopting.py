@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from functions.firestore.model import Document, Query, Write, write_as_read
-from functions.wall.address import address_hash, guest_uid, mailbox, normalised
+from functions.wall.address import address_hash, guest_uid, is_guest_uid, mailbox, normalised
 from ops.cloud import Cloud, OpsError, Outside, parser_of, run, say
 from ops.firebase import write_each
 
@@ -57,7 +57,7 @@ def _writes(users: Iterable[Document], wanted: OptOuts) -> Sequence[Write]:
     for user in users:
         there[user.path] = user
         uid, email = user.path.partition("/")[2], user.fields.get("email")
-        if uid.startswith(guest_uid("")) or not isinstance(email, str) or "@" not in email:
+        if is_guest_uid(uid) or not isinstance(email, str) or "@" not in email:
             continue
         owner = _mailbox(email)
         missing[_record(owner)].setdefault("accounts", {})[uid] = True
