@@ -111,7 +111,7 @@ def _of_file(path: Path) -> OptOuts:
                 if len(cells) < 2 or not _ADDRESS.fullmatch(cells[0]):  # noqa: PLR2004 - a pair
                     raise OpsError(f"{path}, line {number}: write `address,what`.")
                 if (what := cells[1].lower()) not in (*FLAGS, _ALL):
-                    raise ValueError(f"{what!r} is none of {', '.join(FLAGS)}, {_ALL}")
+                    raise OpsError(f"{path}: {what!r} is none of {', '.join(FLAGS)}, {_ALL}")
                 found[_mailbox(cells[0])] |= set(FLAGS) if what == _ALL else {what}
     except (OSError, ValueError) as error:
         raise OpsError(f"{path}: {error}") from error
