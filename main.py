@@ -245,18 +245,20 @@ def sendWebhookNotice(request: https_fn.CallableRequest[Any]) -> None:
     concurrency=1,
 )
 def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
-    """Queue lost deliveries, look at endpoints that fail, empty deleted events once more.
+    """Queue lost deliveries, look at failing endpoints and crashed recaps, empty deleted events.
 
     At the same time: the lost deliveries of an outage may take the whole of several sweeps.
     """
     import concurrent.futures
     import contextvars
 
+    from functions.recap import recap_calls as recaps
     from functions.wall import wall_triggers as wall
     from functions.webhooks import webhook_triggers as webhooks
 
+    sweeps = (webhooks.sweep_deliveries, webhooks.sweep_endpoints, wall.sweep, recaps.sweep)
     with concurrent.futures.ThreadPoolExecutor() as threads:
-        for sweep in (webhooks.sweep_deliveries, webhooks.sweep_endpoints, wall.sweep):
+        for sweep in sweeps:
             threads.submit(contextvars.copy_context().run, sweep, service())  # each logs what fails
 
 

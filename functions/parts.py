@@ -13,7 +13,6 @@ from functions.firestore.model import Documents
 from functions.outside import Accounts, Clock, Random, SecretReader, TaskQueue, Threads
 from functions.parameters import Parameters
 from functions.rate_limit import RateLimit
-from functions.recap.limits import MailingStore, RecapLimits, Slots
 from functions.webhooks.deliveries.fair_pace import Pace, Tenants
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from functions.recap import feedback, planner
     from functions.recap.audience.guests import GuestStore
     from functions.recap.ledger.recap_store import RecapStore
+    from functions.recap.limits import MailingStore, Slots
     from functions.webhooks import signing, webhook_settings
     from functions.webhooks.deliveries import delivery_store, redelivery
     from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
@@ -128,8 +128,10 @@ class Parts:
         return GuestStore(self.documents, self.adapters.threads.pool(PAGES_AT_ONCE, "guests"))
 
     @made_once
-    def mailings(self) -> MailingStore:
+    def mailings(self) -> "MailingStore":
         """The recap mails of tenants."""
+        from functions.recap.limits import MailingStore
+
         return MailingStore(self.documents)
 
     @made_once
@@ -140,21 +142,26 @@ class Parts:
         return feedback.StatusStore(self.documents)
 
     @made_once
-    def slots(self) -> Slots:
+    def slots(self) -> "Slots":
         """The slots that recaps and previews share."""
+        from functions.recap.limits import Slots
+
         return Slots()
 
     @made_once
     def _planner(self) -> "planner.Planner":
         from functions.recap import planner
         from functions.recap.audience.photos import PhotoHosts
+        from functions.recap.limits import RecapLimits
 
         given = self.parameters
         return planner.Planner(
             recaps=self.recaps,
+            mailings=self.mailings,
             guests=self.guests,
             sender=self.mail_sender,
             mailer=self.mailer,
+            links=self.link_signer,
             accounts=self.adapters.accounts,
             hosts=PhotoHosts.read(given.photo_hosts, given.project),
             clock=self.clock,

@@ -11,7 +11,7 @@ from functions.parts import Parts
 from functions.webhooks.deliveries.fair_pace import Pace, slow_attempts_a_second
 
 if TYPE_CHECKING:
-    from functions.recap import feedback, preview, schedule, send_recap
+    from functions.recap import crashed, feedback, preview, schedule, send_recap
     from functions.wall import retention
     from functions.webhooks.calls.actions import Actions, UrlTest
     from functions.webhooks.calls.shared_log import LogLinks, SharedLog
@@ -52,18 +52,12 @@ class Service(Parts):
 
         return send_recap.RecapSender(
             planner=self._planner,
-            recaps=self.recaps,
-            mailings=self.mailings,
             statuses=self.statuses,
             slots=self.slots,
-            mailer=self.mailer,
-            links=self.link_signer,
             in_parallel=self.adapters.threads.pool(REQUESTS_AT_ONCE, "mail", helped=False),
             small_in_parallel=self.adapters.threads.pool(
                 SMALL_REQUESTS_AT_ONCE, "mail", helped=False
             ),
-            clock=self.clock,
-            random=self.adapters.random,
             threads=self.adapters.threads,
         )
 
@@ -74,14 +68,9 @@ class Service(Parts):
 
         return preview.RecapPreview(
             planner=self._planner,
-            recaps=self.recaps,
-            mailings=self.mailings,
             statuses=self.statuses,
             slots=self.slots,
-            mailer=self.mailer,
-            links=self.link_signer,
             rate_limit=self.rate_limit(),
-            clock=self.clock,
         )
 
     @made_once
@@ -99,6 +88,19 @@ class Service(Parts):
             base_url=self.parameters.public_base_url,
             clock=self.clock,
             random=self.adapters.random,
+        )
+
+    @made_once
+    def crashed_recaps(self) -> "crashed.CrashedRecaps":
+        """Settles the recaps of calls that have crashed."""
+        from functions.recap import crashed
+
+        return crashed.CrashedRecaps(
+            recaps=self.recaps,
+            mailings=self.mailings,
+            clock=self.clock,
+            random=self.adapters.random,
+            threads=self.adapters.threads,
         )
 
     @made_once

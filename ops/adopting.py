@@ -95,15 +95,6 @@ def _record(owner: str) -> str:
     return f"users/{guest_uid(address_hash(owner))}"
 
 
-def _flags(what: str) -> set[str]:
-    """The flags of `recap`, or of `all`."""
-    if what == _ALL:
-        return set(FLAGS)
-    if what not in FLAGS:
-        raise ValueError(f"{what!r} is none of {', '.join(FLAGS)}, {_ALL}")
-    return {what}
-
-
 def _of_file(path: Path) -> OptOuts:
     """Opt-outs of a CSV; a first line without an address is its heading.
 
@@ -119,7 +110,9 @@ def _of_file(path: Path) -> OptOuts:
                     continue
                 if len(cells) < 2 or not _ADDRESS.fullmatch(cells[0]):  # noqa: PLR2004 - a pair
                     raise OpsError(f"{path}, line {number}: write `address,what`.")
-                found[_mailbox(cells[0])] |= _flags(cells[1].lower())
+                if (what := cells[1].lower()) not in (*FLAGS, _ALL):
+                    raise OpsError(f"{path}: {what!r} is none of {', '.join(FLAGS)}, {_ALL}")
+                found[_mailbox(cells[0])] |= set(FLAGS) if what == _ALL else {what}
     except (OSError, ValueError) as error:
         raise OpsError(f"{path}: {error}") from error
     return found

@@ -19,7 +19,7 @@ SERVER_ERRORS: Final = (
     'response_code_class="5xx"}'
 )
 """Requests that a function answered with 5xx."""
-_OF_SWEEPS: Final = "deliveries.not-swept|endpoints.not-swept|events.not-swept"
+_OF_SWEEPS: Final = "deliveries.not-swept|endpoints.not-swept|events.not-swept|recaps.not-swept"
 """Faults that come once a sweep at the most: twice in ten minutes."""
 _ERROR: Final = "ERROR"
 _WARNING: Final = "WARNING"

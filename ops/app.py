@@ -28,6 +28,7 @@ class App(Parts):
         path = f"v2/{self._project}/locations/-/functions"
         self._functions = self._cloud.named("cloudfunctions", path, "functions")
         self._names = {function.name for function in self._wanted.functions}
+        self._gone = self._former(self._functions) | _OWN_ELSEWHERE
         accounts = {self._wanted.account(setting) for setting in ROLES}
         self._ours = {
             name
@@ -51,7 +52,7 @@ class App(Parts):
 
     def found(self) -> list[str]:
         """Parts of an app, in words; empty in a project of our own."""
-        functions = self._functions.keys() - self._names - _OWN_ELSEWHERE
+        functions = self._functions.keys() - self._names - self._gone
         parts = {
             "functions:": functions,
             "services of Cloud Run:": self._services() - {name.lower() for name in functions},
@@ -200,7 +201,7 @@ class App(Parts):
 
     def _services(self) -> set[str]:
         """Names of the services of Cloud Run in all regions, which no function of ours has."""
-        ours = {name.lower() for name in self._names | _OWN_ELSEWHERE}
+        ours = {name.lower() for name in self._names | self._gone}
         path = f"apis/serving.knative.dev/v1/namespaces/{self._cloud.project}/services"
         items = (self._cloud.get("run", path) or {}).get("items", [])
         return {item["metadata"]["name"] for item in items} - ours

@@ -32,14 +32,8 @@ class Deployed(Parts):
 
     def gone(self) -> list[str]:
         """Functions of our codebase that main.py does not have any more."""
-        there = self._cloud.named("cloudfunctions", f"v2/{self._region}/functions", "functions")
-        wanted = {function.name for function in self._wanted.functions}
-        return sorted(
-            name
-            for name, found in there.items()
-            if found.get("labels", {}).get("firebase-functions-codebase") == self._wanted.codebase
-            and name not in wanted
-        )
+        path = f"v2/{self._region}/functions"
+        return sorted(self._former(self._cloud.named("cloudfunctions", path, "functions")))
 
     def functions(self) -> Iterator[Lack]:
         """Each one ACTIVE, and as the manifest and the settings have it."""

@@ -47,6 +47,14 @@ class Parts:
         except RefusedError:
             return None
 
+    def _former(self, functions: Mapping[str, Mapping[str, Any]]) -> set[str]:
+        """The ones of these functions that are of our codebase, and that main.py does not have."""
+        label, ours = "firebase-functions-codebase", self._wanted.codebase
+        found = {
+            name for name, made in functions.items() if made.get("labels", {}).get(label) == ours
+        }
+        return found - {function.name for function in self._wanted.functions}
+
     def _indexes(self) -> dict[str, str]:
         """States of the composite indexes, as `index_text` writes them."""
         path = f"{self._database}/collectionGroups/-/indexes"

@@ -269,6 +269,7 @@ class Unknown:
     """There was no answer, or an answer that does not say."""
 
     reason: str
+    cause: ClassVar[Cause | None] = None
 
 
 SendOutcome: TypeAlias = Accepted | BadAddresses | Later | Refused | Unknown

@@ -7,7 +7,6 @@ the first mail in another language, so that English mails need no Babel.
 import functools
 import gettext
 import io
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Self
@@ -29,13 +28,11 @@ class Texts:
     Attributes:
         language: Its BCP 47 tag, for `lang` and `Content-Language`.
         catalogue: The translations.
-        number: Formats a number as the language does.
         markup: Whether texts are HTML: escaped, each value in a `bdi` element.
     """
 
     language: str
     catalogue: gettext.NullTranslations = field(default_factory=gettext.NullTranslations)
-    number: Callable[[int], str] = "{:,}".format
     markup: bool = False
 
     @classmethod
@@ -44,7 +41,7 @@ class Texts:
         language = (tag or "").replace("_", "-").partition("-")[0].lower()
         if language == ENGLISH or language not in LANGUAGES:
             return cls(ENGLISH)
-        return cls(language, _catalogue(language), _number(language))
+        return cls(language, _catalogue(language))
 
     @property
     def html(self) -> Self:
@@ -67,6 +64,10 @@ class Texts:
         text = self.catalogue.ngettext(one, many, count)
         return self._with(text, {"count": self.number(count)})
 
+    def number(self, count: int) -> str:
+        """`count` as the language writes it."""
+        return f"{count:,}" if self.language == ENGLISH else _number(self.language, count)
+
     def _with(self, text: str, values: dict[str, str]) -> str:
         return (escape(text) if self.markup else text) % values
 
@@ -82,10 +83,11 @@ def _catalogue(language: str) -> gettext.NullTranslations:
     return gettext.GNUTranslations(compiled)
 
 
-def _number(language: str) -> Callable[[int], str]:
+@functools.lru_cache(1000)
+def _number(language: str, count: int) -> str:
     from babel.numbers import format_decimal  # noqa: PLC0415 - see above
 
-    return functools.lru_cache(1000)(functools.partial(format_decimal, locale=language))
+    return format_decimal(count, locale=language)
 
 
 def templates_in(folder: Path) -> Environment:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from functions import log
 from functions.firestore.model import ChangedMeanwhileError
 from functions.mail.message import (
     Accepted,
@@ -16,7 +15,7 @@ from functions.mail.message import (
     SendOutcome,
     Unknown,
 )
-from functions.outside import Clock, InParallel
+from functions.outside import InParallel
 from functions.recap.feedback import MailLabels
 from functions.recap.ledger.batch import Batch, BatchState
 from functions.recap.ledger.claim import Claim
@@ -55,7 +54,7 @@ class Dispatch:
         batches: The planned batches, with the recipients who still get the mail.
         recipients: The recipients of all batches, by guest id.
         small_in_parallel: Sends the batches of few recipients, `in_parallel` all others.
-        give_up_at: When no further request begins, on `clock.monotonic`.
+        give_up_at: When no further request begins, on `claim.clock.monotonic`.
     """
 
     claim: Claim
@@ -65,7 +64,6 @@ class Dispatch:
     recipients: Mapping[str, Recipient]
     in_parallel: InParallel
     small_in_parallel: InParallel
-    clock: Clock
     give_up_at: float
     _stopped: bool = False
     _accepted_at: float = field(init=False)
@@ -84,11 +82,11 @@ class Dispatch:
     @property
     def _is_late(self) -> bool:
         """Whether a request that begins now might not end within the call's time."""
-        return self.clock.monotonic() > self.give_up_at or not self.claim.in_time
+        return self.claim.clock.monotonic() > self.give_up_at or not self.claim.in_time
 
     def send(self) -> None:
         """Send all batches; a failure of a batch does not affect the others."""
-        self._accepted_at = self.clock.monotonic()
+        self._accepted_at = self.claim.clock.monotonic()
         small = [batch for batch in self.batches if len(batch.recipients) <= SMALL_BATCH]
         large = [batch for batch in self.batches if len(batch.recipients) > SMALL_BATCH]
         self.in_parallel(self._send, large)
@@ -102,9 +100,9 @@ class Dispatch:
             self._post(self.claim.start(batch))
         except ChangedMeanwhileError:
             # This call outlived its lease, and another call continues the recap.
-            self._log(batch, "taken elsewhere")
+            self.claim.log(batch, "taken elsewhere")
         except Exception as error:  # noqa: BLE001 - the other batches go on
-            self._log(batch, type(error).__name__)
+            self.claim.log(batch, type(error).__name__)
 
     def _post(self, batch: Batch) -> None:
         outcome: SendOutcome = Refused("every address was refused")
@@ -119,10 +117,10 @@ class Dispatch:
                     pause = min(PAUSES[tries] if seconds is None else seconds, LONGEST_PAUSE)
                     tries += 1
                     patient_until = min(self.give_up_at, self._accepted_at + PATIENCE)
-                    if self.clock.monotonic() + pause > patient_until:
+                    if self.claim.clock.monotonic() + pause > patient_until:
                         self._stopped = True
                         break
-                    self.clock.sleep(pause)
+                    self.claim.clock.sleep(pause)
                 case _:
                     break
             if batch.recipients:
@@ -137,7 +135,10 @@ class Dispatch:
         try:
             message = self.composer.message(
                 [self.recipients[guest] for guest in batch.recipients],
-                lambda guest: MailLabels(self.claim.key, batch.number, guest.id).as_texts(),
+                {
+                    guest: MailLabels(self.claim.key, batch.number, guest).as_texts()
+                    for guest in batch.recipients
+                },
             )
         except Exception as error:  # noqa: BLE001 - nothing was sent, and the ledger has to say so
             return Refused(type(error).__name__)
@@ -147,7 +148,7 @@ class Dispatch:
         if isinstance(outcome, Unknown):
             self._stopped = True
         elif isinstance(outcome, Accepted):
-            self._accepted_at = self.clock.monotonic()
+            self._accepted_at = self.claim.clock.monotonic()
         return outcome
 
     def _settle(self, batch: Batch, outcome: SendOutcome) -> None:
@@ -166,19 +167,4 @@ class Dispatch:
         batch = self.claim.settle(batch, state, note)
         if cause:
             self._causes.add(cause)
-        self._log(batch, None if state is BatchState.ACCEPTED else note, cause)
-
-    def _log(self, batch: Batch, problem: str | None, cause: Cause | None = None) -> None:
-        write = log.warning if problem else log.info
-        if batch.state is BatchState.UNKNOWN:
-            write = log.error
-        write(
-            "recap.batch",
-            eventId=self.claim.key.event_id,
-            recapId=self.claim.key.recap_id,
-            batch=batch.number,
-            recipients=len(batch.recipients),
-            state=batch.state,
-            problem=problem,
-            cause=cause,
-        )
+        self.claim.log(batch, None if state is BatchState.ACCEPTED else note, cause)

@@ -17,13 +17,18 @@ import threading
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from functions import log
 from functions.call_rules import CallError, Code
-from functions.firestore.model import Documents, Version, write_as_read
+from functions.firestore.model import ChangedMeanwhileError, Documents, Version, write_as_read
+from functions.recap.ledger.batch import RecapState
+
+if TYPE_CHECKING:
+    from functions.recap.ledger.claim import Claim
 
 SLOTS: Final = 5
 SLOTS_PER_TENANT: Final = 2
@@ -162,7 +167,7 @@ class RecapLimits:
 
 @dataclass(frozen=True, slots=True)
 class MailingStore:
-    """The recap mails of the last 24 hours: one record per tenant, one round trip per method."""
+    """The recap mails of the last 24 hours: one record per tenant, one round trip for each."""
 
     documents: Documents
 
@@ -179,6 +184,41 @@ class MailingStore:
         """
         fields = {"entries": entries, "expireAt": now + PERIOD}
         self.documents.commit(write_as_read(_path(tenant_id), fields, version))
+
+    def release(self, claim: "Claim", *, failed: bool = False) -> RecapState | None:
+        """Release the lock of a call; returns the recap's state, None where it is not recorded.
+
+        A recap without mails gives back its allowance first: after a crash in between, the next
+        call continues the same recap, so that it counts once. After the release it would be a new
+        one.
+        """
+        try:
+            state = claim.state(failed=failed)
+            if state in (RecapState.FAILED, RecapState.EMPTY):
+                self._give_back(claim)
+            return claim.release(state)
+        except Exception as error:  # noqa: BLE001 - the answer matters more, and the lease ends
+            event_id, recap_id = claim.key
+            log.fault("recap.held", error, eventId=event_id, recapId=recap_id)
+            return None
+
+    def _give_back(self, claim: "Claim") -> None:
+        """Remove the recap from the tenant's allowance.
+
+        A call that takes the lock later records the recap anew. So the lock is read after the
+        allowance: if another call has the lock by then, the entries belong to that call. The
+        allowance is written even if the recap is not in it, so that a call that was held up since
+        before its lease ended cannot record the recap any more.
+        """
+        while True:
+            found, version = self.load(claim.tenant_id)
+            now = claim.clock.now()
+            if not claim.is_held:
+                return
+            entries = with_recap(found, claim.key.recap_id, [], now)
+            with suppress(ChangedMeanwhileError):
+                self.save(claim.tenant_id, version, entries, now)
+                return
 
 
 def _path(tenant_id: str) -> str:

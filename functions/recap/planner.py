@@ -4,12 +4,12 @@ Sending and preview use the same planner, so that they cannot disagree. It only 
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from functions.call_rules import Caller, check_event
-from functions.links.link import PreferencesLinks
+from functions.links.link import LinkSigner
 from functions.mail.message import Mailer, MailSender
 from functions.outside import Accounts, Clock, Random
 from functions.preferences.preferences import SkipReason
@@ -22,7 +22,7 @@ from functions.recap.audience.guests import (
 from functions.recap.audience.photos import PhotoHosts, host_of, logo_address
 from functions.recap.ledger.batch import Batch, Counts, last_mail, open_batches, sent_again, total
 from functions.recap.ledger.recap_store import Lock, RecapStore
-from functions.recap.limits import Counted, RecapLimits
+from functions.recap.limits import Counted, MailingStore, RecapLimits
 from functions.recap.mail.composer import Composer, Recipient
 from functions.recap.recap_arguments import Mode, RecapArguments
 from functions.recap.report import Report
@@ -133,18 +133,21 @@ class Gathered:
     def _not_new(self, batch: Batch) -> set[str]:
         return self.sent_at.keys() & batch.recipients if self.arguments.only_new else set()
 
-    def recipients(
-        self, ids: Iterable[str], links: Callable[[str, str], PreferencesLinks]
-    ) -> Mapping[str, Recipient]:
-        """The guests with these ids, with their pictures, and with `links` as `LinkSigner.sign`."""
-        by_id, accounts = self.audience.by_id, self.accounts
+    def recipients(self, ids: Iterable[str], *, signed: bool = True) -> Mapping[str, Recipient]:
+        """The guests with these ids, with their pictures, and with their own links if `signed`."""
+        by_id, accounts, links = self.audience.by_id, self.accounts, self.planner.links
         chosen = {guest: by_id[guest] for guest in ids if guest in by_id}
         if self.audience.pictures_dropped and self.arguments.mode is Mode.PERSONAL:
             # While photos were collected it was not known whose pictures to keep.
             for photo in self.planner.guests.approved_photos(self.arguments.event_id):
                 self.audience.add_again(photo, chosen)
         return {
-            guest.id: Recipient(guest, links(accounts.get(guest.id, guest.own_uid), guest.uid))
+            guest.id: Recipient(
+                guest,
+                links.sign(accounts.get(guest.id, guest.own_uid), guest.uid)
+                if signed
+                else links.of_nobody(),
+            )
             for guest in chosen.values()
         }
 
@@ -172,9 +175,11 @@ class Planner:
     """
 
     recaps: RecapStore
+    mailings: MailingStore
     guests: GuestStore
     sender: MailSender
     mailer: Mailer
+    links: LinkSigner
     accounts: Accounts
     hosts: PhotoHosts
     clock: Clock

@@ -10,7 +10,6 @@ from typing import Final
 
 from functions import log
 from functions.call_rules import Caller, CallError, Code
-from functions.links.link import LinkSigner
 from functions.mail.message import (
     Accepted,
     BadAddresses,
@@ -23,12 +22,11 @@ from functions.mail.message import (
     Unknown,
     who_can_fix,
 )
-from functions.outside import Clock
 from functions.rate_limit import RateLimit
 from functions.recap.feedback import StatusStore
 from functions.recap.ledger.batch import Batch, BatchState, RecapKey
-from functions.recap.ledger.recap_store import Lock, RecapStore, resumable
-from functions.recap.limits import MailingStore, Slots, counted
+from functions.recap.ledger.recap_store import Lock, resumable
+from functions.recap.limits import Slots, counted
 from functions.recap.planner import Gathered, Planner
 from functions.recap.recap_arguments import PreviewArguments
 from functions.recap.report import Report, outlook
@@ -82,14 +80,9 @@ class RecapPreview:
     """
 
     planner: Planner
-    recaps: RecapStore
-    mailings: MailingStore
     statuses: StatusStore
     slots: Slots
-    mailer: Mailer
-    links: LinkSigner
     rate_limit: RateLimit
-    clock: Clock
     min_guests: int = MIN_GUESTS_TO_COUNT_SKIPPED
 
     def show(self, caller: Caller, arguments: PreviewArguments, own_address: str | None) -> Preview:
@@ -102,8 +95,8 @@ class RecapPreview:
         with self.slots.slot(event.tenant_id):
             to = self._own_mailbox(caller, own_address) if arguments.send_to_me else None
             try:
-                self.mailer.check()
-                self.links.check()  # a recap needs them; a preview shows nobody's
+                self.planner.mailer.check()
+                self.planner.links.check()  # a recap needs them; a preview shows nobody's
                 gathered = self.planner.gather(event, arguments, first=lock is None)
                 may_show_counts = len(gathered.audience.guests) >= self.min_guests
                 # With few guests the counts and the shown guest would reveal who opted out.
@@ -121,8 +114,8 @@ class RecapPreview:
                     Code.INTERNAL, f"The recap could not be prepared, nor could it be sent. {who}"
                 ) from error
             if to and message.copies:
-                outcome = self.mailer.send(_marked(message, to))
-                _confirm(arguments.event_id, self.mailer, outcome)
+                outcome = self.planner.mailer.send(_marked(message, to))
+                _confirm(arguments.event_id, self.planner.mailer, outcome)
             mail = message.written_out() if message.copies else replace(message, text="", html="")
             return Preview(
                 mail=mail,
@@ -176,22 +169,22 @@ class RecapPreview:
         """The report of `sendEventRecap` now, with this lock; its refusal."""
         blocked = continued = None
         try:
-            continued = resumable(lock, self.clock.now())
+            continued = resumable(lock, self.planner.clock.now())
         except CallError as refused:
             details = refused.details or {}
             blocked = {"code": refused.code, "message": refused.message, **details}
         key = RecapKey(gathered.arguments.event_id, continued or "")
-        batches = self.recaps.batches(key) if continued else []
+        batches = self.planner.recaps.batches(key) if continued else []
         report = gathered.continued([_without_its_call(batch) for batch in batches])
         if report is None:
-            entries, _ = self.mailings.load(gathered.event.tenant_id)
-            report = gathered.choose(counted(entries, key.recap_id, self.clock.now()))
+            entries, _ = self.planner.mailings.load(gathered.event.tenant_id)
+            report = gathered.choose(counted(entries, key.recap_id, self.planner.clock.now()))
         return report, blocked
 
     def _message(self, gathered: Gathered, address: str | None, ids: Sequence[str]) -> EmailMessage:
         """The mail of one guest; it has no copy where there is no guest to show."""
         shown = _shown(gathered, address, ids)
-        recipients = gathered.recipients(shown, lambda *_: self.links.of_nobody())
+        recipients = gathered.recipients(shown, signed=False)
         return gathered.composer().message(recipients.values())
 
 
@@ -232,21 +225,19 @@ def _confirm(event_id: str, mailer: Mailer, outcome: SendOutcome) -> None:
     match outcome:
         case Accepted():
             log.info("recap.preview-mailed", eventId=event_id)
+            return
         case BadAddresses():
             raise CallError(
                 Code.FAILED_PRECONDITION,
                 "The mail service does not take your address; leave sendToMe out.",
             )
-        case Later(reason) | Refused(reason):
-            cause = outcome.cause
-            log.error("recap.preview-not-mailed", eventId=event_id, problem=reason, cause=cause)
+        case Unknown():
+            said = "The mail service did not confirm the preview, which may arrive all the same."
+        case Later(cause=cause) | Refused(cause=cause):
             who = (
                 cause.who_can_fix(mailer.key_name) if cause else "The mail service did not take it."
             )
-            raise CallError(Code.INTERNAL, f"The preview was not mailed. {who}")
-        case Unknown(reason):
-            log.error("recap.preview-not-mailed", eventId=event_id, problem=reason, cause=None)
-            raise CallError(
-                Code.INTERNAL,
-                "The mail service did not confirm the preview, which may arrive all the same.",
-            )
+            said = f"The preview was not mailed. {who}"
+    problem, cause = outcome.reason, outcome.cause
+    log.error("recap.preview-not-mailed", eventId=event_id, problem=problem, cause=cause)
+    raise CallError(Code.INTERNAL, said)

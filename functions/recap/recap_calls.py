@@ -95,6 +95,14 @@ def send_scheduled_recap(service: "Service", task: CallableRequest[Any]) -> None
         service.recap_schedule.send(*task_of(task.data))
 
 
+def sweep(service: "Service") -> None:
+    """The schedule, for recaps whose call has crashed. What fails is tried by the next one."""
+    try:
+        service.crashed_recaps.sweep()
+    except Exception as error:  # noqa: BLE001 - its text may hold somebody's data
+        log.fault("recaps.not-swept", error)
+
+
 def mail_events(service: "Service", request: flask.Request) -> flask.Response:
     """Record the tracking events in a signed request of the mail provider (spec 4.10).
 

@@ -5,8 +5,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from functions import log
 from functions.call_rules import CallError, Code
-from functions.recap.ledger.batch import Batch, BatchState, Counts, RecapState, total
+from functions.mail.message import Cause
+from functions.recap.ledger.batch import Batch, BatchState, Counts, RecapKey, RecapState, total
 
 HOSTS_NAMED: Final = 5
 
@@ -82,6 +84,24 @@ class Report:
         """Who else got no mail, without zeros."""
         others = {"bounced": self.bounced, "dayLimit": self.over_limit, "left": self.left}
         return {reason: guests for reason, guests in others.items() if guests}
+
+    def log(self, key: RecapKey, state: RecapState | None, cause: Cause | None = None) -> None:
+        """Log the end of the call; `state` is the recap's, None where it is not recorded."""
+        call = self.call
+        write = log.info if state in (RecapState.SENT, RecapState.EMPTY) else log.error
+        write(
+            "recap.done",
+            eventId=key.event_id,
+            recapId=key.recap_id,
+            state=state,
+            sent=call.sent,
+            unknown=call.unknown,
+            open=call.left,
+            underWay=self.under_way,
+            skipped=call.skipped,
+            left=self.left,
+            cause=cause,
+        )
 
 
 def answer(report: Report, state: RecapState | None) -> RecapResult:

@@ -54,6 +54,7 @@ _NOT_SENT: Final = (
     "The planned recap did not go out",
     "The recap can be sent, or planned again, in the console.",
 )
+_TO_NOBODY: Final = ("The planned recap went to nobody", _NOT_SENT[1])
 _UNCONFIRMED: Final = (
     "The planned recap went out, but not all of it is confirmed",
     "The unconfirmed mails can be sent again in the console.",
@@ -126,7 +127,9 @@ class RecapSchedule:
         claims = self.accounts.claims_of(uid) or {}
         try:
             outcome = self._sent(event_id, version, found, uid, claims)
-            state, news = ScheduleState.SENT, _UNCONFIRMED if "unconfirmed" in outcome else None
+            state, news = ScheduleState.SENT, None if outcome["sent"] else _TO_NOBODY
+            if "unconfirmed" in outcome:
+                news = _UNCONFIRMED
         except CallError as refused:
             if self._may_pass(refused, at):
                 log.warning("recap.schedule-waits", eventId=event_id, code=refused.code)
@@ -153,7 +156,7 @@ class RecapSchedule:
             message = self.sender.send(staff(uid, claims), arguments).message
         except CallError as refused:
             error = refused
-        _, recap = self.sender.recaps.last_recap(event_id) or ("", {})
+        _, recap = self.sender.planner.recaps.last_recap(event_id) or ("", {})
         is_sent = (recap.get("schedule"), recap.get("state")) == (version, RecapState.SENT)
         if error and not is_sent:
             raise error

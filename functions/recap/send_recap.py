@@ -9,15 +9,14 @@ from typing import Final
 from functions import log
 from functions.call_rules import Caller, CallError, Code
 from functions.firestore.model import ChangedMeanwhileError
-from functions.links.link import LinkSigner
-from functions.mail.message import Cause, Mailer, who_can_fix
-from functions.outside import Clock, InParallel, Random, Threads
+from functions.mail.message import who_can_fix
+from functions.outside import InParallel, Threads
 from functions.recap.dispatch import Dispatch
 from functions.recap.feedback import StatusStore
-from functions.recap.ledger.batch import TIMEOUT, RecapState, open_batches, plan, sent_again
+from functions.recap.ledger.batch import TIMEOUT, open_batches, plan, sent_again
 from functions.recap.ledger.claim import Claim
-from functions.recap.ledger.recap_store import RecapStore, resumable
-from functions.recap.limits import MailingStore, Slots, counted, with_recap
+from functions.recap.ledger.recap_store import resumable
+from functions.recap.limits import Slots, counted, with_recap
 from functions.recap.planner import Gathered, Planner
 from functions.recap.recap_arguments import RecapArguments
 from functions.recap.report import RecapResult, Report, answer
@@ -39,16 +38,10 @@ class RecapSender:
     """
 
     planner: Planner
-    recaps: RecapStore
-    mailings: MailingStore
     statuses: StatusStore
     slots: Slots
-    mailer: Mailer
-    links: LinkSigner
     in_parallel: InParallel
     small_in_parallel: InParallel
-    clock: Clock
-    random: Random
     threads: Threads
 
     def send(self, caller: Caller, arguments: RecapArguments) -> RecapResult:
@@ -57,16 +50,16 @@ class RecapSender:
         Raises:
             CallError: as in spec 7.1.
         """
-        give_up_at = self.clock.monotonic() + _LAST_WAIT_SECONDS
+        give_up_at = self.planner.clock.monotonic() + _LAST_WAIT_SECONDS
         event, lock = self.planner.event(caller, arguments)
         if arguments.resend_unconfirmed:
-            last = self.recaps.last_recap(arguments.event_id)
+            last = self.planner.recaps.last_recap(arguments.event_id)
             if last is None:
                 return RecapResult(0, 0, "No recap of this event was sent.")
             arguments = arguments.as_recorded(*last)
         with self._telling_of_last_recap(arguments.event_id):
             # A call that is refused waits for no slot.
-            resumable(lock, self.clock.now(), arguments.again)
+            resumable(lock, self.planner.clock.now(), arguments.again)
             with self.slots.slot(event.tenant_id):
                 return self._send(caller, arguments, event, give_up_at)
 
@@ -91,7 +84,7 @@ class RecapSender:
         except CallError as refused:
             if refused.code not in (Code.ABORTED, Code.RESOURCE_EXHAUSTED):
                 raise
-            _, last = self.recaps.last_recap(event_id) or ("", {})
+            _, last = self.planner.recaps.last_recap(event_id) or ("", {})
             names = {"sent": "sent", "skipped": "skipped", "unconfirmed": "unknown"}
             counts = {name: last.get(field, 0) for name, field in names.items()}
             details = {**(refused.details or {}), **({"lastRecap": counts} if last else {})}
@@ -101,12 +94,12 @@ class RecapSender:
         self, caller: Caller, arguments: RecapArguments, event: WallEvent, give_up_at: float
     ) -> RecapResult:
         claim = Claim.take(
-            self.recaps,
+            self.planner.recaps,
             caller,
             arguments,
             event.tenant_id,
-            clock=self.clock,
-            random=self.random,
+            clock=self.planner.clock,
+            random=self.planner.random,
             one_at_a_time=self.threads.mutex(),
         )
         try:
@@ -115,14 +108,14 @@ class RecapSender:
             setting, who = who_can_fix(error)
             event_id, recap_id = claim.key
             log.fault("recap.failed", error, eventId=event_id, recapId=recap_id, setting=setting)
-            self._release(claim, failed=True)
+            self.planner.mailings.release(claim, failed=True)
             raise CallError(
                 Code.INTERNAL, f"The recap could not be prepared, and nothing was sent. {who}"
             ) from error
         dispatch.send()
-        state = self._release(claim)
+        state = self.planner.mailings.release(claim)
         report = replace(report.after(claim.ledger.values()), advice=dispatch.advice)
-        _log(claim, report, state, dispatch.cause)
+        report.log(claim.key, state, dispatch.cause)
         return answer(report, state)
 
     def _prepare(
@@ -131,7 +124,7 @@ class RecapSender:
         """Plan the call; nothing is sent yet."""
         if claim.resumed:
             claim.read_ledger()
-        self.mailer.check()
+        self.planner.mailer.check()
         gathered = self.planner.gather(event, arguments, first=claim.before is None)
         composer = gathered.composer()
         if arguments.again:
@@ -140,24 +133,23 @@ class RecapSender:
         else:
             continued = gathered.continued(claim.ledger.values())
         report = continued or self._reserve(claim, gathered)
-        recipients = gathered.recipients(report.recipients, self.links.sign)
+        recipients = gathered.recipients(report.recipients)
         if not continued:
             batches = plan(
                 composer.groups(recipients),
-                per_batch=self.mailer.recipients_per_request,
+                per_batch=self.planner.mailer.recipients_per_request,
                 first=claim.next_number,
             )
             claim.plan(batches, skipped=report.skipped, left=report.left)
         still_open = sent_again if arguments.again else open_batches
         return report, Dispatch(
             claim=claim,
-            mailer=self.mailer,
+            mailer=self.planner.mailer,
             composer=composer,
             batches=[gathered.remaining(batch) for batch in still_open(claim.ledger.values())],
             recipients=recipients,
             in_parallel=self.in_parallel,
             small_in_parallel=self.small_in_parallel,
-            clock=self.clock,
             give_up_at=give_up_at,
         )
 
@@ -171,8 +163,8 @@ class RecapSender:
         """
         by_id, recap_id = gathered.audience.by_id, claim.key.recap_id
         while True:
-            found, version = self.mailings.load(claim.tenant_id)
-            now = self.clock.now()
+            found, version = self.planner.mailings.load(claim.tenant_id)
+            now = self.planner.clock.now()
             report = gathered.choose(counted(found, recap_id, now))
             mailboxes = [by_id[guest].mailbox for guest in report.recipients]
             entries = with_recap(found, recap_id, mailboxes, now)
@@ -180,58 +172,5 @@ class RecapSender:
                 raise ChangedMeanwhileError
             with suppress(ChangedMeanwhileError):
                 if report.recipients:
-                    self.mailings.save(claim.tenant_id, version, entries, now)
+                    self.planner.mailings.save(claim.tenant_id, version, entries, now)
                 return report
-
-    def _release(self, claim: Claim, *, failed: bool = False) -> RecapState | None:
-        """Release the lock; returns the recap's state, None where it is not recorded.
-
-        A recap without mails gives back its allowance first: after a crash in between, the next
-        call continues the same recap, so that it counts once. After the release it would be a new
-        one.
-        """
-        try:
-            state = claim.state(failed=failed)
-            if state in (RecapState.FAILED, RecapState.EMPTY):
-                self._give_back(claim)
-            return claim.release(state)
-        except Exception as error:  # noqa: BLE001 - the answer matters more, and the lease ends
-            event_id, recap_id = claim.key
-            log.fault("recap.held", error, eventId=event_id, recapId=recap_id)
-            return None
-
-    def _give_back(self, claim: Claim) -> None:
-        """Remove the recap from the tenant's allowance.
-
-        A call that takes the lock later records the recap anew. So the lock is read after the
-        allowance: if another call has the lock by then, the entries belong to that call. The
-        allowance is written even if the recap is not in it, so that a call that was held up since
-        before its lease ended cannot record the recap any more.
-        """
-        while True:
-            found, version = self.mailings.load(claim.tenant_id)
-            now = self.clock.now()
-            if not claim.is_held:
-                return
-            entries = with_recap(found, claim.key.recap_id, [], now)
-            with suppress(ChangedMeanwhileError):
-                self.mailings.save(claim.tenant_id, version, entries, now)
-                return
-
-
-def _log(claim: Claim, report: Report, state: RecapState | None, cause: Cause | None) -> None:
-    write = log.info if state in (RecapState.SENT, RecapState.EMPTY) else log.error
-    call = report.call
-    write(
-        "recap.done",
-        eventId=claim.key.event_id,
-        recapId=claim.key.recap_id,
-        state=state,
-        sent=call.sent,
-        unknown=call.unknown,
-        open=call.left,
-        underWay=report.under_way,
-        skipped=call.skipped,
-        left=report.left,
-        cause=cause,
-    )

@@ -208,9 +208,15 @@ def test_an_empty_project_may_be_said_to_have_an_app(operator: Operator) -> None
 
 
 def test_a_project_of_our_own_stays_one(ready: Operator) -> None:
-    """A brake, an index by hand and an earlier file of rules make no app of a project."""
+    """Neither a brake nor an index by hand makes an app, nor what a version has left behind."""
     brake = f"{REGION}/functions/close-on-budget"
     ready.google.resources[f"cloudfunctions {brake}"] = {"name": brake, "state": "ACTIVE"}
+    later = f"{REGION}/functions/deliverExtra"
+    labels = {"firebase-functions-codebase": "photo-wall"}
+    ready.google.resources |= {
+        f"cloudfunctions {later}": {"name": later, "state": "ACTIVE", "labels": labels},
+        f"run {REGION}/services/deliverextra": {"name": f"{REGION}/services/deliverextra"},
+    }
     name = f"{DATABASE}/collectionGroups/photos/indexes/own"
     index = {"name": name, "queryScope": "COLLECTION", "fields": [], "state": "READY"}
     ready.google.resources[f"firestore {name}"] = index

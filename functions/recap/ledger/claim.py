@@ -26,6 +26,7 @@ from functions.firestore.model import (
     write_as_read,
 )
 from functions.mail.mail_status import Tally
+from functions.mail.message import Cause
 from functions.outside import Clock, Random
 from functions.recap.ledger.batch import (
     Batch,
@@ -69,7 +70,7 @@ class Claim:
     def take(
         cls,
         recaps: RecapStore,
-        caller: Caller,
+        caller: Caller | None,
         arguments: RecapArguments,
         tenant_id: str,
         *,
@@ -79,6 +80,7 @@ class Claim:
     ) -> Self:
         """Take the event's lock in one transaction, for a new recap or to continue one.
 
+        Without a `caller`, who would continue the recap, its record keeps what it says of the last.
         The lock is judged again where it was written meanwhile, also by this very call where the
         answer to its commit was lost.
 
@@ -96,7 +98,7 @@ class Claim:
             locks.append((before, lock))
             is_new = before is None or before.recap_id != lock.recap_id
             fresh = {"startedAt": at, **asdict(Counts()), **asdict(Tally())} if is_new else {}
-            recap = _head(caller, arguments, tenant_id) | fresh
+            recap = (_head(caller, arguments, tenant_id) if caller else {}) | fresh
             taking: list[Write] = [
                 Put(path, lock.fields),
                 Merge(RecapKey(arguments.event_id, lock.recap_id).path, recap),
@@ -152,15 +154,7 @@ class Claim:
         while self.ledger[number].state is BatchState.STARTED:
             try:
                 batch = self.settle(self.ledger[number], BatchState.UNKNOWN, _CRASHED)
-                log.error(
-                    "recap.batch",
-                    eventId=self.event_id,
-                    recapId=self.key.recap_id,
-                    batch=number,
-                    recipients=len(batch.recipients),
-                    state=batch.state,
-                    problem=_CRASHED,
-                )
+                self.log(batch, _CRASHED)
             except ChangedMeanwhileError:
                 # That call is alive after all, and has just settled the batch itself.
                 found = self.recaps.batch(self.key, number)
@@ -342,6 +336,22 @@ class Claim:
             replace(batch, version=result.version)
             for batch, result in zip(batches, written[len(held) :], strict=False)
         ]
+
+    def log(self, batch: Batch, problem: str | None, cause: Cause | None = None) -> None:
+        """Log what became of a request of `batch`."""
+        write = log.warning if problem else log.info
+        if batch.state is BatchState.UNKNOWN:
+            write = log.error
+        write(
+            "recap.batch",
+            eventId=self.event_id,
+            recapId=self.key.recap_id,
+            batch=batch.number,
+            recipients=len(batch.recipients),
+            state=batch.state,
+            problem=problem,
+            cause=cause,
+        )
 
     def counted(self, after: Batch, before: Batch) -> Sequence[Write]:
         """The change of the recap's counts, where a batch changes."""

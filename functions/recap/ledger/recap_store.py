@@ -3,7 +3,7 @@
 A `Claim` writes them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, Self
@@ -17,6 +17,9 @@ COOLDOWN: Final = timedelta(hours=24)
 
 LEASE: Final = TIMEOUT + timedelta(seconds=60)
 """How long a call may hold the lock; the lock of a crashed call is free after this time."""
+
+_CRASHED: Final = 20
+"""Crashed calls of one sweep."""
 
 
 def lock_path(event_id: str) -> str:
@@ -137,6 +140,22 @@ class RecapStore:
         """The event's lock; None before the first recap."""
         found = self.documents.get(lock_path(event_id))
         return Lock.read(found) if found else None
+
+    def crashed(self, now: datetime) -> Sequence[RecapKey]:
+        """The recaps of calls that never released their lock; the longest ago first."""
+        held = Query(
+            collection="locks",
+            group=True,
+            where=[("leasedUntil", "<=", now)],
+            order=["leasedUntil"],
+            limit=_CRASHED,
+        )
+        locks = [(found.path.split("/")[1], found) for found in self.documents.find(held)]
+        return [
+            RecapKey(event_id, found.fields["recapId"])
+            for event_id, found in locks
+            if found.path == lock_path(event_id)  # an app may have locks of its own
+        ]
 
     def last_recap(self, event_id: str) -> tuple[str, Mapping[str, Any]] | None:
         """Id and fields of the event's last recap; None before the first. Two round trips."""

@@ -10,7 +10,6 @@ share the markup of their photos: the values are then the ends of the photos' ad
 
 import bisect
 import functools
-import itertools
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,6 +30,7 @@ from functions.recap.mail.layout import (
     Colours,
     Layout,
     SharedLayout,
+    Tags,
     layout,
     linked,
     rows,
@@ -149,7 +149,7 @@ class Composer:
             "linked": linked,
             "preheader": shortened(arguments.message or thanks, PREHEADER_CHARACTERS),
         }
-        self._frame_bytes = sum(map(_bytes, self._parts(_Tags(""), Photos("", "", ""))))
+        self._frame_bytes = sum(map(_bytes, self._parts(Tags(""), Photos("", "", ""))))
 
     def groups(self, recipients: Mapping[str, Recipient]) -> list[list[str]]:
         """Divide recipients, by id, into groups whose members may share a message.
@@ -163,7 +163,7 @@ class Composer:
             (few if self._has_few_photos(to) else many[to.shape]).append(guest)
         groups, alone = [few], []
         for group in many.values():
-            shared = SharedLayout.of([recipients[guest].layout for guest in group], _Tags("").new)
+            shared = SharedLayout.of([recipients[guest].layout for guest in group], Tags(""))
             fits = {guest: self._has_room(shared, recipients[guest]) for guest in group}
             groups.append([guest for guest in group if fits[guest]])
             alone += [[guest] for guest in group if not fits[guest]]
@@ -172,14 +172,14 @@ class Composer:
     def message(
         self,
         recipients: Iterable[Recipient],
-        labels: Callable[[Guest], Mapping[str, str]] = lambda _: {},
+        labels: Mapping[str, Mapping[str, str]] | None = None,
     ) -> EmailMessage:
         """One message, with a copy for each of `recipients`; a single one has more room.
 
-        The `labels` of a guest come back with the tracking events of the mail.
+        The `labels` of a guest, by id, come back with the tracking events of the mail.
         """
         recipients = list(recipients)
-        tags = _Tags(self._random.word())
+        tags = Tags(self._random.word())
         shared = self._shared(recipients, tags)
         if shared:
             photos = self._rendered(shared.photos, recipients[0].guest.photo_count)
@@ -199,7 +199,10 @@ class Composer:
             text=text,
             html=html,
             copies=[
-                replace(self._copy(to, tags, shared, size, room), labels=labels(to.guest))
+                replace(
+                    self._copy(to, tags, shared, size, room),
+                    labels=(labels or {}).get(to.guest.id, {}),
+                )
                 for to in recipients
             ],
         )
@@ -225,12 +228,12 @@ class Composer:
             addresses += [picture.thumb, picture.url, picture.url]  # the link in both parts
         return sum(len(escape(address)) for address in addresses) + _MARKUP * len(to.pictures)
 
-    def _shared(self, recipients: Sequence[Recipient], tags: "_Tags") -> SharedLayout | None:
+    def _shared(self, recipients: Sequence[Recipient], tags: Tags) -> SharedLayout | None:
         """The layout of all these mails; None where the mails differ, or one has no room."""
         are_alike = self._personal and len({to.shape for to in recipients}) == 1
         if not are_alike or len(recipients) == 1:
             return None
-        shared = SharedLayout.of([to.layout for to in recipients], tags.new)
+        shared = SharedLayout.of([to.layout for to in recipients], tags)
         return shared if all(self._has_room(shared, to) for to in recipients) else None
 
     def _templated_subject(self) -> str:
@@ -250,7 +253,7 @@ class Composer:
         shown = self._texts.text("%(event)s via %(sender)s", event=event, sender=name)
         return f'"{quote(shown)}" <{address}>'
 
-    def _parts(self, tags: "_Tags", photos: Photos) -> tuple[str, str]:
+    def _parts(self, tags: Tags, photos: Photos) -> tuple[str, str]:
         """Text and HTML around the photos."""
         html = _templates.get_template("recap.html").render(
             self._common,
@@ -270,7 +273,7 @@ class Composer:
     def _copy(
         self,
         to: Recipient,
-        tags: "_Tags",
+        tags: Tags,
         shared: SharedLayout | None,
         size: Callable[[str], int],
         room: int,
@@ -357,23 +360,6 @@ class Composer:
 
         first, _, others = rendered("photos.html", self._texts.html).partition("\f")
         return Photos(rendered("photos.txt", self._texts), first.rstrip(), others.lstrip())
-
-
-class _Tags:
-    """Tags of one message; `html` and `text` have the same names and never the same tag."""
-
-    NAMES: Final = ("greeting", "first", "photos", "preferences")
-
-    def __init__(self, word: str) -> None:
-        """`word` is unguessable, and in no other message."""
-        self._word = word
-        self._numbers = itertools.count()
-        self.html = {name: self.new() for name in self.NAMES}
-        self.text = {name: self.new() for name in self.NAMES}
-
-    def new(self) -> str:
-        """A further tag."""
-        return f"%{self._word}-{next(self._numbers)}%"
 
 
 def _bytes(text: str) -> int:

@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Self
 
@@ -95,6 +95,23 @@ def rows(pictures: Sequence[Picture], alts: Sequence[str]) -> Sequence[Sequence[
     ]
 
 
+class Tags:
+    """Tags of one message; `html` and `text` have the same names and never the same tag."""
+
+    NAMES: Final = ("greeting", "first", "photos", "preferences")
+
+    def __init__(self, word: str) -> None:
+        """`word` is unguessable, and in no other message."""
+        self._word = word
+        self._numbers = itertools.count()
+        self.html = {name: self.new() for name in self.NAMES}
+        self.text = {name: self.new() for name in self.NAMES}
+
+    def new(self) -> str:
+        """A further tag."""
+        return f"%{self._word}-{next(self._numbers)}%"
+
+
 @dataclass(frozen=True, slots=True)
 class SharedLayout:
     """The layout of several mails with equally many pictures and links.
@@ -115,14 +132,14 @@ class SharedLayout:
     urls: int
 
     @classmethod
-    def of(cls, layouts: Sequence[Layout], new_tag: Callable[[], str]) -> Self:
+    def of(cls, layouts: Sequence[Layout], tags: Tags) -> Self:
         """The common layout of at least one mail."""
         thumb = _beginning(shown.thumb for photos in layouts for shown in photos.pictures)
         url = _beginning(shown.url for photos in layouts for part in photos for shown in part)
         pictures, links = layouts[0]
         slots = Layout(
-            [Picture(thumb + new_tag(), url + new_tag()) for _ in pictures],
-            [Picture("", url + new_tag()) for _ in links],
+            [Picture(thumb + tags.new(), url + tags.new()) for _ in pictures],
+            [Picture("", url + tags.new()) for _ in links],
         )
         return cls(slots, _ends(slots, len(thumb), len(url)), len(thumb), len(url))
 

@@ -18,7 +18,7 @@ def test_after_a_crash_the_next_call_goes_on_and_nobody_gets_two(
     mailbox: Mailbox,
     small_recap: Callable[..., Answer],
 ) -> None:
-    """Mails on their way count as sent and are reported; the next call sends the others."""
+    """Mails on their way count as sent: the sweep reports them, the next call sends the others."""
     wall.guests(GUESTS)
     mailbox.fail_with(slow(100))
     with (
@@ -35,6 +35,10 @@ def test_after_a_crash_the_next_call_goes_on_and_nobody_gets_two(
     recap = small_recap
     assert recap().error[0] == "ABORTED"
     wall.end_lease()
+    with FunctionProcess("sweepDeliveries") as sweeper:
+        assert sweeper.dispatch(None) == 200
+    (record,) = wall.recaps()
+    assert (record["state"], record["unknown"]) == ("interrupted", under_way)
     answer = recap()
     assert answer.result["sent"] == GUESTS - under_way
     (_, note) = answer.result["notes"]

@@ -33,11 +33,12 @@ def _batch(language: str, recipients: int) -> EmailMessage:
     )
     links = PreferencesLinks("https://example.com/p#token=a", "https://example.com/u?token=b")
     picture = Picture("https://example.com/t.jpg", "https://example.com/p.jpg")
-    guests = (
+    guests = [
         recipient([picture] * 2, address=f"guest-{number}@example.com", name="Özil", links=links)
         for number in range(recipients)
-    )
-    return composer.message(guests, lambda _: {"wall_event": "e1", "wall_batch": "0"})
+    ]
+    labels = {"wall_event": "e1", "wall_batch": "0"}
+    return composer.message(guests, {to.guest.id: labels for to in guests})
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -61,6 +61,7 @@ def test_flags(stored: dict[str, bool | None]) -> None:
         ({"recap": False, "emailPreferences.x": False}, "recap"),
         ({"recap": 1}, "true or false"),
         ({"recap": None}, "true or false"),
+        ({"recap": False, "lifecycle": 0}, "true or false"),
         ({"recap": "false"}, "true or false"),
         ({"recaps": False}, r"^Unknown argument recaps in preferences: write recap\.$"),
     ],

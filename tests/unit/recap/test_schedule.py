@@ -10,6 +10,7 @@ import pytest
 from emulator.neighbours.sendgrid import Answer, refused
 from functions.call_rules import Caller, Role
 from functions.outside import NotDueError
+from functions.recap.limits import RecapLimits
 from functions.recap.recap_arguments import ScheduleArguments
 from functions.recap.schedule import task_of
 from tests.in_memory.through import Crash, at_once
@@ -139,6 +140,16 @@ def test_a_task_that_comes_too_early_comes_back(planned: Planned) -> None:
     assert not planned.house.mails
 
 
+def test_a_recap_that_gets_no_slot_is_tried_again(planned: Planned) -> None:
+    """Spec 8: the tenant's other recaps and previews end before the hour is over."""
+    planned.plan()
+    slot = planned.house.slots.slot
+    with slot(TENANT), slot(TENANT), pytest.raises(NotDueError):
+        planned.run()
+    planned.run()
+    assert planned.record["state"] == "sent"
+
+
 def test_a_plan_that_replaces_another_while_that_is_sent_stays(planned: Planned) -> None:
     """The outcome of the first plan is not written over the second one."""
     planned.plan()
@@ -180,6 +191,29 @@ def test_a_superadmin_plans_for_the_tenant_that_was_named(planned: Planned) -> N
     planned.house.claims = {"role": "superadmin", "tenantId": "other"}
     planned.run()
     assert planned.record["state"] == "sent"
+
+
+@pytest.mark.parametrize(
+    ("mails_a_day", "word"), [(0, "RECAP_MAILS_PER_DAY"), (9, "Every guest has opted out")]
+)
+def test_a_recap_that_went_to_nobody_is_mailed_to_its_planner(
+    planned: Planned, mails_a_day: int, word: str
+) -> None:
+    """Spec 4.15: nobody looks at the answer of a planned recap, so its message is mailed."""
+    planned.plan()
+    if mails_a_day:
+        for number in range(2):
+            planned.house.opt_out(guest(number))
+    planned.run(limits=RecapLimits(per_tenant=mails_a_day))
+    [(address, mail)] = planned.house.mails
+    assert (address, mail.subject) == (
+        ADMIN["email"],
+        "The planned recap went to nobody: Summer Party",
+    )
+    assert planned.record["state"] == "sent"
+    assert planned.record["outcome"]["sent"] == 0
+    assert word in planned.record["outcome"]["message"]
+    assert planned.record["outcome"]["message"] in mail.text
 
 
 @pytest.mark.parametrize("crashed", [False, True])

@@ -1,0 +1,52 @@
+"""The sweep over recaps whose call has crashed, and which no call continues (design 3.40)."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+from functions import log
+from functions.call_rules import CallError
+from functions.outside import Clock, Random, Threads
+from functions.recap.ledger.batch import RecapKey
+from functions.recap.ledger.claim import Claim
+from functions.recap.ledger.recap_store import RecapStore
+from functions.recap.limits import MailingStore
+from functions.recap.recap_arguments import RecapArguments
+from functions.recap.report import Report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrashedRecaps:
+    """Settles recaps as the event's next call would do first, so that people hear of them."""
+
+    recaps: RecapStore
+    mailings: MailingStore
+    clock: Clock
+    random: Random
+    threads: Threads
+
+    def sweep(self) -> None:
+        """Settle the recap of each call whose lease has ended; what fails is tried again."""
+        for key in self.recaps.crashed(self.clock.now()):
+            try:
+                with suppress(CallError):  # another call goes on with the recap
+                    self._settle(key)
+            except Exception as error:  # noqa: BLE001 - the other recaps are settled all the same
+                event_id, recap_id = key
+                log.fault("recaps.not-swept", error, eventId=event_id, recapId=recap_id)
+
+    def _settle(self, key: RecapKey) -> None:
+        recap = self.recaps.documents.get(key.path, ["tenantId"])
+        if recap is None:
+            return
+        claim = Claim.take(
+            self.recaps,
+            None,
+            RecapArguments(event_id=key.event_id, again=key.recap_id),
+            recap.fields.get("tenantId", ""),
+            clock=self.clock,
+            random=self.random,
+            one_at_a_time=self.threads.mutex(),
+        )
+        claim.read_ledger()
+        state = self.mailings.release(claim, failed=True)
+        Report().after(claim.ledger.values()).log(claim.key, state)
