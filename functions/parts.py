@@ -157,11 +157,9 @@ class Parts:
         given = self.parameters
         return planner.Planner(
             recaps=self.recaps,
-            mailings=self.mailings,
             guests=self.guests,
             sender=self.mail_sender,
             mailer=self.mailer,
-            links=self.link_signer,
             accounts=self.adapters.accounts,
             hosts=PhotoHosts.read(given.photo_hosts, given.project),
             clock=self.clock,

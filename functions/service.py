@@ -52,12 +52,18 @@ class Service(Parts):
 
         return send_recap.RecapSender(
             planner=self._planner,
+            recaps=self.recaps,
+            mailings=self.mailings,
             statuses=self.statuses,
             slots=self.slots,
+            mailer=self.mailer,
+            links=self.link_signer,
             in_parallel=self.adapters.threads.pool(REQUESTS_AT_ONCE, "mail", helped=False),
             small_in_parallel=self.adapters.threads.pool(
                 SMALL_REQUESTS_AT_ONCE, "mail", helped=False
             ),
+            clock=self.clock,
+            random=self.adapters.random,
             threads=self.adapters.threads,
         )
 
@@ -68,9 +74,14 @@ class Service(Parts):
 
         return preview.RecapPreview(
             planner=self._planner,
+            recaps=self.recaps,
+            mailings=self.mailings,
             statuses=self.statuses,
             slots=self.slots,
+            mailer=self.mailer,
+            links=self.link_signer,
             rate_limit=self.rate_limit(),
+            clock=self.clock,
         )
 
     @made_once

@@ -34,7 +34,7 @@ _REST_SECONDS: Final = 1.0
 """How long a client that still sends is read from before its connection ends: it would miss the
 answer."""
 
-_PAUSE_SECONDS: Final = 0.1
+_PAUSE_SECONDS: Final = 0.3
 """A client that sends nothing for so long can read the answer."""
 
 _PIECE: Final = 65_536

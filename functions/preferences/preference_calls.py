@@ -145,7 +145,7 @@ def user_written(service: "Service", event: DocumentWritten) -> None:
         users.list_account(box, uid, accounts)
         on = _turned_on(event)
         if on and has_verified(accounts.verified_addresses([uid]), uid, account):
-            users.free(uid, account, on, event.at)
+            users.free(box, uid, on, event.at)
 
 
 def _turned_on(event: DocumentWritten) -> list[Flag]:

@@ -87,16 +87,11 @@ class UserStore:
         )
         return of.changed(choices)
 
-    def free(
-        self, uid: str, account: Mapping[str, Any], on: Collection[Flag], at: datetime
-    ) -> None:
+    def free(self, box: str, uid: str, on: Collection[Flag], at: datetime) -> None:
         """Turn flags of a mailbox on that its owner turned on in the account `uid` at that time.
 
         A later choice by a link stays, and so does a complaint.
         """
-        box = address_record_id(account)
-        if box is None:
-            return
         own = self.find(uid, box).own
 
         def decide(current: Document | None) -> Sequence[Merge]:

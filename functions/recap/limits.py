@@ -20,13 +20,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from functions import log
 from functions.call_rules import CallError, Code
 from functions.firestore.model import ChangedMeanwhileError, Documents, Version, write_as_read
 from functions.recap.ledger.batch import RecapState
-from functions.recap.ledger.claim import Claim
+
+if TYPE_CHECKING:
+    from functions.recap.ledger.claim import Claim
 
 SLOTS: Final = 5
 SLOTS_PER_TENANT: Final = 2
@@ -183,7 +185,7 @@ class MailingStore:
         fields = {"entries": entries, "expireAt": now + PERIOD}
         self.documents.commit(write_as_read(_path(tenant_id), fields, version))
 
-    def release(self, claim: Claim, *, failed: bool = False) -> RecapState | None:
+    def release(self, claim: "Claim", *, failed: bool = False) -> RecapState | None:
         """Release the lock of a call; returns the recap's state, None where it is not recorded.
 
         A recap without mails gives back its allowance first: after a crash in between, the next
@@ -200,7 +202,7 @@ class MailingStore:
             log.fault("recap.held", error, eventId=event_id, recapId=recap_id)
             return None
 
-    def _give_back(self, claim: Claim) -> None:
+    def _give_back(self, claim: "Claim") -> None:
         """Remove the recap from the tenant's allowance.
 
         A call that takes the lock later records the recap anew. So the lock is read after the

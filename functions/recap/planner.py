@@ -22,7 +22,7 @@ from functions.recap.audience.guests import (
 from functions.recap.audience.photos import PhotoHosts, host_of, logo_address
 from functions.recap.ledger.batch import Batch, Counts, last_mail, open_batches, sent_again, total
 from functions.recap.ledger.recap_store import Lock, RecapStore
-from functions.recap.limits import Counted, MailingStore, RecapLimits
+from functions.recap.limits import Counted, RecapLimits
 from functions.recap.mail.composer import Composer, Recipient
 from functions.recap.recap_arguments import Mode, RecapArguments
 from functions.recap.report import Report
@@ -133,9 +133,11 @@ class Gathered:
     def _not_new(self, batch: Batch) -> set[str]:
         return self.sent_at.keys() & batch.recipients if self.arguments.only_new else set()
 
-    def recipients(self, ids: Iterable[str], *, signed: bool = True) -> Mapping[str, Recipient]:
+    def recipients(
+        self, ids: Iterable[str], links: LinkSigner, *, signed: bool = True
+    ) -> Mapping[str, Recipient]:
         """The guests with these ids, with their pictures, and with their own links if `signed`."""
-        by_id, accounts, links = self.audience.by_id, self.accounts, self.planner.links
+        by_id, accounts = self.audience.by_id, self.accounts
         chosen = {guest: by_id[guest] for guest in ids if guest in by_id}
         if self.audience.pictures_dropped and self.arguments.mode is Mode.PERSONAL:
             # While photos were collected it was not known whose pictures to keep.
@@ -175,11 +177,9 @@ class Planner:
     """
 
     recaps: RecapStore
-    mailings: MailingStore
     guests: GuestStore
     sender: MailSender
     mailer: Mailer
-    links: LinkSigner
     accounts: Accounts
     hosts: PhotoHosts
     clock: Clock

@@ -10,6 +10,7 @@ from typing import Final
 
 from functions import log
 from functions.call_rules import Caller, CallError, Code
+from functions.links.link import LinkSigner
 from functions.mail.message import (
     Accepted,
     BadAddresses,
@@ -22,11 +23,12 @@ from functions.mail.message import (
     Unknown,
     who_can_fix,
 )
+from functions.outside import Clock
 from functions.rate_limit import RateLimit
 from functions.recap.feedback import StatusStore
 from functions.recap.ledger.batch import Batch, BatchState, RecapKey
-from functions.recap.ledger.recap_store import Lock, resumable
-from functions.recap.limits import Slots, counted
+from functions.recap.ledger.recap_store import Lock, RecapStore, resumable
+from functions.recap.limits import MailingStore, Slots, counted
 from functions.recap.planner import Gathered, Planner
 from functions.recap.recap_arguments import PreviewArguments
 from functions.recap.report import Report, outlook
@@ -80,9 +82,14 @@ class RecapPreview:
     """
 
     planner: Planner
+    recaps: RecapStore
+    mailings: MailingStore
     statuses: StatusStore
     slots: Slots
+    mailer: Mailer
+    links: LinkSigner
     rate_limit: RateLimit
+    clock: Clock
     min_guests: int = MIN_GUESTS_TO_COUNT_SKIPPED
 
     def show(self, caller: Caller, arguments: PreviewArguments, own_address: str | None) -> Preview:
@@ -95,8 +102,8 @@ class RecapPreview:
         with self.slots.slot(event.tenant_id):
             to = self._own_mailbox(caller, own_address) if arguments.send_to_me else None
             try:
-                self.planner.mailer.check()
-                self.planner.links.check()  # a recap needs them; a preview shows nobody's
+                self.mailer.check()
+                self.links.check()  # a recap needs them; a preview shows nobody's
                 gathered = self.planner.gather(event, arguments, first=lock is None)
                 may_show_counts = len(gathered.audience.guests) >= self.min_guests
                 # With few guests the counts and the shown guest would reveal who opted out.
@@ -114,8 +121,8 @@ class RecapPreview:
                     Code.INTERNAL, f"The recap could not be prepared, nor could it be sent. {who}"
                 ) from error
             if to and message.copies:
-                outcome = self.planner.mailer.send(_marked(message, to))
-                _confirm(arguments.event_id, self.planner.mailer, outcome)
+                outcome = self.mailer.send(_marked(message, to))
+                _confirm(arguments.event_id, self.mailer, outcome)
             mail = message.written_out() if message.copies else replace(message, text="", html="")
             return Preview(
                 mail=mail,
@@ -169,22 +176,22 @@ class RecapPreview:
         """The report of `sendEventRecap` now, with this lock; its refusal."""
         blocked = continued = None
         try:
-            continued = resumable(lock, self.planner.clock.now())
+            continued = resumable(lock, self.clock.now())
         except CallError as refused:
             details = refused.details or {}
             blocked = {"code": refused.code, "message": refused.message, **details}
         key = RecapKey(gathered.arguments.event_id, continued or "")
-        batches = self.planner.recaps.batches(key) if continued else []
+        batches = self.recaps.batches(key) if continued else []
         report = gathered.continued([_without_its_call(batch) for batch in batches])
         if report is None:
-            entries, _ = self.planner.mailings.load(gathered.event.tenant_id)
-            report = gathered.choose(counted(entries, key.recap_id, self.planner.clock.now()))
+            entries, _ = self.mailings.load(gathered.event.tenant_id)
+            report = gathered.choose(counted(entries, key.recap_id, self.clock.now()))
         return report, blocked
 
     def _message(self, gathered: Gathered, address: str | None, ids: Sequence[str]) -> EmailMessage:
         """The mail of one guest; it has no copy where there is no guest to show."""
         shown = _shown(gathered, address, ids)
-        recipients = gathered.recipients(shown, signed=False)
+        recipients = gathered.recipients(shown, self.links, signed=False)
         return gathered.composer().message(recipients.values())
 
 

@@ -156,7 +156,7 @@ class RecapSchedule:
             message = self.sender.send(staff(uid, claims), arguments).message
         except CallError as refused:
             error = refused
-        _, recap = self.sender.planner.recaps.last_recap(event_id) or ("", {})
+        _, recap = self.sender.recaps.last_recap(event_id) or ("", {})
         is_sent = (recap.get("schedule"), recap.get("state")) == (version, RecapState.SENT)
         if error and not is_sent:
             raise error

@@ -9,14 +9,15 @@ from typing import Final
 from functions import log
 from functions.call_rules import Caller, CallError, Code
 from functions.firestore.model import ChangedMeanwhileError
-from functions.mail.message import who_can_fix
-from functions.outside import InParallel, Threads
+from functions.links.link import LinkSigner
+from functions.mail.message import Mailer, who_can_fix
+from functions.outside import Clock, InParallel, Random, Threads
 from functions.recap.dispatch import Dispatch
 from functions.recap.feedback import StatusStore
 from functions.recap.ledger.batch import TIMEOUT, open_batches, plan, sent_again
 from functions.recap.ledger.claim import Claim
-from functions.recap.ledger.recap_store import resumable
-from functions.recap.limits import Slots, counted, with_recap
+from functions.recap.ledger.recap_store import RecapStore, resumable
+from functions.recap.limits import MailingStore, Slots, counted, with_recap
 from functions.recap.planner import Gathered, Planner
 from functions.recap.recap_arguments import RecapArguments
 from functions.recap.report import RecapResult, Report, answer
@@ -38,10 +39,16 @@ class RecapSender:
     """
 
     planner: Planner
+    recaps: RecapStore
+    mailings: MailingStore
     statuses: StatusStore
     slots: Slots
+    mailer: Mailer
+    links: LinkSigner
     in_parallel: InParallel
     small_in_parallel: InParallel
+    clock: Clock
+    random: Random
     threads: Threads
 
     def send(self, caller: Caller, arguments: RecapArguments) -> RecapResult:
@@ -50,16 +57,16 @@ class RecapSender:
         Raises:
             CallError: as in spec 7.1.
         """
-        give_up_at = self.planner.clock.monotonic() + _LAST_WAIT_SECONDS
+        give_up_at = self.clock.monotonic() + _LAST_WAIT_SECONDS
         event, lock = self.planner.event(caller, arguments)
         if arguments.resend_unconfirmed:
-            last = self.planner.recaps.last_recap(arguments.event_id)
+            last = self.recaps.last_recap(arguments.event_id)
             if last is None:
                 return RecapResult(0, 0, "No recap of this event was sent.")
             arguments = arguments.as_recorded(*last)
         with self._telling_of_last_recap(arguments.event_id):
             # A call that is refused waits for no slot.
-            resumable(lock, self.planner.clock.now(), arguments.again)
+            resumable(lock, self.clock.now(), arguments.again)
             with self.slots.slot(event.tenant_id):
                 return self._send(caller, arguments, event, give_up_at)
 
@@ -84,7 +91,7 @@ class RecapSender:
         except CallError as refused:
             if refused.code not in (Code.ABORTED, Code.RESOURCE_EXHAUSTED):
                 raise
-            _, last = self.planner.recaps.last_recap(event_id) or ("", {})
+            _, last = self.recaps.last_recap(event_id) or ("", {})
             names = {"sent": "sent", "skipped": "skipped", "unconfirmed": "unknown"}
             counts = {name: last.get(field, 0) for name, field in names.items()}
             details = {**(refused.details or {}), **({"lastRecap": counts} if last else {})}
@@ -94,12 +101,12 @@ class RecapSender:
         self, caller: Caller, arguments: RecapArguments, event: WallEvent, give_up_at: float
     ) -> RecapResult:
         claim = Claim.take(
-            self.planner.recaps,
+            self.recaps,
             caller,
             arguments,
             event.tenant_id,
-            clock=self.planner.clock,
-            random=self.planner.random,
+            clock=self.clock,
+            random=self.random,
             one_at_a_time=self.threads.mutex(),
         )
         try:
@@ -108,12 +115,12 @@ class RecapSender:
             setting, who = who_can_fix(error)
             event_id, recap_id = claim.key
             log.fault("recap.failed", error, eventId=event_id, recapId=recap_id, setting=setting)
-            self.planner.mailings.release(claim, failed=True)
+            self.mailings.release(claim, failed=True)
             raise CallError(
                 Code.INTERNAL, f"The recap could not be prepared, and nothing was sent. {who}"
             ) from error
         dispatch.send()
-        state = self.planner.mailings.release(claim)
+        state = self.mailings.release(claim)
         report = replace(report.after(claim.ledger.values()), advice=dispatch.advice)
         report.log(claim.key, state, dispatch.cause)
         return answer(report, state)
@@ -124,7 +131,7 @@ class RecapSender:
         """Plan the call; nothing is sent yet."""
         if claim.resumed:
             claim.read_ledger()
-        self.planner.mailer.check()
+        self.mailer.check()
         gathered = self.planner.gather(event, arguments, first=claim.before is None)
         composer = gathered.composer()
         if arguments.again:
@@ -133,18 +140,18 @@ class RecapSender:
         else:
             continued = gathered.continued(claim.ledger.values())
         report = continued or self._reserve(claim, gathered)
-        recipients = gathered.recipients(report.recipients)
+        recipients = gathered.recipients(report.recipients, self.links)
         if not continued:
             batches = plan(
                 composer.groups(recipients),
-                per_batch=self.planner.mailer.recipients_per_request,
+                per_batch=self.mailer.recipients_per_request,
                 first=claim.next_number,
             )
             claim.plan(batches, skipped=report.skipped, left=report.left)
         still_open = sent_again if arguments.again else open_batches
         return report, Dispatch(
             claim=claim,
-            mailer=self.planner.mailer,
+            mailer=self.mailer,
             composer=composer,
             batches=[gathered.remaining(batch) for batch in still_open(claim.ledger.values())],
             recipients=recipients,
@@ -163,8 +170,8 @@ class RecapSender:
         """
         by_id, recap_id = gathered.audience.by_id, claim.key.recap_id
         while True:
-            found, version = self.planner.mailings.load(claim.tenant_id)
-            now = self.planner.clock.now()
+            found, version = self.mailings.load(claim.tenant_id)
+            now = self.clock.now()
             report = gathered.choose(counted(found, recap_id, now))
             mailboxes = [by_id[guest].mailbox for guest in report.recipients]
             entries = with_recap(found, recap_id, mailboxes, now)
@@ -172,5 +179,5 @@ class RecapSender:
                 raise ChangedMeanwhileError
             with suppress(ChangedMeanwhileError):
                 if report.recipients:
-                    self.planner.mailings.save(claim.tenant_id, version, entries, now)
+                    self.mailings.save(claim.tenant_id, version, entries, now)
                 return report

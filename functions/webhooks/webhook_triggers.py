@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 from firebase_functions.https_fn import CallableRequest
 
 from functions import log
-from functions.firestore.model import Document
 from functions.gcp.triggers import DocumentWritten, run_again
 from functions.wall.wall_event import Photo, WallEvent
 from functions.webhooks.deliveries.delivery import AttemptRequest
@@ -18,7 +17,12 @@ if TYPE_CHECKING:
 
 def photo_written(service: "Service", event: DocumentWritten) -> None:
     """A write of `events/{eventId}/photos/{photoId}`."""
-    before, after = _photo(event.before), _photo(event.after)
+    before, after = (
+        Photo.read(found.id, found.fields, created=found.created, updated=found.written)
+        if found
+        else None
+        for found in (event.before, event.after)
+    )
     if before and after is None:
         before = replace(before, updated_at=event.at)
     with run_again("photo.not-published"):
@@ -27,23 +31,12 @@ def photo_written(service: "Service", event: DocumentWritten) -> None:
 
 def event_written(service: "Service", event: DocumentWritten) -> None:
     """A write of `events/{eventId}`."""
-    before, after = _wall_event(event.before), _wall_event(event.after)
+    before, after = (
+        WallEvent.read(found.fields, updated=found.written) if found else None
+        for found in (event.before, event.after)
+    )
     with run_again("event.not-published"):
         service.publisher.event_written(event.id, event.ids["eventId"], before, after)
-
-
-def _photo(snapshot: Document | None) -> Photo | None:
-    if snapshot is None:
-        return None
-    return Photo.read(
-        snapshot.id, snapshot.fields, created=snapshot.created, updated=snapshot.written
-    )
-
-
-def _wall_event(snapshot: Document | None) -> WallEvent | None:
-    if snapshot is None:
-        return None
-    return WallEvent.read(snapshot.fields, updated=snapshot.written)
 
 
 def attempt(service: "Service", task: CallableRequest[Any]) -> None:

@@ -111,3 +111,29 @@ def test_a_handler_asks_a_use_case_and_never_a_store() -> None:
     ]
     assert len(handlers) > len(("webhooks", "recap", "preferences", "wall"))
     assert {str(at): n for at in handlers for n in imports_of(at) if stores.fullmatch(n)} == {}
+
+
+def test_a_cold_start_loads_no_capability() -> None:
+    """Each function imports what it calls when it is called (main.py)."""
+    loaded = "import main, sys; print(*(m for m in sys.modules if m.startswith('functions.')))"
+    printed = subprocess.run(
+        [sys.executable, "-c", loaded], cwd=ROOT, capture_output=True, check=True
+    )
+    of_capabilities = {
+        module
+        for module in printed.stdout.decode().split()
+        if module.startswith(
+            tuple(
+                f"functions.{room}."
+                for room in ("links", "mail", "preferences", "recap", "wall", "webhooks")
+            )
+        )
+    }
+    assert of_capabilities == {
+        "functions.recap.ledger",
+        "functions.recap.ledger.batch",
+        "functions.recap.limits",
+        "functions.webhooks.deliveries",
+        "functions.webhooks.deliveries.fair_pace",
+        "functions.webhooks.deliveries.queues",
+    }

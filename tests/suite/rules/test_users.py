@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+import pytest
 from google.cloud.firestore import DELETE_FIELD
 
 from tests.suite.rules.cast import Cast, Who
@@ -32,14 +33,35 @@ CHANGES: Final[Values] = (
 )
 
 
-def test_a_user_changes_email_preferences_and_nothing_else(cast: Cast) -> None:
-    """Spec 2.3: a user changes three booleans; `transactional` cannot be turned off."""
+CHANGES_BESIDE_FLAGS_OF_AN_APP: Final[Values] = (
+    [{"emailPreferences.marketing": False}, {"emailPreferences": {"recap": False}}],
+    [
+        {"emailPreferences.marketing": 0},
+        {"emailPreferences.digest": True},
+        {"emailPreferences.digest": DELETE_FIELD, "emailPreferences.marketing": False},
+        {"emailPreferences.transactional": False},
+        {"emailPreferences.other": False},
+    ],
+)
+
+
+@pytest.mark.parametrize(
+    ("flags", "changes"),
+    [
+        ({}, CHANGES),
+        ({"transactional": True, "digest": False}, CHANGES_BESIDE_FLAGS_OF_AN_APP),
+    ],
+)
+def test_a_user_changes_email_preferences_and_nothing_else(
+    cast: Cast, flags: dict[str, bool], changes: Values
+) -> None:
+    """Spec 2.3: a user changes three booleans, whatever other flags an app has written."""
     member = cast[Who.MEMBER]
-    preferences = {"lifecycle": True, "recap": True, "marketing": True}
+    preferences = {"lifecycle": True, "recap": True, "marketing": True} | flags
 
     def is_accepted(fields: Any) -> bool:
         record = {"email": member.email, "emailPreferences": preferences}
         ADMINISTRATOR.replace(f"users/{member.uid}", record)
         return member.update(f"users/{member.uid}", fields)
 
-    assert wrongly_judged(CHANGES, is_accepted) == []
+    assert wrongly_judged(changes, is_accepted) == []

@@ -55,7 +55,7 @@ def test_flags(stored: dict[str, bool | None]) -> None:
         (None, "object"),
         ({}, "object"),
         ([], "object"),
-        ({"transactional": False}, "transactional"),
+        ({"transactional": False}, "cannot be turned off"),
         ({"transactional": True}, "transactional"),
         ({"newsletter": False}, "recap"),
         ({"recap": False, "emailPreferences.x": False}, "recap"),

@@ -203,3 +203,14 @@ def test_an_error_at_one_endpoint_keeps_no_other_waiting(evening: Evening) -> No
     assert len(evening.sent_again) == 1
     evening.swept_until(evening.now + 5 * MINUTE)
     assert sorted(evening.sent_again) == ["missed-hook", "missed-ther"]
+
+
+def test_where_nobody_is_to_be_notified_no_failure_is_counted(evening: Evening) -> None:
+    """An endpoint that fails costs the read of its last success, and no task."""
+    evening.subscribe(URL, OTHER)
+    evening.fail(5)
+    evening.calls.clear()
+
+    assert evening.mailed() == []
+    assert evening.queued == []
+    assert "count deliveries" not in evening.calls
