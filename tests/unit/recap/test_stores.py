@@ -58,7 +58,7 @@ def test_what_is_written_is_read_again(recaps: RecapStore) -> None:
     assert held
     assert (held, held.version) == (claim.lock, claim.lock.version)
     settled = claim.settle(started, BatchState.UNKNOWN, "no answer")
-    assert (settled.recipients, settled.refused) == (("b",), ("a",))
+    assert (settled.recipients, settled.refused, settled.note) == (("b",), ("a",), "no answer")
     assert recaps.batch(claim.key, 0) == settled
     assert recaps.batch(claim.key, 2) is None
     recap = _recap(claim)
