@@ -51,8 +51,8 @@ COSTS: Final = {
     "an update of preferences": Cost(rpcs=3, reads=2, writes=3),
     # A call of staff is counted, for its limit; event, settings, the share.
     "a link to a log": Cost(rpcs=4, reads=2, writes=2),
-    # The call is counted; event and share; the deliveries, and nothing that is not shown.
-    "a page of 50 of a shared log": Cost(rpcs=3, reads=52, writes=1),
+    # The call is counted; event and share, settings; the deliveries, and nothing that is not shown.
+    "a page of 50 of a shared log": Cost(rpcs=4, reads=53, writes=1),
     # Reads: event and lock, the lock once more in a transaction, and no account, 1 each; photos 5,
     # guest records 5, the tenant's mails. Writes: the call; lock
     # and recap, in that transaction, which takes a call to begin; those mails; lock, batch and

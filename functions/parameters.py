@@ -130,11 +130,6 @@ def credentials() -> tuple[Any, str]:
     return given, project or ""
 
 
-def in_emulator() -> bool:
-    """Whether this process belongs to the local emulator suite."""
-    return os.environ.get("FUNCTIONS_EMULATOR") == "true"
-
-
 def api_stand_ins() -> str | None:
     """`host:port` of the stand-ins for Google's APIs; only the local cloud sets it."""
     return os.environ.get("GOOGLE_API_STAND_INS")
@@ -168,5 +163,6 @@ def local_mail_key() -> str:
 
 
 def _local(name: str) -> str | None:
-    given = os.environ if in_emulator() else _handed_in
+    in_emulator = os.environ.get("FUNCTIONS_EMULATOR") == "true"
+    given = os.environ if in_emulator else _handed_in
     return given.get(name) or None

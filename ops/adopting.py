@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from functions.firestore.model import Document, Query, Write, write_as_read
-from functions.wall.address import address_hash, guest_uid, mailbox, normalised
+from functions.wall.address import address_hash, guest_uid, is_guest_uid, mailbox, normalised
 from ops.cloud import Cloud, OpsError, Outside, parser_of, run, say
 from ops.firebase import write_each
 
@@ -57,7 +57,7 @@ def _writes(users: Iterable[Document], wanted: OptOuts) -> Sequence[Write]:
     for user in users:
         there[user.path] = user
         uid, email = user.path.partition("/")[2], user.fields.get("email")
-        if uid.startswith(guest_uid("")) or not isinstance(email, str) or "@" not in email:
+        if is_guest_uid(uid) or not isinstance(email, str) or "@" not in email:
             continue
         owner = _mailbox(email)
         missing[_record(owner)].setdefault("accounts", {})[uid] = True
@@ -95,15 +95,6 @@ def _record(owner: str) -> str:
     return f"users/{guest_uid(address_hash(owner))}"
 
 
-def _flags(what: str) -> set[str]:
-    """The flags of `recap`, or of `all`."""
-    if what == _ALL:
-        return set(FLAGS)
-    if what not in FLAGS:
-        raise ValueError(f"{what!r} is none of {', '.join(FLAGS)}, {_ALL}")
-    return {what}
-
-
 def _of_file(path: Path) -> OptOuts:
     """Opt-outs of a CSV; a first line without an address is its heading.
 
@@ -119,7 +110,9 @@ def _of_file(path: Path) -> OptOuts:
                     continue
                 if len(cells) < 2 or not _ADDRESS.fullmatch(cells[0]):  # noqa: PLR2004 - a pair
                     raise OpsError(f"{path}, line {number}: write `address,what`.")
-                found[_mailbox(cells[0])] |= _flags(cells[1].lower())
+                if (what := cells[1].lower()) not in (*FLAGS, _ALL):
+                    raise ValueError(f"{what!r} is none of {', '.join(FLAGS)}, {_ALL}")
+                found[_mailbox(cells[0])] |= set(FLAGS) if what == _ALL else {what}
     except (OSError, ValueError) as error:
         raise OpsError(f"{path}: {error}") from error
     return found

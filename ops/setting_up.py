@@ -156,6 +156,8 @@ class SetUp:
             if not path.exists() or path.read_text(encoding="utf-8") != text:
                 say(f"  {path.name} is missing or old: ops/setup writes it")
                 lacks.append(Lack(path.name))
+        if lacks and all(lack.is_under_way for lack in lacks):
+            raise OpsError("Google is still at work: run this again in some minutes.")
         if lacks:
             raise OpsError(f"Missing: {len(lacks)}. ops/setup {self._cloud.project} makes it.")
         say("Everything is there.")
@@ -265,7 +267,7 @@ def _ask_for_hosts(project: str, outside: Outside) -> None:
         return
     with suppress(EOFError):  # nobody is there
         said = outside.ask("Hosts of the photos, beside this project's buckets (none: Enter): ")
-        hosts = [host.strip() for host in said.split(",") if host.strip()]
+        hosts = [host.strip().removeprefix("https://") for host in said.split(",") if host.strip()]
         set_own(outside.root, project, "PHOTO_HOSTS", ",".join(["project", *hosts]))
 
 

@@ -66,6 +66,13 @@ _DURATIONS: Final[Mapping[str, str]] = {
     "maxBackoffSeconds": "maxBackoff",
 }
 """Limits of a queue that Cloud Tasks names otherwise than the manifest."""
+_FORMS: Final[Mapping[object, tuple[str, str]]] = {
+    BoolParam: ("(?i:true|false)", "true or false"),
+    IntParam: ("[0-9]+", "a whole number"),
+    "PUBLIC_BASE_URL": (r"https://[^/\s]\S*", "https:// and a host"),
+    "PHOTO_HOSTS": ("(?!.*://).*", "hosts without https://"),
+}
+"""Forms of settings, by their kind or name, and the form in words."""
 _RENDER: Final = """\
 import json, yaml
 from firebase_functions.private import serving
@@ -232,14 +239,13 @@ def _check(settings: Mapping[str, str]) -> None:
     """A deploy accepts any text: a switch that is `yes` would be off without a word.
 
     Raises:
-        OpsError: a switch or a number has another text.
+        OpsError: a setting has another form.
     """
     for parameter in DECLARED.values():
+        form, means = _FORMS.get(parameter.name) or _FORMS.get(type(parameter), (".*", ""))
         text = settings.get(parameter.name, "")
-        if isinstance(parameter, BoolParam) and text.lower() not in ("true", "false"):
-            raise OpsError(f"{parameter.name} is {text or 'empty'} in .env: write true or false.")
-        if isinstance(parameter, IntParam) and not re.fullmatch("[0-9]+", text):
-            raise OpsError(f"{parameter.name} is {text or 'empty'} in .env: write a whole number.")
+        if not re.fullmatch(form, text):
+            raise OpsError(f"{parameter.name} is {text or 'empty'} in .env: write {means}.")
 
 
 def set_own(root: Path, project: str, name: str, value: str) -> None:

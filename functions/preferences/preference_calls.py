@@ -24,7 +24,7 @@ from functions.preferences.preferences import (
     Flag,
     account_address,
     address_record_id,
-    flags,
+    chosen,
     has_verified,
     on_wire,
     read_choices,
@@ -157,5 +157,8 @@ def _turned_on(event: DocumentWritten) -> list[Flag]:
         return []
     if account_address(before) != account_address(after):
         return []  # what was off was off for another address
-    were, are = flags(before), flags(after)
-    return [flag for flag in (Flag.RECAP, Flag.LIFECYCLE) if are[flag] and not were[flag]]
+    return [
+        flag
+        for flag in (Flag.RECAP, Flag.LIFECYCLE)
+        if chosen(before, flag) is False and chosen(after, flag) is not False
+    ]

@@ -53,11 +53,6 @@ def _stored(record: Mapping[str, Any]) -> Mapping[str, Any]:
     return stored if isinstance(stored, Mapping) else {}
 
 
-def flags(record: Mapping[str, Any] | None) -> dict[Flag, bool]:
-    """Whether the user of `record`, which may be missing, wants each kind of mail."""
-    return {flag: chosen(record, flag) is not False for flag in Flag}
-
-
 def on_wire(choices: Mapping[Flag, bool]) -> dict[str, bool]:
     """The `preferences` of a response (spec 4.2)."""
     return {flag.value: value for flag, value in choices.items()} | {TRANSACTIONAL: True}
@@ -139,6 +134,11 @@ def address_record_id(record: Mapping[str, Any] | None) -> str | None:
     return guest_uid(address_hash(mailbox(address))) if address else None
 
 
+def own_record_id(account: Mapping[str, Any]) -> str:
+    """Id of the record of the account's own address."""
+    return guest_uid(address_hash(account_address(account) or ""))
+
+
 def account_ids(record: Mapping[str, Any] | None) -> list[str]:
     """Ids of the accounts that the record of a mailbox lists, at most `MAX_READ`."""
     return listed_in(record, ACCOUNTS)
@@ -182,7 +182,7 @@ class AddressRecords:
         Accounts that have left the mailbox whose record is `box` are left out.
         """
         present = {uid: user for uid, user in accounts.items() if address_record_id(user) == box}
-        equal = {uid: user for uid, user in present.items() if _record_id(user) == address}
+        equal = {uid: user for uid, user in present.items() if own_record_id(user) == address}
         others = {uid: user for uid, user in present.items() if uid not in equal}
         return cls(named=named, own=own, accounts=equal, relatives=others)
 
@@ -205,14 +205,9 @@ class AddressRecords:
         return replace(self, accounts=accounts, relatives=relatives)
 
     def changed(self, choices: Mapping[Flag, bool]) -> Self:
-        """The records with `choices`, of which relatives only have flags turned off."""
-        off = {flag: value for flag, value in choices.items() if not value}
-        return replace(
-            self,
-            own=_with(self.own, choices),
-            accounts=_with(self.accounts, choices),
-            relatives=_with(self.relatives, off),
-        )
+        """The records with `choices`, which in the own records outweigh those of relatives."""
+        own, accounts = _with(self.own, choices), _with(self.accounts, choices)
+        return replace(self, own=own, accounts=accounts)
 
     def doubtful(self) -> set[str]:
         """The accounts whose choice counts only where their address is verified."""
@@ -245,10 +240,6 @@ class AddressRecords:
             }
             return not _is_off(counted, flag)
         return not _is_off({**self.accounts, **self.relatives}, flag)
-
-
-def _record_id(account: Mapping[str, Any]) -> str:
-    return guest_uid(address_hash(account_address(account) or ""))
 
 
 def _with(records: Records, choices: Mapping[Flag, bool]) -> Records:

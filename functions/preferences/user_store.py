@@ -16,13 +16,13 @@ from functions.preferences.preferences import (
     UNREACHABLE_UNTIL,
     AddressRecords,
     Flag,
-    account_address,
     account_ids,
     address_record_id,
     chosen,
     listed_in,
+    own_record_id,
 )
-from functions.wall.address import address_hash, guest_uid
+from functions.wall.address import is_guest_uid
 
 CALL_SECONDS: Final = 10.0
 """Limit of one call with its retries; a person is waiting."""
@@ -43,7 +43,7 @@ class UserStore:
         of the mailbox. Links without `box` are about the mailbox of the account, or of `uid`.
         """
         records = self._read({uid, box or uid})
-        is_account = not uid.startswith(guest_uid(""))
+        is_account = not is_guest_uid(uid)
         if box is None:
             box = address_record_id(records.get(uid)) if is_account else uid
             if box is None:
@@ -53,7 +53,7 @@ class UserStore:
         if not is_account:
             address = uid
         elif address_record_id(records.get(uid)) == box:
-            address = guest_uid(address_hash(account_address(records[uid]) or ""))
+            address = own_record_id(records[uid])
         listed = account_ids(records.get(box))
         records |= self._read({address, *listed} - {uid, box})
         own = {box: records.get(box, {})} | {key: records[key] for key in records if key == address}

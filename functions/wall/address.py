@@ -1,7 +1,10 @@
 """E-mail addresses as guests type them, and the forms in which they are compared (design 3.52)."""
 
 import hashlib
+import re
 from typing import Final
+
+_GUEST_UID: Final = re.compile(r"guest-[0-9a-f]{32}")
 
 _GMAIL: Final = ("gmail.com", "googlemail.com")
 
@@ -26,6 +29,11 @@ def mailbox(email: str) -> str:
 def guest_uid(guest_id: str) -> str:
     """Id of the user record of an address, with or without an account (design 3.53)."""
     return f"guest-{guest_id}"
+
+
+def is_guest_uid(uid: str) -> bool:
+    """Whether `uid` is that of an address; an app may call its own users `guest-42`."""
+    return bool(_GUEST_UID.fullmatch(uid))
 
 
 def address_hash(address: str) -> str:

@@ -46,12 +46,3 @@ def copy(documents: Documents, event_id: str, photo_id: str) -> None:
 def remove(documents: Documents, event_id: str, photo_id: str) -> None:
     """Delete the copy, if there is one."""
     documents.commit(Delete(f"events/{event_id}/wall/{photo_id}"))
-
-
-def close_brake_if_spent(documents: Documents, spending: Mapping[str, float]) -> None:
-    """Close the brake if the month's budget is spent.
-
-    https://cloud.google.com/billing/docs/how-to/budgets-programmatic-notifications
-    """
-    if spending["costAmount"] >= spending["budgetAmount"]:
-        documents.commit(Put(BRAKE, {"by": "the budget"}))

@@ -5,7 +5,8 @@
 
 A deleted event leaves its tombstone and nothing else; its id is never given out again. The event as
 it is now decides who may read the documents under it. No client can make an event where a tombstone
-is (`firestore.rules`): another tenant's event would open the first's documents.
+is (`firestore.rules`): another tenant's event would open the first's documents. What an operator
+has restored from a backup stays.
 
 Names and addresses of guests leave an event's photos some days after it was archived. The event as
 it is now decides, when the timer is written and when it is due: triggers may run late and out of
@@ -64,11 +65,13 @@ class OrphanCleanup:
     page_size: int = _PAGE
 
     def empty(self, event_id: str) -> None:
-        """Delete the documents under an event that was deleted.
+        """Delete the documents under an event that was deleted, and is not restored.
 
         Raises:
             TimeUpError: a minute was not enough; run it again.
         """
+        if self._is_restored(event_id):
+            return
         self.documents.commit(Put(f"deletedEvents/{event_id}", {"deletedAt": self.clock.now()}))
         self._delete_all(event_id, self.clock.monotonic() + _EMPTYING_SECONDS)
 
@@ -87,11 +90,18 @@ class OrphanCleanup:
         )
         for tombstone in self.documents.find(tombstones):
             try:
-                self._delete_all(tombstone.id, until)
+                if not self._is_restored(tombstone.id):
+                    self._delete_all(tombstone.id, until)
             except Exception:  # the next sweeps begin with other events
                 self.documents.commit(Put(tombstone.path, {"deletedAt": self.clock.now()}))
                 raise
             self._mark_emptied(tombstone)
+
+    def _is_restored(self, event_id: str) -> bool:
+        """Whether a script has made the event again since it had its tombstone; no client can."""
+        paths = (f"events/{event_id}", f"deletedEvents/{event_id}")
+        event, tombstone = self.documents.get_all(paths)
+        return bool(event and tombstone and event.created > tombstone.created)
 
     def _delete_all(self, event_id: str, until: float) -> None:
         """Delete the documents under the event, at any depth."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from functions import log
+from functions.firestore.model import Put
 from functions.gcp.triggers import DocumentWritten, run_again
 from functions.wall import public_wall
 from functions.wall.retention import TimeUpError, due_at
@@ -44,8 +45,12 @@ def event_written(service: "Service", event: DocumentWritten) -> None:
 
 
 def budget_reported(service: "Service", spending: Mapping[str, float]) -> None:
-    """A message of the month's budget, several a day."""
-    public_wall.close_brake_if_spent(service.documents, spending)
+    """Close the brake once the month's budget is spent; Google reports several times a day.
+
+    https://cloud.google.com/billing/docs/how-to/budgets-programmatic-notifications
+    """
+    if spending["costAmount"] >= spending["budgetAmount"]:
+        service.documents.commit(Put(public_wall.BRAKE, {"by": "the budget"}))
 
 
 def sweep(service: "Service") -> None:

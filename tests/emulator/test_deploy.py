@@ -205,7 +205,7 @@ def test_the_local_suite_builds_pages_of_its_own() -> None:
 
 
 def test_pages_that_are_built_by_hand_leave_the_catalogue_there(tmp_path: Path) -> None:
-    """As console/README.md has it, for somebody who draws while the suite runs."""
+    """A build by hand, as console/README.md has it, keeps the page of event types."""
     for name in ("events.html", "openapi.json"):
         (tmp_path / name).write_text("made by Python")
     build = ["node", "console/build.mjs", "--site", str(tmp_path)]

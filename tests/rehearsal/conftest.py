@@ -32,7 +32,7 @@ ROOT: Final = Path(__file__).parents[2]
 HERE: Final = Path(__file__).parent
 COPIED: Final = (
     *("main.py", "firebase.json", "firestore.indexes.json", "firestore.rules", "requirements.txt"),
-    *("functions", "ops", "tools/__init__.py", "tools/env_file.py"),
+    *("functions", "ops", "tools"),
 )
 _MAIN: Final[dict[str, Callable[..., int]]] = {
     "apply": applying.main,

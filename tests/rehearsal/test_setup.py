@@ -387,11 +387,13 @@ def test_an_odd_line_of_settings_is_told_by_its_number(operator: Operator) -> No
         ("ENFORCE_APP_CHECK=yes", "ENFORCE_APP_CHECK is yes in .env: write true or false."),
         ("PUBLIC_WALL=", "PUBLIC_WALL is empty in .env: write true or false."),
         ("THREADS=many", "THREADS is many in .env: write a whole number."),
+        ("PUBLIC_BASE_URL=a.wall", "PUBLIC_BASE_URL is a.wall in .env: write https:// and a host."),
+        ("PHOTO_HOSTS=project,https://a.wall", "in .env: write hosts without https://."),
         ("VPC_CONNECTOR=a\nVPC_EGRESS=all", "'all' is not a valid VpcEgressSetting"),
     ],
 )
 def test_a_setting_of_another_kind_is_told(operator: Operator, line: str, told: str) -> None:
-    """firebase-tools accept any text, and a switch that is `yes` would be off."""
+    """A deploy accepts any text: a switch would be off, and links in mails lead nowhere."""
     (operator.checkout / ".env.acme").write_text(line)
     (operator.checkout / "manifest.json").unlink()  # it is of the old settings
     assert told in operator.stopped("setup")
@@ -440,7 +442,9 @@ def test_indexes_that_are_being_built_are_not_deployed_again(
     """Google takes minutes; `ops/check` tells when they are done."""
     assert "ops/check acme tells when it is done." in first_run.said
     ready.google.sleep(-BUILD_SECONDS)
-    assert "is being built" in ready.stopped("check")
+    said = ready.stopped("check")
+    assert "is being built" in said
+    assert said.endswith("\nGoogle is still at work: run this again in some minutes.\n")
     ready.done("setup")
     assert not ready.google.changes + ready.commands
 
@@ -508,7 +512,7 @@ def test_where_photos_lie_is_asked_once(operator: Operator) -> None:
     env = operator.checkout / ".env.acme"
     operator.run("setup")
     assert not env.exists(), "nobody was there to answer"
-    operator.hosts = " images.wall.events, cdn.wall.events/a "
+    operator.hosts = " https://images.wall.events, cdn.wall.events/a "
     operator.run("setup")
     assert env.read_text() == "PHOTO_HOSTS=project,images.wall.events,cdn.wall.events/a\n"
     operator.hosts = "other.wall.events"

@@ -57,7 +57,7 @@ def smooth(make: Callable[[Simulation], Any]) -> Callable[[Simulation], Any]:
 
 
 def test_two_instances_interleave_at_every_call() -> None:
-    """Without any fault, the other one may come in between a read and a write."""
+    """Without any fault, one instance may write between the other's read and write."""
     assert first_violation(smooth(Counting), range(20)) is not None
     assert first_violation(smooth(lambda s: Counting(s, with_version=True)), range(20)) is None
 
@@ -152,7 +152,7 @@ def test_in_parallel_is_at_the_same_time() -> None:
 
 
 def test_a_decision_that_is_taken_back_takes_the_plain_course() -> None:
-    """And leaves all others as they were."""
+    """A decision that is taken back leaves all others as they were."""
     free, bound = Choices(3), Choices(3, {"b"})
     names = ["a", "b", "c", "d", "e"]
     options = range(8)

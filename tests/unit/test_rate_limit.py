@@ -1,6 +1,7 @@
 """Spec 8 and design 3.7: the record that counts one client's calls of one hour."""
 
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -52,9 +53,10 @@ class Contended(InMemoryDocuments):
     seconds = 0.0
 
     def commit(self, *_: Write, **limits: float) -> Sequence[Written]:
-        """Fail, as Firestore does."""
+        """Fail after a while, as Firestore does."""
         self.asked += 1
         self.seconds = limits["seconds"]
+        time.sleep(0.02)  # so that more calls come than a client has
         raise TimeoutError
 
 
@@ -125,6 +127,9 @@ def test_a_client_that_goes_on_is_not_counted_any_more() -> None:
     limiter = limit(counts)
     assert {outcome(limiter, "f") for _ in range(5)} == {REFUSED}
     assert counts.asked == 1
+    with pytest.raises(CallError) as refused:
+        limiter.require("f", "203.0.113.7")
+    assert refused.value.details == {"reason": "calls", "possibleFrom": "2026-05-01T19:00:00.000Z"}
 
 
 def test_instances_count_together() -> None:

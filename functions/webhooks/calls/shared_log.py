@@ -226,8 +226,10 @@ class SharedLog:
             CallError: the refusal of the link, where the share has ended.
         """
         share = self._living(event_id, share_id)
-        names = Subscription(share.url, given_id=share.endpoint).names
-        deliveries = self.deliveries.newest(event_id, names, outcome, event_type, after)
+        present = self.settings.load(event_id).by_url.get(share.url)  # perhaps under another id
+        endpoint = Subscription(share.url, given_id=share.endpoint)
+        names = dict.fromkeys((*endpoint.names, *(present.names if present else ())))
+        deliveries = self.deliveries.newest(event_id, [*names], outcome, event_type, after)
         page: list[Delivery] = []
         last, size, read = None, 0, 0
         for cursor, delivery in deliveries:

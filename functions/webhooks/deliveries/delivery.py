@@ -222,7 +222,7 @@ class Delivery:
     def due_since(self) -> datetime:
         """When the due attempt begins to lag: the very first at the write, others when due."""
         due = self.next_attempt_at or self.created_at
-        if self.written_at and not self.attempts and not self.round and due <= self.created_at:
+        if self.written_at and not self.attempts and due <= self.created_at:
             return self.written_at
         return due
 

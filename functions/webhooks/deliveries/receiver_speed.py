@@ -5,9 +5,8 @@ seconds. So an attempt goes to the slow queue where it could hold up attempts at
 
 receiver      an attempt at it goes to the slow queue
 any           while another attempt at it is under way for longer than SLOW_AFTER
-not known     while another attempt at it is under way,
-to be fast    or its event has UNPROVEN_OF_AN_EVENT such attempts under way,
-              or its tenant an even part of UNPROVEN_AT_ONCE, or all tenants UNPROVEN_AT_ONCE
+not known     while its event has UNPROVEN_OF_AN_EVENT such attempts under way,
+to be fast    or its tenant an even part of UNPROVEN_AT_ONCE, or all tenants UNPROVEN_AT_ONCE
 slow          always, but for one attempt in TRIED_AGAIN_AFTER_SECONDS: is the receiver still slow?
 """
 
@@ -35,7 +34,8 @@ UNPROVEN_AT_ONCE: Final = 60
 """Most attempts under way at receivers that are not known to be fast, of the 120 of an instance."""
 
 UNPROVEN_OF_AN_EVENT: Final = 3
-"""Most such attempts of one event: twenty floods leave room for other events of the tenant."""
+"""Most such attempts of one event: as many as the messages of an upload to a URL, and so few that
+twenty floods leave room for other events of the tenant."""
 
 _REMEMBERED: Final = 10_000
 """Receivers that are remembered at most."""
@@ -83,18 +83,16 @@ class FastReceivers:
         known = self._known.get(receiver)
         late = now - SLOW_AFTER.total_seconds()
         with self._lock:
-            unproven = [
-                attempt.receiver
-                for attempt in self._under_way
-                if not attempt.is_proven or attempt.since <= late
-            ]
-        if receiver in unproven:
+            under_way = list(self._under_way)
+        unproven = [each for each in under_way if not each.is_proven or each.since <= late]
+        here = [attempt for attempt in unproven if attempt.receiver == receiver]
+        if any(attempt.since <= late for attempt in here):
             return True
         if known and not known.is_slow:
             return False
-        if known and now - known.tried_at < TRIED_AGAIN_AFTER_SECONDS:
+        if known and (here or now - known.tried_at < TRIED_AGAIN_AFTER_SECONDS):
             return True
-        return self._has_too_many_under_way(event_id, unproven)
+        return self._has_too_many_under_way(event_id, [attempt.receiver for attempt in unproven])
 
     def _has_too_many_under_way(self, event_id: str, unproven: Sequence[_Receiver]) -> bool:
         events = [event_id, *(other for other, _ in unproven)]

@@ -99,7 +99,7 @@ class Redelivery:
             self.pace.take_back(ended.event_id)
             # By another call that wants the same, or by this call, and the answer was lost.
             found = self.deliveries.load(delivery.event_id, delivery.id)
-            if not found or not (found.is_untried and found.round):
+            if not found or not found.is_untried:
                 return False
             delivery = found
         self.task_queue.enqueue(attempt_task(delivery))

@@ -41,7 +41,7 @@ def test_no_module_imports_from_a_higher_layer(module: Path) -> None:
 
 
 def test_an_import_from_a_higher_layer_is_found() -> None:
-    """Also one of types alone, and one that is loaded later."""
+    """An import of types alone, and one that is loaded later, are found as well."""
     for text in ('import type { A } from "../ui/a.tsx";', 'await import("../ui/a.tsx")'):
         assert IMPORTED.findall(text) == ["../ui/a.tsx"]
     assert layer(SOURCE / "ui" / "a.tsx") > layer(SOURCE / "data" / "a.ts")

@@ -109,6 +109,16 @@ def test_a_click_right_after_a_rotation_counts(people: People) -> None:
     assert people.record("u1")["emailPreferences"]["recap"] is False
 
 
+def test_keys_that_verify_are_not_read_anew(people: People) -> None:
+    """Design 3.57: a process keeps keys for five minutes, also a disabled version."""
+    kept = "a key that was disabled since, 32 b"
+    people.kept_keys["EMAIL_PREFS_KEY"] = (kept,)
+    request = flask.Request({"REMOTE_ADDR": "203.0.113.7"})
+    data = {"token": TokenKeys([kept]).issue("u1", NOW)}
+    call = Call(function="getEmailPreferences", data=data, request=request)
+    assert preference_calls.get_email_preferences(people.service, call) == answer()
+
+
 def test_opening_a_link_leads_to_the_page_and_changes_nothing(people: People, visit: Visit) -> None:
     """A scanner that opens every link changes nothing; a person is asked on the page."""
     for method in ("GET", "HEAD"):

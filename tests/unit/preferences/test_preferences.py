@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from functions.call_rules import CallError
 from functions.preferences.preferences import (
+    AddressRecords,
     email_address,
-    flags,
     on_wire,
     opted_out_of_recap,
     read_choices,
@@ -18,10 +18,14 @@ from functions.preferences.preferences import (
 FLAGS = ("lifecycle", "recap", "marketing")
 
 
+def flags(account: dict[str, Any]) -> Any:
+    """The flags of an address that has one account."""
+    return AddressRecords(accounts={"u1": account}).flags({})
+
+
 @pytest.mark.parametrize(
     ("stored", "out"),
     [
-        (None, False),
         ({}, False),
         ({"emailPreferences": None}, False),
         ({"emailPreferences": []}, False),
@@ -31,7 +35,7 @@ FLAGS = ("lifecycle", "recap", "marketing")
         ({"emailPreferences": {"lifecycle": False}}, True),
     ],
 )
-def test_opted_out_of_recap(stored: dict[str, Any] | None, out: bool) -> None:
+def test_opted_out_of_recap(stored: dict[str, Any], out: bool) -> None:
     """Spec 4.1 rule 3: a user with recap or lifecycle off gets no recap."""
     assert opted_out_of_recap(flags(stored)) is out
 
@@ -57,6 +61,7 @@ def test_flags(stored: dict[str, bool | None]) -> None:
         ({"recap": False, "emailPreferences.x": False}, "recap"),
         ({"recap": 1}, "true or false"),
         ({"recap": None}, "true or false"),
+        ({"recap": False, "lifecycle": 0}, "true or false"),
         ({"recap": "false"}, "true or false"),
         ({"recaps": False}, r"^Unknown argument recaps in preferences: write recap\.$"),
     ],

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import pytest
 
+from emulator.neighbours.sendgrid import accepted, refused
 from functions.firestore.model import Put
 from functions.recap.mail.layout import MIN_CONTRAST, Colours, contrast
 from tests.unit.recap.parts import EVENT, TENANT, House
@@ -114,6 +115,14 @@ def test_a_logo_on_another_host_is_in_no_mail_and_the_answer_says_so(house: Hous
     (note,) = notes
     assert "logo is not shown, as its host is none of PHOTO_HOSTS: cdn.example:8443." in note
     house.later(hours=24)
+    house.photo("b@example.com", photo_id="b")
+    house.photo("c@example.com", photo_id="c")
+    house.answers = [accepted("m"), refused(401)]
+    house.refusal()
+    assert house.send().notes[1:] == notes  # of the rest of an interrupted recap, too
+    house.later(hours=24)
+    house.photo("b@example.com", photo_id="b", status="rejected")
+    house.photo("c@example.com", photo_id="c", status="rejected")
     house.photo("a@example.com", url="https://cdn.example/hidden.jpg")
     house.opt_out("a@example.com")
     assert house.send().notes == []  # where nobody gets a mail, neither logo nor photo is missed

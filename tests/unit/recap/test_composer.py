@@ -119,7 +119,7 @@ def test_every_photo_is_in_the_mail_as_a_picture_or_a_link(
 
 @pytest.mark.parametrize(("small", "pictures"), [(False, 8), (True, 116)])
 def test_a_hundred_and_twenty_photos_are_in_the_mail_of_one(*, small: bool, pictures: int) -> None:
-    """As far as 100 kB carry: pictures become links before a photo is left out."""
+    """A mail has 100 kB: pictures become links before a photo is left out."""
     photos = _pictures(120, _STORED, small=small)
     message = composer_of().message([_recipient(photos)])
     text, html = _parts(message)

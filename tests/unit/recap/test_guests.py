@@ -9,6 +9,7 @@ import pytest
 from functions.recap.audience.guests import Audience, Guest, least_recently_mailed_first
 from functions.recap.audience.photos import (
     MAX_REEL,
+    Newest,
     PhotoHosts,
     Picture,
     is_resized,
@@ -77,6 +78,8 @@ def test_addresses_are_unique_trimmed_and_case_folded() -> None:
     ]
     assert audience.invalid == 1
     assert audience.photo_count == 7
+    audience = _audience(Mode.PERSONAL, _photo(1, "a@MÜNCHEN.example.com"))
+    assert audience.find("A@xn--mnchen-3ya.example.com") is audience.guests[0]
 
 
 def test_a_guest_has_the_id_of_the_normalised_address() -> None:
@@ -89,11 +92,20 @@ def test_a_guest_has_the_id_of_the_normalised_address() -> None:
 def test_a_guest_has_the_newest_name_and_all_photos() -> None:
     """Spec 4.1, `personal`: the newest photos first."""
     photos = [_photo(n, "a@example.com", uploaderName=f"Anna {n}") for n in range(100)]
+    photos.append(_photo(100, "a@example.com", uploaderName=""))
     (guest,) = _audience(Mode.PERSONAL, *photos[50:], *photos[:50]).guests
     assert guest.name == "Anna 99"
-    assert guest.photo_count == 100
-    newest = [f"https://example.com/{n}.jpg" for n in range(99, -1, -1)]
+    assert guest.photo_count == 101
+    newest = [f"https://example.com/{n}.jpg" for n in range(100, -1, -1)]
     assert [picture.url for picture in guest.newest.pictures()] == newest
+
+
+def test_one_picture_is_kept_in_any_room() -> None:
+    """A guest whose only photo has a long address sees it all the same."""
+    newest = Newest(room=0, at_most=3)
+    for number in range(3):
+        newest.add(str(number), (False, NOON + timedelta(minutes=number)), Picture(str(number), ""))
+    assert [picture.thumb for picture in newest.pictures()] == ["2"]
 
 
 def test_the_reel_begins_with_what_is_featured() -> None:

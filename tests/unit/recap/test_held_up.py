@@ -119,6 +119,25 @@ def test_an_error_after_the_effect_of_a_write_is_not_counted_twice(
     assert (answered, house.recap()["sent"]) == (sent, sent)
 
 
+@pytest.mark.parametrize(("step", "sent"), [(START, GUESTS - 2), (RELEASE, GUESTS)])
+def test_an_answer_says_that_a_record_is_missing(house: House, step: Step, sent: int) -> None:
+    """A batch may be under way by its record, or the lock may still be held, for the lease."""
+    what, number = step
+    assert house.refusal(At(what, fail, number=number)).message == (
+        f"{sent} mails were sent, but not all of it could be recorded; call again in ten minutes "
+        "to send the rest."
+    )
+
+
+def test_a_machine_that_stood_still_sends_nothing_after_its_lease(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A monotonic clock may not count a sleep of the machine: the lease does."""
+    monkeypatch.setattr(House, "monotonic", lambda _: 0.0)
+    held_up(house, START, before=False)
+    assert house.addresses == [guest(number) for number in range(2, GUESTS)]
+
+
 @pytest.mark.parametrize("step", [START, LAST_START, SETTLE, RELEASE])
 def test_a_write_whose_answer_was_lost_is_recognised(house: House, step: Step) -> None:
     """The repeated commit fails, as the record is what the first one has written."""
@@ -133,6 +152,15 @@ def test_a_write_whose_answer_was_lost_is_recognised(house: House, step: Step) -
     lost = At(step[0], lose, number=step[1])
     assert house.send(in_time) == RecapResult(sent=GUESTS, skipped=0)
     assert (house.recap()["state"], house.recap()["sent"]) == ("sent", GUESTS)
+
+
+def test_a_lock_that_other_calls_write_is_taken_in_the_end(house: House) -> None:
+    """A transaction that gives up is begun again, because calls hold the lock only shortly."""
+
+    def contended() -> None:
+        raise ChangedMeanwhileError
+
+    assert house.send(At("end locks", contended, before=True)).sent == GUESTS
 
 
 def test_a_late_start_of_a_recap_that_another_call_gave_up_sends_nothing(house: House) -> None:

@@ -304,7 +304,8 @@ def test_a_photo_of_another_host_is_in_no_mail_and_the_answer_says_so(
     """Spec 4.9: preview and recap name the hidden photo's host; the guest has the other photos."""
     house.hosts = "example.com"
     house.photo("a@example.com")
-    house.photo("a@example.com", url="https://evil.example/track.gif")
+    other = "https://evil.example/track.gif"
+    house.photo("a@example.com", url=other, thumbUrl=other)
     preview = house.preview(mode=mode)
     result = house.send(mode=mode)
     assert (result.message, result.notes) == (None, preview.notes)

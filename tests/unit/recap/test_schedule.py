@@ -140,6 +140,16 @@ def test_a_task_that_comes_too_early_comes_back(planned: Planned) -> None:
     assert not planned.house.mails
 
 
+def test_a_recap_that_gets_no_slot_is_tried_again(planned: Planned) -> None:
+    """Spec 8: the tenant's other recaps and previews end before the hour is over."""
+    planned.plan()
+    slot = planned.house.slots.slot
+    with slot(TENANT), slot(TENANT), pytest.raises(NotDueError):
+        planned.run()
+    planned.run()
+    assert planned.record["state"] == "sent"
+
+
 def test_a_plan_that_replaces_another_while_that_is_sent_stays(planned: Planned) -> None:
     """The outcome of the first plan is not written over the second one."""
     planned.plan()

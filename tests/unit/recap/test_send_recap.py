@@ -28,6 +28,8 @@ from functions.wall.address import address_hash
 from tests.in_memory.adapters import KEYS
 from tests.unit.recap.parts import ERRORS, EVENT, NOON, ORGANIZER, At, House, fail, guest
 
+BAD = b'{"errors": [{"message": "no", "field": "personalizations.0.to.0.email"}]}'
+"""The mail service refuses the first address of a request."""
 _ONE_MAILBOX = [
     ("Ann@example.com", "ann@example.com"),
     ("ann@example.com", "ann+party@example.com"),
@@ -201,8 +203,7 @@ def test_only_new_sends_nobody_a_second_recap_when_it_continues(
 def test_only_new_never_sends_a_second_recap(house: House) -> None:
     """Spec 4.1, `onlyNew`; a refused address has had its turn, so that it keeps nobody waiting."""
     house.guests(2)
-    bad = b'{"errors": [{"message": "no", "field": "personalizations.0.to.0.email"}]}'
-    house.answers = [Answer(400, {}, bad)]
+    house.answers = [Answer(400, {}, BAD)]
     assert house.send(onlyNew=True).sent == 1
     house.later(hours=24)
     nobody = "Every guest has had a recap of this event; leave onlyNew out to send another one."
@@ -287,9 +288,9 @@ def test_a_mail_service_that_takes_nothing_says_who_can_fix_it(
     assert whose in refused.message
     printed = capfd.readouterr().out
     lines = [json.loads(line) for line in printed.splitlines()]
-    assert [(line["message"], line["cause"]) for line in lines] == [
-        ("recap.batch", cause),
-        ("recap.done", cause),
+    assert [(line["severity"], line["message"], line["cause"]) for line in lines] == [
+        ("WARNING", "recap.batch", cause),
+        ("ERROR", "recap.done", cause),
     ]
     assert not any(word in refused.message + printed for word in ("SG.", "@", "is not", "Maximum"))
     assert house.send().sent == 1
@@ -375,8 +376,7 @@ def test_a_busy_mail_service_is_waited_for_45_seconds_after_the_last_accepted_ba
 def test_an_address_that_the_mail_service_refuses_is_skipped(house: House) -> None:
     """All other guests of the batch get the mail."""
     house.guests(2)
-    bad = b'{"errors": [{"message": "no", "field": "personalizations.0.to.0.email"}]}'
-    house.answers = [Answer(400, {}, bad)]
+    house.answers = [Answer(400, {}, BAD)]
     assert house.send() == RecapResult(sent=1, skipped=1)
     assert house.addresses == [guest(1)]
     (batch,) = house.batches()
@@ -442,6 +442,33 @@ def test_an_unknown_batch_counts_as_sent_and_no_further_batch_leaves(
     assert again.message is None
     assert any("did not confirm 2 of the mails" in note for note in again.notes)
     assert house.addresses == [guest(number) for number in (2, 3, 4)]
+
+
+@pytest.mark.parametrize(
+    ("answers", "others"),
+    [
+        ([accepted("m")], "All other 2 mails were sent."),
+        ([Answer(400, {}, BAD), accepted("m")], "The other mail was sent."),
+    ],
+)
+def test_mails_beside_an_unknown_batch_are_told_of(
+    house: House, answers: list[Answer], others: str
+) -> None:
+    """Spec 7.1, internal: the organizer reads how many guests have the mail for certain."""
+    house.guests(3)
+    house.answers = [*answers, Answer(502, {}, b"<html>")]
+    assert house.refusal().message.endswith(f"nothing by then. {others}")
+
+
+@pytest.mark.parametrize(("guests", "state"), [(0, "empty"), (1, "sent")])
+def test_the_end_of_a_recap_is_no_error(
+    house: House, capfd: pytest.CaptureFixture[str], guests: int, state: str
+) -> None:
+    """An error in the log would alert the operator."""
+    house.guests(guests)
+    house.send()
+    line = json.loads(capfd.readouterr().out.splitlines()[-1])
+    assert (line["severity"], line["message"], line["state"]) == ("INFO", "recap.done", state)
 
 
 def test_the_record_names_no_address(house: House) -> None:

@@ -83,15 +83,18 @@ def test_a_plan_is_replaced_as_it_was_read_or_not_at_all(recaps: RecapStore) -> 
 
 
 def test_a_call_without_the_lock_writes_nothing(recaps: RecapStore) -> None:
-    """A call that has lost the lock cannot plan, start or release."""
+    """A call that has lost the lock cannot plan, start, send again or release."""
     claim = _take(recaps)
-    claim.plan(plan([["a"]], per_batch=2), skipped=0, left=0)
-    [batch] = recaps.batches(claim.key)
+    claim.plan(plan([["a"], ["b"]], per_batch=1), skipped=0, left=0)
+    unknown, planned = recaps.batches(claim.key)
+    unknown = claim.settle(claim.start(unknown), BatchState.UNKNOWN, "no answer")
     _take(recaps, NOW + LEASE)
     with pytest.raises(ChangedMeanwhileError):
         claim.plan([], skipped=0, left=0)
     with pytest.raises(ChangedMeanwhileError):
-        claim.start(batch)
+        claim.start(planned)
+    with pytest.raises(ChangedMeanwhileError):
+        claim.resend(())
     assert claim.release(RecapState.FAILED) is None
-    assert recaps.batches(claim.key) == [batch]
+    assert recaps.batches(claim.key) == [unknown, planned]
     assert _recap(claim)["state"] == "sending"

@@ -94,6 +94,36 @@ def test_the_sweep_goes_on_where_nobody_else_does(world: World, emptying: Orphan
     assert is_marked(world)
 
 
+def test_an_event_that_is_restored_keeps_its_documents(
+    world: World, emptying: OrphanCleanup
+) -> None:
+    """An operator restores a backup, also while the trigger is run again or before the sweep."""
+    emptying.empty("party")
+    world.now += timedelta(minutes=5)
+    world.put("events/party", "events/party/photos/1", n=1)
+    emptying.empty("party")
+    world.now += SETTLED
+    emptying.sweep()
+    assert under_events(world) == {"events/party/photos/1", "events/other/photos/1"}
+    assert is_marked(world)
+
+    world.delete("events/party")
+    emptying.empty("party")
+    assert under_events(world) == {"events/other/photos/1"}
+
+
+def test_an_event_that_a_client_made_before_the_tombstone_inherits_nothing(
+    world: World, emptying: OrphanCleanup
+) -> None:
+    """A script deletes an event without a tombstone: until its trigger runs, the id is free."""
+    world.put("events/party", n=1)
+    world.at["write each photos"] = crashes
+    with pytest.raises(Crash):
+        emptying.empty("party")
+    emptying.empty("party")
+    assert under_events(world) == {"events/other/photos/1"}
+
+
 @pytest.mark.parametrize("fault", [TimeUpError, ConnectionError])
 def test_an_event_that_is_not_emptied_keeps_no_other_event_waiting(
     fault: type[Exception], world: World, emptying: OrphanCleanup

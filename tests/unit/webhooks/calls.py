@@ -359,7 +359,7 @@ def logs() -> Rows:
         (log_of_three, {"outcome": "pending"}, {"deliveries": ["joined", "pending"]}),
         (log_of_three, joined, {"deliveries": ["joined"]}),
         (log_of_three, joined | {"outcome": "failed"}, {"deliveries": []}),
-        (log_of_several_ids, {}, {"deliveries": ["since", "before the id"]}),
+        (log_of_several_ids, {}, {"deliveries": ["again", "since", "before the id"]}),
         (failed_at_a_removed_url, {}, {"deliveries": ["d1"]}),
         (shares_with(expireAt=-MINUTE), {}, {"deliveries": [], "canResend": True}),
     ):

@@ -99,6 +99,19 @@ def test_an_admin_who_has_just_saved_is_not_overruled(
     assert "endpoint.not-swept" not in capfd.readouterr().out, "that is no fault"
 
 
+def test_an_endpoint_that_answers_while_its_failures_are_counted_is_not_disabled(
+    evening: Evening,
+) -> None:
+    """Spec 7.3: the acknowledgement ends the hundred failures in a row."""
+    for number in range(100):
+        evening.now = NOW + number * timedelta(hours=2)
+        evening.ends(f"d{number}")
+    evening.after("count deliveries", evening.answer_at_last)
+    evening.sweep()
+
+    assert "disabled" not in evening.fields(SETTINGS)
+
+
 def test_after_a_crash_a_notice_may_come_twice_and_is_never_lost(evening: Evening) -> None:
     """Spec 6.4: the process ends before the record says that people know."""
     evening.subscribe(URL, notify=[ANN])

@@ -11,6 +11,7 @@ import pytest
 from emulator.neighbours.sendgrid import NO_ANSWER, Answer, Problem, accepted, refused
 from functions.mail.message import MisconfiguredError
 from functions.wall.address import address_hash, guest_uid
+from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.failing_endpoints.failing_endpoint import NOTICE_QUEUE
 from tests.in_memory.adapters import KEYS
 from tests.unit.webhooks.evening import ANN, Evening
@@ -67,11 +68,13 @@ def test_an_endpoint_that_is_disabled_is_told(evening: Evening) -> None:
     evening.fail()
     assert evening.mailed(15) == [DISABLED]
     assert "100 deliveries have not arrived" in evening.mails[-1].text
+    evening.ends("not tried", Outcome.SKIPPED)
     evening.subscribe(URL, OTHER, notify=[ANN])
     evening.fail(5)
     assert evening.mailed(120) == []
     evening.answer_at_last()
     assert evening.mailed(120) == [RECOVERED]
+    assert "1 of them was skipped" in evening.mails[-1].text
 
 
 def test_one_mail_tells_all_the_news_of_an_event(evening: Evening) -> None:
@@ -182,7 +185,7 @@ def test_an_address_beyond_its_limit_takes_nothing_from_its_tenant(evening: Even
 def test_a_mail_that_was_not_taken_comes_with_the_next_sweep(
     evening: Evening, answer: Answer, *, again: bool
 ) -> None:
-    """One that may have left never does."""
+    """A mail that may have left is never sent again."""
     evening.mail_answers = [answer]
     evening.fail(5)
     assert evening.mailed(5) == [FAILING]

@@ -101,6 +101,7 @@ def test_what_failed_goes_to_the_present_url_of_its_endpoint(evening: Evening) -
         (5.1, 99, None, False),
         (4.9, 100, None, False),
         (12, 199, 110, False),
+        (12, 212, 110, True),
     ],
 )
 def test_an_endpoint_is_disabled_after_a_hundred_failures_over_five_days(

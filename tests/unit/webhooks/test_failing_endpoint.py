@@ -164,7 +164,7 @@ def test_failures_count_anew_at_another_url() -> None:
     ],
 )
 def test_when_the_sweep_looks_next(endpoint: Subscription, ago: timedelta, wait: timedelta) -> None:
-    """Each time where it may have to send again, else ever more seldom."""
+    """An endpoint is checked at each sweep while it may be recovered, else ever more seldom."""
     record = replace(RECORD, failed_at=NOW - ago)
 
     assert record.waiting(endpoint, NOW).due_at == NOW + wait

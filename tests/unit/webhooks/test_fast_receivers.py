@@ -90,10 +90,18 @@ def test_while_an_attempt_takes_long_its_receiver_gets_no_other_one(
         assert not receivers.has_to_wait("e1", OTHER)
 
 
-def test_an_unknown_receiver_has_one_place(receivers: FastReceivers) -> None:
-    """Its first answer decides about the others."""
-    with receivers.under_way("e1", URL):
+def test_an_unknown_receiver_gets_the_messages_of_one_upload_at_once(
+    receivers: FastReceivers, clock: Clock
+) -> None:
+    """Spec 3.4: to a fresh instance every receiver is unknown; a silent one shows in a second."""
+    with ExitStack() as attempts:
+        for _ in range(UNPROVEN_OF_AN_EVENT):
+            assert not receivers.has_to_wait("e1", URL)
+            attempts.enter_context(receivers.under_way("e1", URL))
         assert receivers.has_to_wait("e1", URL)
+    attempts.enter_context(receivers.under_way("e2", URL))
+    clock.now += 1
+    assert receivers.has_to_wait("e2", URL)
 
 
 def test_an_event_has_few_places_for_unknown_receivers(receivers: FastReceivers) -> None:

@@ -111,7 +111,7 @@ class Clock:
 
 
 def test_idle_connections_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that are idle longest where many are open, and each after a minute."""
+    """Where many are open, the longest idle connections are closed, and each after a minute."""
     together, ended = threading.Barrier(5), threading.Semaphore(0)
     monkeypatch.setattr(adapter, "OPEN_AT_MOST", 2)
     clock = Clock()
@@ -152,7 +152,7 @@ def test_closed_connections_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_connection_that_is_about_to_be_let_go_serves_no_more() -> None:
-    """It would end in the middle of an attempt."""
+    """A connection near its end would end in the middle of an attempt."""
     clock = Clock()
     with serving(answers(OK)) as server, sending(monotonic=clock) as sender:
         assert post(sender, server.port) == 200

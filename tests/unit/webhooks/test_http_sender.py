@@ -64,7 +64,7 @@ def test_the_request_is_what_was_asked_for() -> None:
 
 
 def test_a_user_name_and_password_are_sent_and_nowhere_told() -> None:
-    """As `Authorization: Basic`; a failure gives its reason without them."""
+    """They are sent as `Authorization: Basic`, and a failure gives its reason without them."""
     with serving(answers(OK)) as server, sending() as sender:
         url = f"https://user:secret@localhost:{server.port}/"
         assert sender.post(url, {}, BODY, Source("t1", "e1")).status == 200

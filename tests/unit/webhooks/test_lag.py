@@ -59,7 +59,7 @@ def test_a_first_attempt_lags_behind_the_write_and_a_retry_behind_its_due_time(
 def test_what_is_sent_again_lags_behind_that(
     parts: Parts, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Not behind a write of last week."""
+    """The first attempt of a redelivery lags behind the resend, not behind a write of last week."""
     delivery = parts.attempts(uploaded(parts), 204)
     parts.now += timedelta(days=7)
     parts.process().actions.resend(EVENT, delivery.id)

@@ -78,6 +78,7 @@ def mail(*changes: Change, name: str = "Garden party") -> EmailMessage:
                 "on 1 May 2026, 20:05 UTC",
                 "after failing since 1 May",
                 "12 deliveries have not",
+                "Send again what has not arrived, in the console.",
                 "3 of them were skipped while the URL was switched off.",
             ],
         ),
@@ -101,7 +102,7 @@ def test_what_it_says(told: Change, subject: str, says: list[str]) -> None:
 
 
 def test_several_urls_are_counted() -> None:
-    """In the subject; each has its own block."""
+    """The subject counts the URLs, and each URL has its own block."""
     made = mail(change(), change(), change(Standing.RECOVERED, url="https://crm.example.com:8443/"))
     assert made.subject == "Webhook URLs: 2 are failing, 1 works again: Garden party"
     assert shown("https://crm.example.com:8443/") in made.html

@@ -133,13 +133,13 @@ def test_no_delivery_of_an_event_is_due_before_an_earlier_one(
 
 
 def test_a_delivery_that_has_to_wait_is_not_overtaken(pace: Pace) -> None:
-    """As a second milestone, which waits a second."""
+    """A second milestone waits a second, and later deliveries wait behind it."""
     assert pace.wait("e1", timedelta(seconds=1)) == timedelta(seconds=1)
     assert pace.wait("e1") >= timedelta(seconds=1)
 
 
 def test_no_more_becomes_due_than_the_pace(pace: Pace, clock: Clock) -> None:
-    """Of one busy event, over any time, beyond its burst."""
+    """Beyond its burst, a busy event has no more deliveries due than the pace, over any time."""
     due = []
     chance = random.Random(3)  # noqa: S311 - chance, not a secret
     for _ in range(3_000):
@@ -171,6 +171,17 @@ def test_a_long_flood_takes_no_memory(pace: Pace, clock: Clock) -> None:
     taken, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert taken < 10_000
+
+
+def test_events_with_nothing_due_are_forgotten(pace: Pace, clock: Clock) -> None:
+    """A process that has served many events remembers a thousand or so."""
+    tracemalloc.start()
+    for number in range(8_000):
+        clock.now += 0.1
+        pace.wait(f"e{number}")
+    taken, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert taken < 400_000
 
 
 def test_a_fresh_machine_has_a_clock_at_zero(clock: Clock) -> None:

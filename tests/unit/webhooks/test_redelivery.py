@@ -10,7 +10,7 @@ from functions.call_rules import Code
 from functions.gcp.callables import StaffCall
 from functions.parameters import Parameters
 from functions.webhooks.calls import webhook_calls
-from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcome
+from functions.webhooks.deliveries.delivery import KEPT_FOR, Delivery, EndedWithin, Outcome
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.parts import ADMIN, EVENT, NOW, Parts, crashes, fails, refused
 
@@ -36,6 +36,8 @@ def test_a_redelivery_is_another_round(parts: Parts, ended: Delivery) -> None:
 
     assert (record.outcome, record.round, record.attempts) == (Outcome.PENDING, 1, 0)
     assert (record.next_attempt_at, record.body) == (parts.now, ended.body)
+    fields = parts.fields(f"events/{EVENT}/deliveries/{ended.id}")
+    assert fields["expireAt"] == parts.now + KEPT_FOR
     assert parts.queued[-1].name == f"{ended.id}-r1-1"
     assert parts.attempts(record, 500, 204).outcome is Outcome.SUCCESS
 

@@ -111,7 +111,7 @@ def test_a_receiver_that_has_answered_is_told_of() -> None:
 def test_what_exceeds_a_share_is_not_sent_now(
     limits: dict[str, Any], others: dict[str, str], neighbour: dict[str, str]
 ) -> None:
-    """By event and host, and by tenant and the address that is connected to."""
+    """Shares are counted by event and host, and by tenant and the address that is connected to."""
     let_go = threading.Event()
     arrived = threading.Semaphore(0)
 

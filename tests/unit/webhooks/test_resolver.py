@@ -57,7 +57,7 @@ def test_a_name_with_addresses(
 
 @pytest.mark.parametrize("host", ["nobody.example.com", "mail-only.example.com", "a" * 64, "a..b"])
 def test_a_name_without_addresses(host: str) -> None:
-    """It does not exist, has none, or cannot be a name."""
+    """A name may not exist, have no address, or be impossible as a name."""
     with (
         answering({"mail-only.example.com": "60 IN MX 10"}) as server,
         pytest.raises(socket.gaierror),

@@ -37,7 +37,7 @@ def signing(*instances: RememberedSecrets) -> list[str]:
 
 
 def test_the_present_secret_signs_until_the_next_one_takes_over(parts: Parts) -> None:
-    """On every instance in the same moment, whenever it would have looked again."""
+    """Every instance changes its secret in the same moment, whenever it read the record."""
     one, another = parts.process().webhook_secrets, parts.process().webhook_secrets
     [present] = signing(one)
     parts.wait(25)
@@ -135,7 +135,7 @@ def test_a_replaced_secret_has_the_time_of_its_rotation(parts: Parts) -> None:
 
 
 def test_what_was_announced_and_is_due_is_the_present_one_of_the_next(parts: Parts) -> None:
-    """Also where nobody has signed with it yet."""
+    """A due secret is the present one, also where nobody has signed with it yet."""
     one = parts.process().webhook_secrets
     first = announce(parts)
     at = parts.now + TEN_MINUTES

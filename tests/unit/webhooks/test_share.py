@@ -21,7 +21,7 @@ def test_a_place_is_free_after_a_failure() -> None:
 
 
 def test_eighty_threads() -> None:
-    """Never more at a time than may be, and no place is lost or remembered."""
+    """Eighty threads never hold more places than there are, and no place is lost or remembered."""
     given = HostLimits(7)
     lock = threading.Lock()
     at_work, most = 0, 0
@@ -42,7 +42,7 @@ def test_eighty_threads() -> None:
 
 
 def test_a_post_with_several_addresses_takes_a_place_at_each() -> None:
-    """Or at none, where one of them has no place left."""
+    """Where one address has no place left, the POST takes none at the others either."""
     given = HostLimits(1)
     with given.under_way("a", "b"):
         with pytest.raises(HostLimitError), given.under_way("b", "c"):

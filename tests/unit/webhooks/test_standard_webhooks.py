@@ -6,13 +6,16 @@ import secrets
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+import stripe
 
 from functions.process import SystemRandom
 from functions.webhooks.signing import standard_headers
+from tests.unit.webhooks.parts import Parts
 
 ROOT: Final = Path(__file__).parents[3]
 BODY: Final = '{"name":"Zoë ✓"}'
@@ -89,6 +92,17 @@ def test_the_libraries_verify_what_any_secret_signs(judge: Judge) -> None:
     renamed = asked(NEW[0])
     renamed["headers"]["webhook-id"] = "another"
     assert not any(judge([altered, renamed, asked(NEW[0], signed_with=NEW[1])]))
+
+
+def test_a_delivery_is_accepted_by_both_libraries(parts: Parts) -> None:
+    """A receiver may verify a POST by either signature."""
+    parts.now = datetime.now(UTC)
+    parts.attempts(parts.delivery(), 204)
+    [(headers, body)] = parts.posts
+    library = pytest.importorskip("standardwebhooks.webhooks")
+    assert library.Webhook("whsec_made").verify(body.decode(), dict(headers)) == json.loads(body)
+    signature = headers["Wall-Signature"]
+    assert stripe.WebhookSignature.verify_header(body.decode(), signature, "whsec_made", 300)
 
 
 def test_a_new_secret_has_the_form_of_standard_webhooks() -> None:

@@ -50,7 +50,7 @@ def test_a_record_without_an_endpoint_stops_no_sweep(parts: Parts) -> None:
 
 
 def test_a_delivery_that_waits_gets_a_task_when_its_lateness_has_doubled(parts: Parts) -> None:
-    """Its task may be alive in a busy queue, or have been lost once more."""
+    """The task of a late delivery may be alive in a busy queue, or have been lost once more."""
     parts.delivery()
     tasks = {}
     for minutes in range(5, 125, 5):

@@ -103,7 +103,7 @@ def test_an_unreadable_delivery_stops_no_listing(
 
 
 def test_an_unreadable_endpoint_stops_no_other(parts: Parts) -> None:
-    """Not the sweep, and not a task that notes a failure."""
+    """An unreadable endpoint stops neither the sweep nor a task that notes a failure."""
     for url in (URL, OTHER):
         parts.failed(parts.delivery(url=url))
     of_another_release(parts, f"events/{EVENT}/endpoints/{key(URL)}", told="puzzled")

@@ -77,13 +77,14 @@ def test_a_trigger_that_runs_again_makes_the_same_task(parts: Parts) -> None:
     assert len(parts.queued) == len(parts.records) == 200
 
 
-def test_an_outage_of_the_queues_is_not_counted_again(parts: Parts) -> None:
-    """Two minutes without Cloud Tasks, at half the pace: the next upload is due at once."""
+@pytest.mark.parametrize("call", ["create deliveries", "queue.enqueue"])
+def test_an_outage_is_not_counted_again(parts: Parts, call: str) -> None:
+    """Two minutes of triggers that fail, at half the pace: the next upload is due at once."""
     parts.subscribe({"url": URL, "events": ["photo.uploaded"]})
     publisher = parts.process().publisher
     for number in range(240):
         for run in range(max(0, number - 40), number + 1, 4):  # the triggers that are run again
-            parts.at("queue.enqueue", fails)
+            parts.at(call, fails)
             with suppress(ServiceError):
                 upload(parts, publisher, run)
         parts.wait(0.5)
@@ -141,7 +142,7 @@ def test_a_first_attempt_at_a_slow_receiver_moves_to_the_slow_queue(parts: Parts
 
 
 def test_the_slow_queues_task_makes_the_attempt(parts: Parts) -> None:
-    """Also in a worker that knows nothing of the receiver."""
+    """A worker that knows nothing of the receiver makes a slow task's attempt."""
     delivery = parts.delivery()
     worker = slow_worker(parts)
     worker.attempt(AttemptRequest(EVENT, delivery.id, 1))

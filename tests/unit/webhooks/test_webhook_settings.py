@@ -77,6 +77,14 @@ def test_an_endpoint_has_each_of_its_names_once(entry: Any, names: tuple[str, ..
     assert endpoint.names == names
 
 
+def test_of_two_endpoints_with_one_id_the_first_has_it() -> None:
+    """A script may have copied an entry; what is known of the second goes by the key of its URL."""
+    urls = [{"url": URL, "id": "screen"}, {"url": OTHER, "id": "screen"}]
+    urls.append({"url": f"{URL}/third", "id": "hall"})
+    endpoints = WebhookSettings.read({"urls": urls}).subscriptions
+    assert [endpoint.id for endpoint in endpoints] == ["screen", key(OTHER), "hall"]
+
+
 def test_twenty_urls_at_most() -> None:
     """Spec 8: of more than twenty URLs the first twenty count."""
     urls = [f"https://example.com/{n}" for n in range(25)]

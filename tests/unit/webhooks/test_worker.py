@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from functions.firestore.model import ChangedMeanwhileError
 from functions.outside import NotDueError
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.signing import sign, standard_headers
@@ -144,6 +145,19 @@ def test_an_attempt_whose_start_is_recorded_is_made(parts: Parts) -> None:
     assert record is not None
     assert (record.outcome, record.begun, len(parts.posts)) == (SUCCESS, 0, 1)
     assert parts.record(delivery) == record
+
+
+def test_an_attempt_that_another_dispatch_makes_meanwhile_is_not_begun(parts: Parts) -> None:
+    """Nothing is sent where the record of the start is not this dispatch's own."""
+    delivery = parts.delivery()
+
+    def made_meanwhile() -> None:
+        parts.attempts(delivery, 500)
+
+    parts.at("update deliveries", made_meanwhile)
+    with pytest.raises(ChangedMeanwhileError):
+        parts.attempt(delivery, dispatched_before=SUSPICIOUS_AFTER)
+    assert (len(parts.posts), parts.record(delivery).begun) == (1, 0)
 
 
 def test_a_record_that_is_gone_is_attempted_no_more(parts: Parts) -> None:
@@ -293,6 +307,20 @@ def test_an_acknowledgement_of_an_earlier_round_counts(parts: Parts) -> None:
     assert len(parts.posts) == 1 + len(FAILURES)
 
 
+def test_an_acknowledgement_counts_in_a_round_after_a_success(parts: Parts) -> None:
+    """Of two dispatches of one task one is acknowledged, and the other is recorded first."""
+    delivery = parts.attempts(parts.delivery(), 200)
+    parts.stored.restart(delivery.redelivered(parts.now))
+    parts.answers = [202, 500]
+
+    def other_dispatch() -> None:
+        parts.attempt(delivery, in_round=1)
+
+    parts.after("sender.post", other_dispatch)
+    parts.attempt(delivery, in_round=1)
+    assert (parts.record(delivery).outcome, len(parts.posts)) == (SUCCESS, 3)
+
+
 def test_an_acknowledgement_of_a_round_before_a_success_was_sent_again_is_over(
     parts: Parts,
 ) -> None:
@@ -326,7 +354,7 @@ def test_an_acknowledgement_of_another_url_is_over(parts: Parts) -> None:
 
 
 def test_an_acknowledgement_of_a_record_that_is_gone_is_over(parts: Parts) -> None:
-    """There is nothing left to write it to."""
+    """An acknowledgement writes no record anew where the TTL policy has deleted the delivery."""
     delivery = parts.delivery()
 
     def deleted() -> None:

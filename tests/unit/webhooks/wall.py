@@ -186,10 +186,14 @@ def log_of_three(wall: Wall) -> None:
 
 
 def log_of_several_ids(wall: Wall) -> None:
-    """The endpoint has an id since, and had another URL once, which may be another receiver's."""
+    """The endpoint has an id since, and had another URL once, which may be another receiver's.
+
+    Then the URL was removed and added again.
+    """
     wall.delivery("elsewhere", url=OTHER, endpoint="screen")
     wall.delivery("before the id", ago=2 * _MINUTE)
     wall.delivery("since", endpoint="screen")
-    wall.subscribe({"url": URL, "id": "screen"})
+    wall.delivery("again", endpoint="again-1", ago=_MINUTE / 2)
+    wall.subscribe({"url": URL, "id": "again-1"})
     wall.share("shows", endpoint="screen")
     wall.share("resends", endpoint="screen", canResend=True)
