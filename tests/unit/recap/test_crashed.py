@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from functions.firestore.model import Create
+from functions.firestore.model import Create, Delete
 from functions.recap import recap_calls
 from functions.recap.ledger.recap_store import LEASE
 from functions.recap.limits import RecapLimits
@@ -59,7 +59,7 @@ def test_a_recap_that_crashed_before_its_first_mail_is_given_up(
     """No cooldown is left, and nothing counts against the tenant's mails of the day."""
     house.guests(2)
     house.crash(call, number=number)
-    house.later(days=2)
+    house.now += LEASE
     [line] = _sweep(house, capfd)
     assert (line["message"], line["state"]) == ("recap.done", "failed")
     assert _facts(house)[:3] == ("failed", 0, 0)
@@ -77,6 +77,18 @@ def test_a_recap_with_which_another_call_goes_on_is_left_alone(
     recap_calls.sweep(house.process(At("find locks", lambda: house.crash("update batches"))))
     assert house.recap()["state"] == "sending"
     assert "not-swept" not in capfd.readouterr().out
+
+
+def test_a_recap_that_was_deleted_with_its_event_is_not_written_again(
+    house: House, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The lock is still there for a moment, while the documents under the event are deleted."""
+    house.guests(1)
+    house.crash("mailer.send")
+    house.documents.commit(*(Delete(f"events/{EVENT}/recaps/{recap}") for recap in house.recaps()))
+    house.now += LEASE
+    assert _sweep(house, capfd) == []
+    assert house.recaps() == {}
 
 
 def test_a_fault_keeps_no_other_recap_waiting(
