@@ -472,7 +472,12 @@ class RecapWorld:
 
     def _check_everybody_had_one(self, recap_id: str) -> None:
         """Nobody gets a second recap while somebody who wants one has had none."""
-        planned = {guest for batch in self._batches(recap_id) for guest in batch.recipients}
+        planned = {
+            guest
+            for batch in self._batches(recap_id)
+            for guest in batch.recipients
+            + batch.refused  # whose turn came, and whose address was bad
+        }
         there = {address_hash(guest) for guest in self._guests if guest not in self._opted_out}
         if there - planned - self._had_a_turn():
             self._simulation.violation("a second mail to a guest, while another has had none")
