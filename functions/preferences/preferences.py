@@ -118,8 +118,7 @@ MAX_ACCOUNTS: Final = 99
 can make accounts with `+tags` of somebody's mailbox without end."""
 
 MAX_READ: Final = 200
-"""Entries of a list that are read, if it is longer all the same: a change writes each of them, and
-Firestore refuses a commit of more than 500 writes."""
+"""Entries of a list that are read, if it is longer all the same: a change writes each of them."""
 
 
 def account_address(record: Mapping[str, Any] | None) -> str | None:

@@ -1,10 +1,10 @@
 """One call of `sendEventRecap`, from the lock to the answer (spec 3.3, 4.1, 7.1)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from functions import log
 from functions.call_rules import Caller, CallError, Code
@@ -91,7 +91,9 @@ class RecapSender:
         except CallError as refused:
             if refused.code not in (Code.ABORTED, Code.RESOURCE_EXHAUSTED):
                 raise
-            _, last = self.recaps.last_recap(event_id) or ("", {})
+            last: Mapping[str, Any] = {}
+            with suppress(Exception):  # the refusal stands without them
+                _, last = self.recaps.last_recap(event_id) or ("", {})
             names = {"sent": "sent", "skipped": "skipped", "unconfirmed": "unknown"}
             counts = {name: last.get(field, 0) for name, field in names.items()}
             details = {**(refused.details or {}), **({"lastRecap": counts} if last else {})}

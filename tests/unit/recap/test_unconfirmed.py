@@ -10,7 +10,7 @@ from functions.mail.mail_status import DeliveryStatus
 from functions.recap.ledger.batch import BatchState
 from functions.recap.ledger.recap_store import LEASE
 from functions.recap.report import RecapResult
-from tests.unit.recap.parts import EVENT, At, House, guest
+from tests.unit.recap.parts import EVENT, At, House, fail, guest
 
 LOST: Answer = Answer(502, {}, b"<html>")
 """The answer of a gateway, which does not know what the mail service did."""
@@ -49,6 +49,13 @@ def test_the_unheard_get_the_recorded_mail_again_within_the_cooldown(house: Hous
         "possibleFrom": "2026-05-02T13:00:00.000Z",  # a day from the last mail
         "lastRecap": {"sent": 2, "skipped": 0, "unconfirmed": 0},
     }
+
+
+def test_a_refusal_stands_where_the_last_recap_cannot_be_read(house: House) -> None:
+    """Spec 7.1: the counts are an addition, without which the code is the same."""
+    refused = house.refusal(At("get locks", fail, number=2))
+    assert refused.code is Code.RESOURCE_EXHAUSTED
+    assert "lastRecap" not in (refused.details or {})
 
 
 def test_reports_of_either_mail_are_recorded(house: House) -> None:
