@@ -106,17 +106,20 @@ def webhook_sender() -> "HttpSender":
     from functions.webhooks.sender.adapter import PinnedAdapter
     from functions.webhooks.sender.http_sender import HttpSender
 
+    # The resolver's library is loaded while the authorities and the first record are being read.
+    threading.Thread(target=_load_resolver, daemon=True).start()
     tls = create_default_context(cafile=certifi.where())
     if further := parameters.webhook_ca_bundle():
         tls.load_verify_locations(further)
-    sender = HttpSender(
+    return HttpSender(
         adapter=PinnedAdapter(tls, CLOCK),
         clock=CLOCK,
         may_be_loopback=parameters.webhook_allow_loopback(),
     )
-    # The resolver's library is loaded while the first record is being read.
-    threading.Thread(target=lambda: sender.resolver, daemon=True).start()
-    return sender
+
+
+def _load_resolver() -> None:
+    from functions.webhooks.sender import resolver  # noqa: F401
 
 
 class ProcessThreads:
