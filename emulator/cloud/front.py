@@ -4,6 +4,7 @@ import asyncio
 import json
 import socket
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,6 +30,7 @@ triggers are called for later ones."""
 _BASE: Final = f"/{PROJECT}/{REGION}/"
 _BACKLOG: Final = 256
 _HEAD_BYTES: Final = 1024 * 1024
+_REST_SECONDS: Final = 10.0
 _OF_ONE_CONNECTION: Final = frozenset({b"connection", b"keep-alive", b"transfer-encoding"})
 
 
@@ -128,11 +130,24 @@ class Front:
             content=request.stream() if has_body else None,
         )
         given = await self._calls.handle_async_request(asked)
+        await _read_rest(request)
         answer = StreamingResponse(
             given.aiter_raw(), given.status_code, background=BackgroundTask(given.aclose)
         )
         answer.raw_headers = _passed_on(given.headers.raw)
         return answer
+
+
+async def _read_rest(request: Request) -> None:
+    """Read what a client still sends of a body that the function has not read whole.
+
+    uvicorn would reset the connection after the answer, and the client would miss the answer.
+    """
+    # RuntimeError: it was read whole.
+    with suppress(TimeoutError, ClientDisconnect, RuntimeError):
+        async with asyncio.timeout(_REST_SECONDS):
+            async for _ in request.stream():
+                pass
 
 
 def rewrites() -> Mapping[str, str]:

@@ -30,7 +30,7 @@ _MALFORMED: Final = "Send a whole body, well framed."
 _REST_BYTES: Final = 1_048_576
 """Bytes read of a body that is too long, to keep its connection."""
 
-_REST_SECONDS: Final = 1.0
+_REST_SECONDS: Final = 5.0
 """How long a client that still sends is read from before its connection ends: it would miss the
 answer."""
 
