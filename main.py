@@ -28,7 +28,7 @@ from functions.process import service
 from functions.recap.ledger.batch import TIMEOUT as RECAP_TIMEOUT
 from functions.recap.limits import SLOTS
 from functions.webhooks.deliveries.fair_pace import SLOW_AT_ONCE
-from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SWEEP_PERIOD
+from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SWEEP_PERIOD, TASK_TRIED_FOR
 
 log.describe_requests_with(of_request)
 read_no_more()
@@ -90,7 +90,7 @@ def _worker(*, instances: int, at_once: int, backoff_seconds: int) -> dict[str, 
             # Only faults of ours are retried here (design 2): long enough for a bad deploy to be
             # rolled back, at the queue's own pace.
             max_attempts=100,
-            max_retry_seconds=3600,
+            max_retry_seconds=TASK_TRIED_FOR.seconds,
             min_backoff_seconds=backoff_seconds,
             max_backoff_seconds=backoff_seconds,
             max_doublings=0,

@@ -105,16 +105,11 @@ class RateLimit:
         secret, now = self.secrets.versions(self.key)[0] if self.key else "", self.clock.now()
         key, end = window_of(function, client, secret=secret, now=now, period=period)
         passes_uncounted = function in _LET_THROUGH
-        too_many = CallError(
-            Code.RESOURCE_EXHAUSTED,
-            f"{refusal}; try again from {end:%H:%M} UTC on.",
-            {"reason": "calls", "possibleFrom": wire_time(end)},
-        )
         with self._changed:
             calls = self._calls(key)
             if calls.counted + calls.asking >= at_most:
                 if not passes_uncounted or self._are_counted(calls):
-                    raise too_many
+                    raise _too_many(refusal, end)
                 return
             calls.asking += 1
         # Firestore deletes the record some time after `expireAt`.
@@ -140,7 +135,7 @@ class RateLimit:
                     calls.failed += 1
                 self._changed.notify_all()
         if sums[0] > at_most:
-            raise too_many
+            raise _too_many(refusal, end)
 
     def _calls(self, key: str) -> _Calls:
         calls = self._own[key] = self._own.pop(key, _Calls())
@@ -155,3 +150,11 @@ class RateLimit:
             lambda: calls.failed > before or not calls.asking, timeout=SOON
         )
         return ended and calls.failed == before
+
+
+def _too_many(refusal: str, end: datetime) -> CallError:
+    return CallError(
+        Code.RESOURCE_EXHAUSTED,
+        f"{refusal}; try again from {end:%H:%M} UTC on.",
+        {"reason": "calls", "possibleFrom": wire_time(end)},
+    )

@@ -194,7 +194,7 @@ async function load() {
     if (asked !== token) return;
     explain(error);
     element("retry").hidden = FINAL.includes(error.code);
-    // Neighbours have used up the look-ups of their network. Changes are not limited.
+    // Neighbours have used up the look-ups of their network. A change does not count there.
     element("one-click").hidden = error.code !== "RESOURCE_EXHAUSTED";
   }
 }

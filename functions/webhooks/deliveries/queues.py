@@ -42,6 +42,9 @@ SLOW_QUEUE: Final = "deliverWebhookSlow"
 """The queue of all attempts, first ones and retries, at receivers that have just been slow."""
 
 
+TASK_TRIED_FOR: Final = timedelta(hours=1)
+"""How long a queue tries a task that fails, by a fault of ours, before it gives the task up."""
+
 SWEEP_PERIOD: Final = timedelta(minutes=5)
 """How often the sweep looks for deliveries whose task was lost."""
 

@@ -18,6 +18,7 @@ from functions.webhooks.deliveries.delivery import Delivery, attempt_task
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError
 from functions.webhooks.deliveries.fair_pace import Pace
+from functions.webhooks.deliveries.queues import TASK_TRIED_FOR
 from functions.webhooks.webhook_settings import Subscription, WebhookSettings
 
 
@@ -122,9 +123,6 @@ def obstacle_at(endpoint: Subscription | None) -> Obstacle | None:
 OVERDUE_AFTER: Final = timedelta(minutes=2)
 """How late an attempt may be before its task counts as lost: a busy queue is not a lost task."""
 
-_TRIED_FOR: Final = timedelta(hours=1)
-"""How long a queue tries a task that fails (main.py)."""
-
 _AT_A_TIME: Final = 100
 """Overdue deliveries that are queued in parallel, before further ones are read."""
 
@@ -161,5 +159,5 @@ def _swept_task(delivery: Delivery, now: datetime) -> Task:
     that fails: what an outage has held up for a day does not wait for another day.
     """
     late = now - (delivery.next_attempt_at or now)
-    hours, doublings = late // _TRIED_FOR, (late // OVERDUE_AFTER).bit_length()
+    hours, doublings = late // TASK_TRIED_FOR, (late // OVERDUE_AFTER).bit_length()
     return attempt_task(delivery, suffix=f"-sweep{hours}h" if hours else f"-sweep{doublings}")
