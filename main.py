@@ -140,8 +140,8 @@ _LOG: Final[dict[str, Any]] = {
 @firestore_fn.on_document_written(document="events/{eventId}/photos/{photoId}", **_TRIGGER)
 def onPhotoWritten(event: Any) -> None:
     """A photo was uploaded, moderated, edited or deleted."""
-    from functions.wall import wall_triggers as wall
-    from functions.webhooks import webhook_triggers as webhooks
+    from functions.handlers import wall_triggers as wall
+    from functions.handlers import webhook_triggers as webhooks
 
     try:
         wall.photo_written(service(), event, is_public=_GIVEN.public_wall)
@@ -153,8 +153,8 @@ def onPhotoWritten(event: Any) -> None:
 @firestore_fn.on_document_written(document="events/{eventId}", **_TRIGGER | {"max_instances": 1})
 def onEventWritten(event: Any) -> None:
     """An event was created, published, archived, edited or deleted."""
-    from functions.wall import wall_triggers as wall
-    from functions.webhooks import webhook_triggers as webhooks
+    from functions.handlers import wall_triggers as wall
+    from functions.handlers import webhook_triggers as webhooks
 
     try:
         wall.event_written(service(), event)
@@ -166,13 +166,13 @@ def onEventWritten(event: Any) -> None:
 @firestore_fn.on_document_written(document="users/{uid}", **_TRIGGER | {"max_instances": 1})
 def onUserWritten(event: Any) -> None:
     """The record of a user was written, perhaps with an address in a spelling of its own."""
-    from functions.preferences import preference_calls
+    from functions.handlers import preference_calls
 
     preference_calls.user_written(service(), event)
 
 
 def _attempt(request: https_fn.CallableRequest[Any]) -> None:
-    from functions.webhooks import webhook_triggers
+    from functions.handlers import webhook_triggers
 
     webhook_triggers.attempt(service(), request)
 
@@ -232,7 +232,7 @@ def deliverWebhookSlow(request: https_fn.CallableRequest[Any]) -> None:
 )
 def sendWebhookNotice(request: https_fn.CallableRequest[Any]) -> None:
     """The mail with the news of an event's endpoints that fail."""
-    from functions.webhooks import webhook_triggers
+    from functions.handlers import webhook_triggers
 
     webhook_triggers.notify(service(), request)
 
@@ -252,9 +252,9 @@ def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
     import concurrent.futures
     import contextvars
 
-    from functions.recap import recap_calls as recaps
-    from functions.wall import wall_triggers as wall
-    from functions.webhooks import webhook_triggers as webhooks
+    from functions.handlers import recap_calls as recaps
+    from functions.handlers import wall_triggers as wall
+    from functions.handlers import webhook_triggers as webhooks
 
     sweeps = (webhooks.sweep_deliveries, webhooks.sweep_endpoints, wall.sweep, recaps.sweep)
     with concurrent.futures.ThreadPoolExecutor() as threads:
@@ -271,7 +271,7 @@ def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
 )
 def sendEventRecap(call: StaffCall) -> dict[str, Any]:
     """An organizer sends every guest of an event the recap mail."""
-    from functions.recap import recap_calls
+    from functions.handlers import recap_calls
 
     return recap_calls.send_event_recap(service(), call)
 
@@ -285,7 +285,7 @@ def sendEventRecap(call: StaffCall) -> dict[str, Any]:
 )
 def previewEventRecap(call: StaffCall) -> dict[str, Any]:
     """An organizer looks at the recap before it is sent."""
-    from functions.recap import recap_calls
+    from functions.handlers import recap_calls
 
     return recap_calls.preview_event_recap(service(), call)
 
@@ -299,7 +299,7 @@ def previewEventRecap(call: StaffCall) -> dict[str, Any]:
 )
 def scheduleEventRecap(call: StaffCall) -> dict[str, Any]:
     """An organizer plans the recap, in the place of the one that was planned."""
-    from functions.recap import recap_calls
+    from functions.handlers import recap_calls
 
     return recap_calls.schedule_event_recap(service(), call)
 
@@ -322,7 +322,7 @@ def scheduleEventRecap(call: StaffCall) -> dict[str, Any]:
 )
 def sendScheduledRecap(request: https_fn.CallableRequest[Any]) -> None:
     """A planned recap is due."""
-    from functions.recap import recap_calls
+    from functions.handlers import recap_calls
 
     recap_calls.send_scheduled_recap(service(), request)
 
@@ -330,7 +330,7 @@ def sendScheduledRecap(request: https_fn.CallableRequest[Any]) -> None:
 @anonymous_callable(**_PUBLIC)
 def getEmailPreferences(call: Call) -> Any:
     """What mail the bearer of a link wants."""
-    from functions.preferences import preference_calls
+    from functions.handlers import preference_calls
 
     return preference_calls.get_email_preferences(service(), call)
 
@@ -338,7 +338,7 @@ def getEmailPreferences(call: Call) -> Any:
 @anonymous_callable(**_PUBLIC)
 def updateEmailPreferences(call: Call) -> Any:
     """The bearer of a link changes that."""
-    from functions.preferences import preference_calls
+    from functions.handlers import preference_calls
 
     return preference_calls.update_email_preferences(service(), call)
 
@@ -346,7 +346,7 @@ def updateEmailPreferences(call: Call) -> Any:
 @https_fn.on_request(**_PUBLIC)
 def unsubscribe(request: flask.Request) -> flask.Response:
     """A mail program's unsubscribe button."""
-    from functions.preferences import preference_calls
+    from functions.handlers import preference_calls
 
     return preference_calls.unsubscribe(service(), request)
 
@@ -359,7 +359,7 @@ def unsubscribe(request: flask.Request) -> flask.Response:
 )
 def mailEvents(request: flask.Request) -> flask.Response:
     """The mail provider reports the delivery status of mails."""
-    from functions.recap import recap_calls
+    from functions.handlers import recap_calls
 
     return recap_calls.mail_events(service(), request)
 
@@ -367,7 +367,7 @@ def mailEvents(request: flask.Request) -> flask.Response:
 @staff_callable(ADMINS, **_ACTION, **_TO_RECEIVERS)
 def sendTestWebhook(call: StaffCall) -> dict[str, Any]:
     """An organizer tries a webhook URL of an event."""
-    from functions.webhooks.calls import webhook_calls
+    from functions.handlers import webhook_calls
 
     return webhook_calls.send_test(service(), call)
 
@@ -375,7 +375,7 @@ def sendTestWebhook(call: StaffCall) -> dict[str, Any]:
 @staff_callable(ADMINS, **_ACTION)
 def resendWebhook(call: StaffCall) -> dict[str, Any]:
     """An organizer has deliveries sent again."""
-    from functions.webhooks.calls import webhook_calls
+    from functions.handlers import webhook_calls
 
     return webhook_calls.resend(service(), call)
 
@@ -383,7 +383,7 @@ def resendWebhook(call: StaffCall) -> dict[str, Any]:
 @staff_callable(SUPERADMINS, **_ACTION)
 def rotateWebhookSecret(call: StaffCall) -> dict[str, Any]:
     """A superadmin replaces the webhook secret of an event."""
-    from functions.webhooks.calls import webhook_calls
+    from functions.handlers import webhook_calls
 
     return webhook_calls.rotate_secret(service(), call)
 
@@ -391,7 +391,7 @@ def rotateWebhookSecret(call: StaffCall) -> dict[str, Any]:
 @staff_callable(ADMINS, **_ACTION | {"service_account": _LOGS})
 def shareWebhookLog(call: StaffCall) -> dict[str, Any]:
     """An admin gives out a link to the deliveries to one URL."""
-    from functions.webhooks.calls import webhook_calls
+    from functions.handlers import webhook_calls
 
     return webhook_calls.share_log(service(), call)
 
@@ -399,7 +399,7 @@ def shareWebhookLog(call: StaffCall) -> dict[str, Any]:
 @staff_callable(ADMINS, **_ACTION | {"service_account": _LOGS})
 def revokeWebhookLog(call: StaffCall) -> dict[str, Any]:
     """An admin ends such a link."""
-    from functions.webhooks.calls import webhook_calls
+    from functions.handlers import webhook_calls
 
     return webhook_calls.revoke_log(service(), call)
 
@@ -407,7 +407,7 @@ def revokeWebhookLog(call: StaffCall) -> dict[str, Any]:
 @anonymous_callable(**_LOG)
 def getWebhookLog(call: Call) -> Any:
     """The bearer of the link sees those deliveries."""
-    from functions.webhooks.calls import webhook_calls
+    from functions.handlers import webhook_calls
 
     return webhook_calls.get_log(service(), call)
 
@@ -415,7 +415,7 @@ def getWebhookLog(call: Call) -> Any:
 @anonymous_callable(**_LOG)
 def resendSharedWebhook(call: Call) -> Any:
     """The bearer of the link has one of them sent again, where it may."""
-    from functions.webhooks.calls import webhook_calls
+    from functions.handlers import webhook_calls
 
     return webhook_calls.resend_shared(service(), call)
 
@@ -432,7 +432,7 @@ if _GIVEN.brake_on_budget:  # nobody else has such a function
     )
     def closeBrakeOnBudget(event: Any) -> None:
         """A report of the month's spending; the brake closes once the budget is spent."""
-        from functions.wall import wall_triggers
+        from functions.handlers import wall_triggers
 
         wall_triggers.budget_reported(service(), event.data.message.json)
 

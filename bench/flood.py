@@ -28,7 +28,7 @@ from bench import estimate
 from bench.figures import p99
 from emulator.neighbours.cloud_tasks import Rate
 from functions import parameters
-from functions.outside import Clock as ProcessClock
+from functions.ports import Clock as ProcessClock
 from functions.webhooks.deliveries.delivery import SLOW_AFTER
 from functions.webhooks.deliveries.fair_pace import Pace, Tenants, slow_attempts_a_second
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SLOW_QUEUE

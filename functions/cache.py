@@ -1,9 +1,13 @@
-"""What a process makes once, on first use."""
+"""Caches of a process: singletons created on first use, and values kept for some seconds."""
 
 import functools
 import threading
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from functions.ports import Clock
 
 Made = TypeVar("Made")
 
@@ -36,3 +40,37 @@ class made_once(functools.cached_property[Made]):  # noqa: N801 - a decorator
         with of.lock:
             made: Made = super().__get__(of, owner)
             return made
+
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+
+@dataclass(eq=False, slots=True)
+class Recent(Generic[Key, Value]):
+    """Keeps values for some seconds; one instance serves all threads.
+
+    A full cache drops the oldest value: the caller then has to read the source again.
+    """
+
+    clock: Clock
+    seconds: float
+    at_most: int = field(default=10_000, kw_only=True)
+    _kept: OrderedDict[Key, tuple[float, Value]] = field(default_factory=OrderedDict, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+
+    def get(self, key: Key) -> Value | None:
+        """Return the recent value under `key`, or None."""
+        now = self.clock.monotonic()
+        with self._lock:
+            kept = self._kept.get(key)
+        return kept[1] if kept and now - kept[0] < self.seconds else None
+
+    def put(self, key: Key, *, value: Value, since: float | None = None) -> None:
+        """Keep `value`, which was read at `since` on the clock; None: now."""
+        moment = self.clock.monotonic() if since is None else since
+        with self._lock:
+            self._kept.pop(key, None)
+            self._kept[key] = (moment, value)
+            if len(self._kept) > self.at_most:
+                self._kept.popitem(last=False)

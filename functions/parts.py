@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from functions.cache import made_once
 from functions.firestore.model import Documents
-from functions.outside import Accounts, Clock, Random, SecretReader, TaskQueue, Threads
 from functions.parameters import Parameters
+from functions.ports import Accounts, Clock, Random, SecretReader, TaskQueue, Threads
 from functions.rate_limit import RateLimit
 from functions.webhooks.deliveries.fair_pace import Pace, Tenants
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from functions.recap.limits import MailingStore, Slots
     from functions.webhooks import signing, webhook_settings
     from functions.webhooks.deliveries import delivery_store, redelivery
-    from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
+    from functions.webhooks.endpoints.endpoint_store import EndpointStore
     from functions.webhooks.worker import Sender
 
 
@@ -180,7 +180,7 @@ class Parts:
 
     @made_once
     def _endpoints(self) -> "EndpointStore":
-        from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
+        from functions.webhooks.endpoints.endpoint_store import EndpointStore
 
         return EndpointStore(self.documents)
 

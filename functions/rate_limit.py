@@ -12,7 +12,7 @@ from typing import Final
 from functions import log
 from functions.call_rules import CallError, Code
 from functions.firestore.model import Documents, Merge
-from functions.outside import Clock, SecretReader, wire_time
+from functions.ports import Clock, SecretReader, wire_time
 
 MAX_CALLS: Final = 20
 """Calls of a function in a period from one address (spec 8), where no other number is given."""

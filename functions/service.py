@@ -13,12 +13,12 @@ from functions.webhooks.deliveries.fair_pace import Pace, slow_attempts_a_second
 if TYPE_CHECKING:
     from functions.recap import crashed, feedback, preview, schedule, send_recap
     from functions.wall import retention
-    from functions.webhooks.calls.actions import Actions, UrlTest
-    from functions.webhooks.calls.shared_log import LogLinks, SharedLog
+    from functions.webhooks.actions import Actions, UrlTest
     from functions.webhooks.deliveries.redelivery import Sweeper
-    from functions.webhooks.failing_endpoints.endpoint_sweep import EndpointSweep
-    from functions.webhooks.failing_endpoints.notifier import Notifier
+    from functions.webhooks.endpoints.endpoint_sweep import EndpointSweep
+    from functions.webhooks.endpoints.notifier import Notifier
     from functions.webhooks.publisher import Publisher
+    from functions.webhooks.shared_log import LogLinks, SharedLog
     from functions.webhooks.worker import Worker
 
 TASKS_AT_ONCE: Final = 20
@@ -150,7 +150,7 @@ class Service(Parts):
     def worker(self) -> "Worker":
         """What the queues of attempts call."""
         from functions.webhooks.deliveries.receiver_speed import FastReceivers
-        from functions.webhooks.failing_endpoints.endpoint_store import Failures
+        from functions.webhooks.endpoints.endpoint_store import Failures
         from functions.webhooks.worker import Worker
 
         given = self.parameters
@@ -182,7 +182,7 @@ class Service(Parts):
     @made_once
     def endpoint_sweep(self) -> "EndpointSweep":
         """Looks at the endpoints that fail."""
-        from functions.webhooks.failing_endpoints.endpoint_sweep import EndpointSweep
+        from functions.webhooks.endpoints.endpoint_sweep import EndpointSweep
 
         return EndpointSweep(
             endpoints=self._endpoints,
@@ -203,7 +203,7 @@ class Service(Parts):
         receivers have another account.
         """
         from functions.webhooks.deliveries.delivery_store import DeliveryStore
-        from functions.webhooks.failing_endpoints.notifier import Notifier
+        from functions.webhooks.endpoints.notifier import Notifier
 
         return Notifier(
             endpoints=self._endpoints,
@@ -220,7 +220,7 @@ class Service(Parts):
     @made_once
     def actions(self) -> "Actions":
         """What an organizer calls."""
-        from functions.webhooks.calls.actions import Actions
+        from functions.webhooks.actions import Actions
 
         return Actions(
             settings=self.webhook_store,
@@ -235,7 +235,7 @@ class Service(Parts):
     @made_once
     def url_test(self) -> "UrlTest":
         """What an organizer calls to try a URL; its worker loads the authorities that it trusts."""
-        from functions.webhooks.calls.actions import UrlTest
+        from functions.webhooks.actions import UrlTest
 
         return UrlTest(
             settings=self.webhook_store,
@@ -251,7 +251,7 @@ class Service(Parts):
 
         It runs as the one account that reads the key of these links, which no worker does.
         """
-        from functions.webhooks.calls.shared_log import LogLinks, LogShareStore
+        from functions.webhooks.shared_log import LogLinks, LogShareStore
 
         return LogLinks(
             settings=self.webhook_store,
@@ -265,7 +265,7 @@ class Service(Parts):
     @made_once
     def shared_log(self) -> "SharedLog":
         """Serves the bearers of links to logs."""
-        from functions.webhooks.calls.shared_log import LogShareStore, SharedLog
+        from functions.webhooks.shared_log import LogShareStore, SharedLog
 
         return SharedLog(
             settings=self.webhook_store,

@@ -18,8 +18,8 @@ from google.cloud import tasks_v2
 from google.cloud.tasks_v2.services.cloud_tasks.transports import CloudTasksGrpcTransport
 from google.protobuf import duration_pb2
 
-from functions.outside import CALL_SECONDS, LOCATION, Task
 from functions.parameters import CHANNEL_OPTIONS, api_stand_ins, credentials, project_id
+from functions.ports import CALL_SECONDS, LOCATION, Task
 
 _RETRY: Final = Retry(
     predicate=if_exception_type(exceptions.ServiceUnavailable, exceptions.DeadlineExceeded),

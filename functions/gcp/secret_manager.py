@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from functions import log, parameters
 from functions.cache import once
-from functions.outside import Clock
+from functions.ports import Clock
 
 if TYPE_CHECKING:
     from google.cloud.secretmanager_v1 import SecretManagerServiceClient

@@ -24,7 +24,7 @@ from werkzeug.exceptions import InternalServerError
 from functions import log
 from functions.firestore.codec import document
 from functions.firestore.model import Document
-from functions.outside import MalformedTaskError, NotDueError
+from functions.ports import MalformedTaskError, NotDueError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

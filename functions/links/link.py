@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from functions.call_rules import CallError, Code
 from functions.links.token import MAX_LENGTH, InvalidTokenError, Scope, TokenKeys
-from functions.outside import Clock, SecretReader
+from functions.ports import Clock, SecretReader
 from functions.rate_limit import MAX_CALLS
 
 if TYPE_CHECKING:

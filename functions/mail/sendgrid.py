@@ -34,7 +34,7 @@ from functions.mail.message import (
     SendOutcome,
     Unknown,
 )
-from functions.outside import Clock, SecretReader
+from functions.ports import Clock, SecretReader
 
 KEY_NAME: Final = "SENDGRID_API_KEY"
 """The secret with the API key."""

@@ -21,7 +21,7 @@ from typing import Any, Final, Self, TypeAlias
 
 from functions.call_rules import refuse, refuse_unknown
 from functions.firestore.model import time
-from functions.outside import Accounts
+from functions.ports import Accounts
 from functions.wall.address import address_hash, deliverable, guest_uid, mailbox
 
 PREFERENCES: Final = "emailPreferences"

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from functions.firestore.model import Document, Documents, Merge, time
-from functions.outside import Accounts
+from functions.ports import Accounts
 from functions.preferences.preferences import (
     ACCOUNTS,
     CHOSEN_AT,

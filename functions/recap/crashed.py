@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from functions import log
 from functions.call_rules import CallError
-from functions.outside import Clock, Random, Threads
+from functions.ports import Clock, Random, Threads
 from functions.recap.ledger.batch import RecapKey
 from functions.recap.ledger.claim import Claim
 from functions.recap.ledger.recap_store import RecapStore

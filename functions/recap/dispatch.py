@@ -15,7 +15,7 @@ from functions.mail.message import (
     SendOutcome,
     Unknown,
 )
-from functions.outside import InParallel
+from functions.ports import InParallel
 from functions.recap.feedback import MailLabels
 from functions.recap.ledger.batch import Batch, BatchState
 from functions.recap.ledger.claim import Claim

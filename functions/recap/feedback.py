@@ -27,7 +27,7 @@ from functions.firestore.model import (
 )
 from functions.mail.mail_status import DeliveryStatus, Tally, TrackingEvent
 from functions.mail.message import NOTICE_LABEL
-from functions.outside import Clock, InParallel
+from functions.ports import Clock, InParallel
 from functions.preferences.preferences import UNREACHABLE_FOR, Flag
 from functions.preferences.user_store import UserStore
 from functions.recap.ledger.batch import Batch, RecapKey

@@ -11,7 +11,7 @@ from datetime import datetime
 from functions.call_rules import Caller, check_event
 from functions.links.link import LinkSigner
 from functions.mail.message import Mailer, MailSender
-from functions.outside import Accounts, Clock, Random
+from functions.ports import Accounts, Clock, Random
 from functions.preferences.preferences import SkipReason
 from functions.recap.audience.guests import (
     Audience,

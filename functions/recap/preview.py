@@ -23,7 +23,7 @@ from functions.mail.message import (
     Unknown,
     who_can_fix,
 )
-from functions.outside import Clock
+from functions.ports import Clock
 from functions.rate_limit import RateLimit
 from functions.recap.feedback import StatusStore
 from functions.recap.ledger.batch import Batch, BatchState, RecapKey

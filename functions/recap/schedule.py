@@ -24,7 +24,7 @@ from functions.firestore.model import Document, Documents, Put, Update, Write, t
 from functions.mail.message import Accepted, Mailer, MailSender
 from functions.mail.staff_mail import mail_time, staff_mail
 from functions.mail.texts import templates_in
-from functions.outside import (
+from functions.ports import (
     Accounts,
     Clock,
     MalformedTaskError,

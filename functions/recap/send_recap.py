@@ -11,7 +11,7 @@ from functions.call_rules import Caller, CallError, Code
 from functions.firestore.model import ChangedMeanwhileError
 from functions.links.link import LinkSigner
 from functions.mail.message import Mailer, who_can_fix
-from functions.outside import Clock, InParallel, Random, Threads
+from functions.ports import Clock, InParallel, Random, Threads
 from functions.recap.dispatch import Dispatch
 from functions.recap.feedback import StatusStore
 from functions.recap.ledger.batch import TIMEOUT, open_batches, plan, sent_again

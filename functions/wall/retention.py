@@ -35,7 +35,7 @@ from functions.firestore.model import (
     Write,
     time,
 )
-from functions.outside import Clock
+from functions.ports import Clock
 from functions.wall.wall_event import EventStatus
 
 

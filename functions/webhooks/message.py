@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final, Self, TypeAlias
 
-from functions.outside import wire_time
+from functions.ports import wire_time
 from functions.wall.wall_event import EventStatus, Photo, PhotoStatus, WallEvent
 
 

@@ -13,8 +13,9 @@ from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
 from functions import log
+from functions.cache import Recent
 from functions.firestore.model import TEXT_BYTES, AlreadyRecordedError, Documents, Query, text
-from functions.outside import Clock, InParallel, Recent, TaskQueue
+from functions.ports import Clock, InParallel, TaskQueue
 from functions.wall.wall_event import Photo, WallEvent
 from functions.webhooks.deliveries.delivery import Delivery, Outcome, attempt_task
 from functions.webhooks.deliveries.delivery_store import DeliveryStore

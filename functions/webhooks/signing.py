@@ -16,8 +16,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Self
 
+from functions.cache import Recent
 from functions.firestore.model import ChangedMeanwhileError, Documents, Version, write_as_read
-from functions.outside import Clock, Random, Recent
+from functions.ports import Clock, Random
 
 SIGNATURE_HEADER: Final = "Wall-Signature"
 WHSEC: Final = "whsec_"

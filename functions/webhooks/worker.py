@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from functions import log
 from functions.firestore.model import ChangedMeanwhileError
-from functions.outside import Clock, NotDueError, TaskQueue
+from functions.ports import Clock, NotDueError, TaskQueue
 from functions.webhooks.deliveries.delivery import (
     Attempt,
     AttemptRequest,
@@ -24,7 +24,7 @@ from functions.webhooks.deliveries.delivery import (
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.fair_pace import Pace, Tenants
 from functions.webhooks.deliveries.receiver_speed import FastReceivers
-from functions.webhooks.failing_endpoints.endpoint_store import Failures
+from functions.webhooks.endpoints.endpoint_store import Failures
 from functions.webhooks.signing import SIGNATURE_HEADER, RememberedSecrets, sign, standard_headers
 
 TEST_HEADER: Final = "Wall-Test"

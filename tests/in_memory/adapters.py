@@ -10,8 +10,8 @@ from typing import Any, Final, TypeVar
 
 from functions.firestore.model import Documents
 from functions.gcp.secret_manager import MissingSecretError
-from functions.outside import Clock, InParallel
 from functions.parts import Adapters
+from functions.ports import Clock, InParallel
 from functions.service import Service
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 

@@ -9,7 +9,7 @@ from typing import Final
 from emulator.neighbours.sendgrid import NO_ANSWER, Answer
 from functions.mail.message import Accepted, EmailMessage, SendOutcome, Unknown
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT, KEY_NAME, current_key, refusal
-from functions.outside import SecretReader
+from functions.ports import SecretReader
 from tests.in_memory.adapters import InMemorySecrets
 from tests.in_memory.through import ServiceError, Through, at_once
 

@@ -14,7 +14,7 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 import greenlet
 
-from functions.outside import Clock
+from functions.ports import Clock
 from tests.in_memory.through import Crash, ServiceError
 from tests.simulation.choices import Choices
 from tests.simulation.faults import AT_MOST, ENDS_OR_WAITS, EVERY, Fault, Weather, pause
@@ -380,7 +380,7 @@ class Instance:
     def in_parallel(
         self, work: Callable[[Item], T], items: Iterable[Item], /, *, at_once: int = 20
     ) -> list[T]:
-        """See `functions.outside.InParallel`; no more than `at_once` at a time."""
+        """See `functions.ports.InParallel`; no more than `at_once` at a time."""
         waiting = list(enumerate(items))
         results: dict[int, T] = {}
         errors: dict[int, Exception] = {}

@@ -20,8 +20,8 @@ from functions.firestore.client import FirestoreDocuments
 from functions.firestore.model import Documents
 from functions.gcp.callables import Call, StaffCall, count_call
 from functions.mail.sendgrid import SendGridMailer
-from functions.outside import Task
 from functions.parameters import Parameters
+from functions.ports import Task
 from functions.process import CLOCK, ProcessThreads, SystemRandom, secret_reader
 from functions.service import Service
 from functions.webhooks.deliveries.fair_pace import Tenants

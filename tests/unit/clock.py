@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from functions import outside
+from functions import ports as outside
 from functions.webhooks.deliveries.fair_pace import Tenants
 
 

@@ -38,8 +38,8 @@ CASES: Final = [
     ),
     (
         "webhooks/publisher.py",
-        "from functions.webhooks.failing_endpoints import endpoint_sweep",
-        ["publisher is not allowed to import functions.webhooks.failing_endpoints.endpoint_sweep"],
+        "from functions.webhooks.endpoints import endpoint_sweep",
+        ["publisher is not allowed to import functions.webhooks.endpoints.endpoint_sweep"],
     ),
     ("firestore/codec.py", "import ops.cloud, bench.figures", ["functions is not allowed"]),
     ("../bench/figures.py", "from tests.suite import wire", ["bench is not allowed"]),

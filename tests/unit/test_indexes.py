@@ -13,12 +13,12 @@ from google.cloud.firestore_v1 import types
 
 from functions.firestore.client import FirestoreDocuments
 from functions.wall.wall_event import Photo
-from functions.webhooks.calls.shared_log import LogShareStore
 from functions.webhooks.deliveries.delivery import Cursor, EndedWithin, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
-from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
+from functions.webhooks.endpoints.endpoint_store import EndpointStore
 from functions.webhooks.message import EventType
 from functions.webhooks.publisher import WallStore
+from functions.webhooks.shared_log import LogShareStore
 
 INDEXES: Final = json.loads((Path(__file__).parents[2] / "firestore.indexes.json").read_text())
 NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)

@@ -11,7 +11,7 @@ import pytest
 
 from functions.call_rules import CallError
 from functions.firestore.model import Write, Written
-from functions.outside import Clock
+from functions.ports import Clock
 from functions.rate_limit import MAX_CALLS, PATIENTLY, SOON, RateLimit, window_of
 from tests.in_memory.adapters import InMemorySecrets
 from tests.in_memory.documents import InMemoryDocuments

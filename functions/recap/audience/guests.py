@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from functions.firestore.model import Document, Documents, Query
 from functions.mail.message import plain, shortened
-from functions.outside import Accounts, InParallel
+from functions.ports import Accounts, InParallel
 from functions.preferences.preferences import (
     ACCOUNTS,
     AddressRecords,

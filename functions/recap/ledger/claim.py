@@ -27,7 +27,7 @@ from functions.firestore.model import (
 )
 from functions.mail.mail_status import Tally
 from functions.mail.message import Cause
-from functions.outside import Clock, Random
+from functions.ports import Clock, Random
 from functions.recap.ledger.batch import (
     Batch,
     BatchState,

@@ -10,7 +10,7 @@ from typing import Any, Final, Self
 
 from functions.call_rules import CallError, Code
 from functions.firestore.model import NAME, Document, Documents, Query, Version
-from functions.outside import wire_time
+from functions.ports import wire_time
 from functions.recap.ledger.batch import TIMEOUT, Batch, BatchState, RecapKey
 
 COOLDOWN: Final = timedelta(hours=24)

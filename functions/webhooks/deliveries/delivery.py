@@ -18,7 +18,7 @@ from enum import StrEnum
 from typing import Any, Final, Self
 
 from functions.firestore.model import Version
-from functions.outside import MalformedTaskError, Task, wire_time
+from functions.ports import MalformedTaskError, Task, wire_time
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError, host_of
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SLOW_QUEUE, step
 from functions.webhooks.message import EventType, Payload

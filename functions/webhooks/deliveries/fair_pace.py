@@ -27,8 +27,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
+from functions.cache import Recent
 from functions.firestore.model import Documents, text
-from functions.outside import Clock, Recent
+from functions.ports import Clock
 
 BURST_SECONDS: Final = 0.25
 """Seconds of the pace that a tenant may have due at once: of 80 a second, one photo at 20 URLs."""

@@ -17,7 +17,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from functions.outside import Clock, Recent
+from functions.cache import Recent
+from functions.ports import Clock
 from functions.webhooks.deliveries.delivery import SLOW_AFTER
 from functions.webhooks.deliveries.fair_pace import Tenants
 

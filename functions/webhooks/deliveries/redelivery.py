@@ -13,7 +13,7 @@ from typing import Final
 from functions import log
 from functions.call_rules import CallError, Code
 from functions.firestore.model import ChangedMeanwhileError
-from functions.outside import Clock, InParallel, Task, TaskQueue
+from functions.ports import Clock, InParallel, Task, TaskQueue
 from functions.webhooks.deliveries.delivery import Delivery, attempt_task
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError

@@ -23,7 +23,7 @@ from urllib3.connection import HTTPSConnection
 from urllib3.util.connection import create_connection
 from urllib3.util.ssltransport import SSLTransport
 
-from functions.outside import Clock
+from functions.ports import Clock
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 
 OPEN_AT_MOST: Final = 512

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from urllib3 import Timeout
 
-from functions.cache import made_once
-from functions.outside import Clock, Recent
+from functions.cache import Recent, made_once
+from functions.ports import Clock
 from functions.webhooks.deliveries.delivery import ACKNOWLEDGING
 from functions.webhooks.deliveries.endpoint_url import (
     BAD_PORTS,

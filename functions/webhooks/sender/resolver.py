@@ -19,7 +19,8 @@ import dns.nameserver
 import dns.rdatatype
 import dns.resolver
 
-from functions.outside import Clock, Recent
+from functions.cache import Recent
+from functions.ports import Clock
 
 KEPT_SECONDS: Final = 60.0
 """How long an answer is used again at most; its time to live may be shorter."""

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from functions.webhooks.failing_endpoints.endpoint_store import Failures
-from functions.webhooks.failing_endpoints.notifier import Notifier
+from functions.webhooks.endpoints.endpoint_store import Failures
+from functions.webhooks.endpoints.notifier import Notifier
 from tests.simulation.mutant import Mutant
 
 MUTANTS: Final = tuple(

@@ -9,13 +9,13 @@ from emulator.neighbours.cloud_tasks import Retries
 from emulator.neighbours.sendgrid import NO_ANSWER, Answer, Problem, accepted, refused
 from functions.firestore.model import Create, Delete, Document, Query, Update
 from functions.mail.message import EmailMessage
-from functions.outside import Task
+from functions.ports import Task
 from functions.service import Service
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore, read_delivery
 from functions.webhooks.deliveries.queues import SWEEP_PERIOD
-from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
-from functions.webhooks.failing_endpoints.failing_endpoint import (
+from functions.webhooks.endpoints.endpoint_store import EndpointStore
+from functions.webhooks.endpoints.failing_endpoint import (
     NOTICE_QUEUE,
     FailingEndpoint,
     event_of_notice,
@@ -23,7 +23,7 @@ from functions.webhooks.failing_endpoints.failing_endpoint import (
 from tests.in_memory.adapters import InMemoryThreads, service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.mailer import InMemoryMailer
-from tests.in_memory.outside import InMemoryTaskQueue, InMemoryTasks
+from tests.in_memory.ports import InMemoryTaskQueue, InMemoryTasks
 from tests.simulation.dispatch import cloud_tasks
 from tests.simulation.endpoints.invariants import Seen
 from tests.simulation.endpoints.scenario import ANN, BOB, EVENT, End, Scenario, ended

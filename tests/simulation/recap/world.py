@@ -10,11 +10,12 @@ from typing import Any, Final, TypeVar
 from emulator.neighbours.sendgrid import NO_ANSWER, Answer, Problem, accepted, refused
 from functions.call_rules import Caller, CallError, Role
 from functions.firestore.model import Document, Put, Query
+from functions.handlers import recap_calls
 from functions.mail.mail_status import DeliveryStatus, Tally, TrackingEvent
 from functions.mail.message import EmailMessage
-from functions.outside import Clock, InParallel, NotDueError, Task
 from functions.parameters import Parameters
-from functions.recap import limits, recap_calls
+from functions.ports import Clock, InParallel, NotDueError, Task
+from functions.recap import limits
 from functions.recap.feedback import MailEvents, StillBusyError
 from functions.recap.ledger.batch import (
     Batch,
@@ -42,7 +43,7 @@ from tests.in_memory.adapters import (
 )
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.mailer import InMemoryMailer
-from tests.in_memory.outside import InMemoryTaskQueue, InMemoryTasks
+from tests.in_memory.ports import InMemoryTaskQueue, InMemoryTasks
 from tests.in_memory.through import ServiceError, Through
 from tests.simulation.dispatch import cloud_tasks
 from tests.simulation.faults import Fault, Weather

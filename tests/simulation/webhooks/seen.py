@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from functions.outside import Task
+from functions.ports import Task
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.message import EventType
 from functions.webhooks.signing import SIGNATURE_HEADER, sign

@@ -9,8 +9,8 @@ from typing import Final, TypeVar
 from emulator.neighbours.cloud_tasks import Retries
 from functions.call_rules import Caller, CallError, Role
 from functions.firestore.model import ChangedMeanwhileError, Create, Delete, Document, Update
-from functions.outside import NotDueError, Task
 from functions.parameters import Parameters
+from functions.ports import NotDueError, Task
 from functions.service import Service
 from functions.wall.wall_event import Photo, WallEvent
 from functions.webhooks.deliveries.delivery import (
@@ -22,7 +22,7 @@ from functions.webhooks.deliveries.delivery_store import read_delivery
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SLOW_QUEUE, SWEEP_PERIOD
 from tests.in_memory.adapters import InMemoryRandom, InMemoryThreads, service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
-from tests.in_memory.outside import InMemoryTaskQueue, InMemoryTasks
+from tests.in_memory.ports import InMemoryTaskQueue, InMemoryTasks
 from tests.in_memory.through import ServiceError
 from tests.simulation.dispatch import cloud_tasks, eventarc
 from tests.simulation.faults import Fault

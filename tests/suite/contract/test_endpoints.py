@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from emulator.mailbox import Mailbox
 from functions.firestore.client import documents
-from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
-from functions.webhooks.failing_endpoints.failing_endpoint import FailingEndpoint
+from functions.webhooks.endpoints.endpoint_store import EndpointStore
+from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint
 from functions.webhooks.webhook_settings import key
 from tests.suite.process import FunctionProcess
 from tests.suite.walls import Wall

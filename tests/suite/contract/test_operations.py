@@ -9,7 +9,7 @@ from flask import Request
 from bench.costs import COSTS
 from functions.call_rules import Caller, Role
 from functions.gcp.callables import StaffCall
-from functions.webhooks.calls import webhook_calls
+from functions.handlers import webhook_calls
 from functions.webhooks.deliveries.delivery_store import NEWEST_AT_MOST
 from tests.suite.contract.conftest import OTHER, URL
 from tests.suite.operations import Operations, counting_service, link_call

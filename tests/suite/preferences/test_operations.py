@@ -11,8 +11,8 @@ from google.cloud import firestore
 from werkzeug.test import EnvironBuilder
 
 from bench.costs import COSTS
+from functions.handlers import preference_calls
 from functions.links.token import Scope, TokenKeys
-from functions.preferences import preference_calls
 from functions.process import CLOCK
 from functions.service import Service
 from functions.wall.address import address_hash, guest_uid

@@ -14,7 +14,7 @@ from emulator.cloud import cloud_tasks
 from emulator.cloud.api_server import ApiServer
 from functions.firestore.client import FirestoreDocuments
 from functions.gcp.cloud_tasks import CloudTasks
-from functions.outside import Task
+from functions.ports import Task
 from tests.suite.wire import Wire
 
 _LIMIT_SECONDS: Final = 240

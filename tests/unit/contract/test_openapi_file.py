@@ -22,13 +22,13 @@ from functions.call_rules import Caller, CallError, Code, Role
 from functions.firestore.model import Put, Query
 from functions.gcp import callables as protocol
 from functions.gcp.callables import StaffCall
-from functions.outside import Clock
 from functions.parameters import Parameters
+from functions.ports import Clock
 from functions.wall.wall_event import Photo, WallEvent
 from functions.webhooks.message import EventType
 from tests.in_memory.adapters import InMemoryRandom, service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
-from tests.in_memory.outside import InMemoryTasks
+from tests.in_memory.ports import InMemoryTasks
 from tests.unit.contract.calls import CALLS, HOOK
 from tests.unit.contract.hostile_arguments import AFTER, VALUES
 from tests.unit.contract.promise import (
@@ -153,13 +153,22 @@ def test_every_webhook_has_the_headers_of_a_delivery() -> None:
 # --- errors ----------------------------------------------------------------------------------
 
 
+CAPABILITIES: Final = {
+    "webhook_calls": "webhooks",
+    "webhook_triggers": "webhooks",
+    "recap_calls": "recap",
+    "preference_calls": "preferences",
+}
+"""The folder of the use cases that a module of handlers calls."""
+
+
 class _Definitions:
     """Functions and classes of the code by their bare names, for following calls."""
 
     def __init__(self) -> None:
         self._found: dict[str, list[tuple[str, ast.AST]]] = {}
         for path in sorted((ROOT / "functions").rglob("*.py")):
-            place = path.relative_to(ROOT / "functions").parts[0]
+            place = CAPABILITIES.get(path.stem, path.relative_to(ROOT / "functions").parts[0])
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.FunctionDef):
                     self._found.setdefault(node.name, []).append((place, node))
@@ -229,8 +238,8 @@ TOLD_IN_ANSWERS: Final = {"previewEventRecap": {Code.ABORTED}}
 @pytest.mark.parametrize("function", HANDLERS)
 def test_every_code_that_a_call_can_answer_has_an_example(function: str) -> None:
     """Found in the code by following its calls; bodies, tokens and faults are the protocol's."""
-    _, capability, *_, handler = HANDLERS[function].split(".")
-    expected = _definitions().codes(capability, handler)
+    *_, module, handler = HANDLERS[function].split(".")
+    expected = _definitions().codes(CAPABILITIES[module], handler)
     expected |= {Code.INVALID_ARGUMENT, Code.INTERNAL}
     expected -= TOLD_IN_ANSWERS.get(function, set())
     if function in _declared("staff_callable"):

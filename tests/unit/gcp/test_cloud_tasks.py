@@ -14,7 +14,7 @@ from emulator.cloud import cloud_tasks
 from emulator.cloud.api_server import ApiServer
 from emulator.cloud.cloud_tasks import Queued
 from functions.gcp.cloud_tasks import CloudTasks
-from functions.outside import Task
+from functions.ports import Task
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 DUE = datetime(2026, 5, 1, 18, 30, 1, 250_000, tzinfo=UTC)

@@ -13,7 +13,7 @@ from werkzeug.exceptions import InternalServerError
 
 from emulator.firebase import PROJECT
 from functions.gcp.triggers import DocumentWritten, run_again, trigger
-from functions.outside import MalformedTaskError, NotDueError
+from functions.ports import MalformedTaskError, NotDueError
 from tests.suite.metadata_server import MetadataServer
 from tests.suite.process import FunctionProcess, Written
 

@@ -33,7 +33,7 @@ from functions.mail.message import (
     Unknown,
 )
 from functions.mail.sendgrid import SendGridMailer, refusal, request_body
-from functions.outside import Clock
+from functions.ports import Clock
 from tests.in_memory.adapters import InMemorySecrets
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)

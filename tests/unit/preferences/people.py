@@ -12,10 +12,10 @@ from werkzeug.test import EnvironBuilder
 from functions.firestore.model import Delete, Document, Merge, Put, Write
 from functions.gcp.callables import Call
 from functions.gcp.triggers import DocumentWritten
+from functions.handlers import preference_calls
 from functions.links.token import Scope, TokenKeys
-from functions.outside import Clock
 from functions.parameters import Parameters
-from functions.preferences import preference_calls
+from functions.ports import Clock
 from functions.recap.audience.guests import Guest, GuestStore, standing
 from functions.service import Service
 from functions.wall.address import guest_uid

@@ -13,8 +13,8 @@ from werkzeug.test import TestResponse
 from functions.call_rules import CallError, Code
 from functions.firestore.model import Put, Write, Written
 from functions.gcp.callables import Call
+from functions.handlers import preference_calls
 from functions.links.token import Scope, TokenKeys
-from functions.preferences import preference_calls
 from functions.wall.address import address_hash, guest_uid
 from tests.in_memory.adapters import having
 from tests.unit.preferences.people import KEY, NOW, People, answer

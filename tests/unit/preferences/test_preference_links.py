@@ -7,7 +7,7 @@ import pytest
 
 from functions.links.link import LinkSigner, confirmation_link, page_link
 from functions.links.token import Scope, TokenKeys
-from functions.outside import Clock
+from functions.ports import Clock
 from tests.in_memory.adapters import InMemorySecrets
 
 KEY = "k" * 32

@@ -16,8 +16,8 @@ from functions.mail.mail_status import DeliveryStatus, TrackingEvent
 from functions.mail.message import EmailMessage, MailSender
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT
 from functions.mail.texts import Texts
-from functions.outside import Clock, InParallel, Task
 from functions.parameters import Parameters
+from functions.ports import Clock, InParallel, Task
 from functions.preferences.preferences import address_record_id
 from functions.recap.audience.guests import Guest
 from functions.recap.audience.photos import Picture

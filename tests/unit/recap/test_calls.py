@@ -10,7 +10,7 @@ from flask import Request
 from emulator.neighbours.sendgrid import Answer, accepted, refused
 from functions.call_rules import CallError, Code, staff
 from functions.gcp.callables import StaffCall
-from functions.recap import recap_calls
+from functions.handlers import recap_calls
 from functions.recap.limits import Slots
 from tests.unit.recap.parts import EVENT, TENANT, House, guest
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import pytest
 
 from functions.firestore.model import Create, Delete
-from functions.recap import recap_calls
+from functions.handlers import recap_calls
 from functions.recap.ledger.recap_store import LEASE
 from functions.recap.limits import RecapLimits
 from tests.unit.recap.parts import EVENT, NOON, At, House, fail, guest

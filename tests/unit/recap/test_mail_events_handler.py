@@ -12,13 +12,13 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from emulator.mailbox import signed
+from functions.handlers import recap_calls
 from functions.mail.sendgrid_events import (
     MAX_BODY_BYTES,
     SIGNATURE_HEADER,
     TIMESTAMP_HEADER,
     SendGridWebhook,
 )
-from functions.recap import recap_calls
 from tests.in_memory.through import Through, at_once
 from tests.unit.mail.test_sendgrid_events import public
 from tests.unit.recap.parts import At, House, guest

@@ -9,7 +9,7 @@ import pytest
 
 from emulator.neighbours.sendgrid import Answer, refused
 from functions.call_rules import Caller, Role
-from functions.outside import NotDueError
+from functions.ports import NotDueError
 from functions.recap.limits import RecapLimits
 from functions.recap.recap_arguments import ScheduleArguments
 from functions.recap.schedule import task_of

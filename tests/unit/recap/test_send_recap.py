@@ -15,8 +15,8 @@ from functions.firestore.model import Put
 from functions.links.token import TokenKeys
 from functions.mail.message import Cause
 from functions.mail.sendgrid import KEY_NAME, REQUEST_SECONDS
-from functions.outside import InParallel
 from functions.parameters import Parameters
+from functions.ports import InParallel
 from functions.recap import dispatch
 from functions.recap.dispatch import MAX_BAD_ADDRESS_ROUNDS
 from functions.recap.ledger.batch import TIMEOUT, BatchState

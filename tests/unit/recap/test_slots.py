@@ -6,7 +6,7 @@ from contextlib import ExitStack, suppress
 import pytest
 
 from functions.call_rules import CallError
-from functions.outside import InParallel
+from functions.ports import InParallel
 from functions.process import ProcessThreads
 from functions.recap.limits import SLOTS, Slots
 from tests.in_memory.adapters import InMemoryThreads, one_by_one, service_on

@@ -10,7 +10,7 @@ import pytest
 
 from functions.call_rules import Caller, Role
 from functions.firestore.model import ChangedMeanwhileError
-from functions.outside import Clock
+from functions.ports import Clock
 from functions.recap.ledger.batch import BatchState, RecapState, plan
 from functions.recap.ledger.claim import Claim
 from functions.recap.ledger.recap_store import LEASE, RecapStore

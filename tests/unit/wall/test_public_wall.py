@@ -94,8 +94,11 @@ def test_a_fault_of_the_webhooks_keeps_no_photo_on_the_wall(
         return handler
 
     monkeypatch.setattr("main.service", lambda: None)
-    for room, module in (("wall", "wall.wall_triggers"), ("webhooks", "webhooks.webhook_triggers")):
-        monkeypatch.setattr(f"functions.{module}.{trigger}", handler_of(room))
+    for room, module in (
+        ("wall", "wall_triggers"),
+        ("webhooks", "webhook_triggers"),
+    ):
+        monkeypatch.setattr(f"functions.handlers.{module}.{trigger}", handler_of(room))
     function = {"photo_written": main.onPhotoWritten, "event_written": main.onEventWritten}[trigger]
     with pytest.raises(ConnectionError, match=fails):
         inspect.unwrap(function)(None)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
 
 from functions.firestore.model import Delete, Put
-from functions.outside import Clock
+from functions.ports import Clock
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 
 NOON: Final = datetime(2026, 5, 1, 12, tzinfo=UTC)

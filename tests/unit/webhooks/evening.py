@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
-from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
-from functions.webhooks.failing_endpoints.failing_endpoint import NOTICE_QUEUE, FailingEndpoint
+from functions.webhooks.endpoints.endpoint_store import EndpointStore
+from functions.webhooks.endpoints.failing_endpoint import NOTICE_QUEUE, FailingEndpoint
 from functions.webhooks.webhook_settings import key
 from tests.in_memory.documents import InMemoryDocuments
 from tests.in_memory.records import ended_delivery

@@ -14,8 +14,8 @@ from emulator.neighbours.sendgrid import Answer, accepted
 from functions.call_rules import Caller, CallError, Code, Role
 from functions.firestore.model import Create, Delete, Put, Query, readable
 from functions.mail.message import EmailMessage
-from functions.outside import Clock, InParallel, Task
 from functions.parameters import Parameters
+from functions.ports import Clock, InParallel, Task
 from functions.service import Service
 from functions.wall.wall_event import Photo
 from functions.webhooks.deliveries.delivery import AttemptRequest, Delivery, attempt_task
@@ -26,7 +26,7 @@ from tests.in_memory import records
 from tests.in_memory.adapters import InMemoryRandom, InMemoryThreads, one_by_one, service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.mailer import InMemoryMailer
-from tests.in_memory.outside import InMemoryTaskQueue, InMemoryTasks, ScriptedSender
+from tests.in_memory.ports import InMemoryTaskQueue, InMemoryTasks, ScriptedSender
 from tests.in_memory.through import Crash, ServiceError
 
 ADMIN: Final = Caller("u1", Role.ADMIN, "t1")

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from functions.webhooks.deliveries.delivery import Outcome
-from functions.webhooks.failing_endpoints.failing_endpoint import NOTICE_QUEUE
+from functions.webhooks.endpoints.failing_endpoint import NOTICE_QUEUE
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.evening import ANN, MINUTE, SETTINGS, Evening
 from tests.unit.webhooks.parts import NOW, URL, crashes, fails

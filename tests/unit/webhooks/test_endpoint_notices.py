@@ -12,7 +12,7 @@ from emulator.neighbours.sendgrid import NO_ANSWER, Answer, Problem, accepted, r
 from functions.mail.message import MisconfiguredError
 from functions.wall.address import address_hash, guest_uid
 from functions.webhooks.deliveries.delivery import Outcome
-from functions.webhooks.failing_endpoints.failing_endpoint import NOTICE_QUEUE
+from functions.webhooks.endpoints.failing_endpoint import NOTICE_QUEUE
 from tests.in_memory.adapters import KEYS
 from tests.unit.webhooks.evening import ANN, Evening
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL

@@ -12,9 +12,9 @@ import pytest
 
 from functions.parameters import Parameters
 from functions.webhooks.deliveries.delivery import Outcome
-from functions.webhooks.failing_endpoints import endpoint_sweep
-from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
-from functions.webhooks.failing_endpoints.failing_endpoint import FailingEndpoint
+from functions.webhooks.endpoints import endpoint_sweep
+from functions.webhooks.endpoints.endpoint_store import EndpointStore
+from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint
 from functions.webhooks.webhook_settings import key
 from tests.in_memory.documents import InMemoryDocuments
 from tests.unit.webhooks.evening import HOUR, MINUTE, SETTINGS, Evening

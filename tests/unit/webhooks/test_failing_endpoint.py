@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from functions.webhooks.failing_endpoints.failing_endpoint import (
+from functions.webhooks.endpoints.failing_endpoint import (
     Check,
     FailingEndpoint,
     Latest,

@@ -10,8 +10,8 @@ from functions.mail.message import EmailMessage, MailSender
 from functions.wall.address import address_hash
 from functions.webhooks.deliveries.delivery import Attempt
 from functions.webhooks.deliveries.endpoint_url import name_of
-from functions.webhooks.failing_endpoints.failing_endpoint import Standing
-from functions.webhooks.failing_endpoints.notifier import Change, compose
+from functions.webhooks.endpoints.failing_endpoint import Standing
+from functions.webhooks.endpoints.notifier import Change, compose
 
 SINCE = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 AGAIN = datetime(2026, 5, 1, 20, 5, tzinfo=UTC)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from functions.outside import wire_time
+from functions.ports import wire_time
 from functions.wall.wall_event import Photo, WallEvent
 from functions.webhooks.message import EventType, Message, Milestone, Payload
 from tests.in_memory.records import new_delivery

@@ -12,8 +12,8 @@ import pytest
 
 from functions.firestore.model import Document
 from functions.gcp.triggers import DocumentWritten
+from functions.handlers import webhook_triggers
 from functions.wall.wall_event import EventStatus, Photo, PhotoStatus, WallEvent
-from functions.webhooks import webhook_triggers
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.webhook_settings import key
 from tests.in_memory.through import Crash, ServiceError

@@ -8,8 +8,8 @@ import pytest
 
 from functions.call_rules import Code
 from functions.gcp.callables import StaffCall
+from functions.handlers import webhook_calls
 from functions.parameters import Parameters
-from functions.webhooks.calls import webhook_calls
 from functions.webhooks.deliveries.delivery import KEPT_FOR, Delivery, EndedWithin, Outcome
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.parts import ADMIN, EVENT, NOW, Parts, crashes, fails, refused

@@ -7,15 +7,15 @@ import pytest
 
 from functions.call_rules import Code
 from functions.links.token import Scope, TokenKeys
-from functions.webhooks.calls.shared_log import (
+from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.deliveries.delivery_store import NEWEST_AT_MOST
+from functions.webhooks.deliveries.endpoint_url import name_of
+from functions.webhooks.shared_log import (
     PAGE_BYTES,
     RESENDS_AN_HOUR,
     LogShare,
     LogShareStore,
 )
-from functions.webhooks.deliveries.delivery import Delivery
-from functions.webhooks.deliveries.delivery_store import NEWEST_AT_MOST
-from functions.webhooks.deliveries.endpoint_url import name_of
 from functions.webhooks.webhook_settings import key
 from tests.in_memory.adapters import InMemorySecrets
 from tests.in_memory.documents import InMemoryDocuments

@@ -9,8 +9,8 @@ import pytest
 from functions.firestore.model import ChangedMeanwhileError
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
-from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore
-from functions.webhooks.failing_endpoints.failing_endpoint import FailingEndpoint, Standing
+from functions.webhooks.endpoints.endpoint_store import EndpointStore
+from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint, Standing
 from functions.webhooks.message import Milestone
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.records import new_delivery

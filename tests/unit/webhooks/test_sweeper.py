@@ -117,9 +117,9 @@ def test_lost_deliveries_keep_no_other_sweep_waiting(monkeypatch: pytest.MonkeyP
     """Lost deliveries, endpoints that fail and deleted events are swept at the same time."""
     under_way = threading.Barrier(3)
     for sweep in (
-        "webhooks.webhook_triggers.sweep_deliveries",
-        "webhooks.webhook_triggers.sweep_endpoints",
-        "wall.wall_triggers.sweep",
+        "handlers.webhook_triggers.sweep_deliveries",
+        "handlers.webhook_triggers.sweep_endpoints",
+        "handlers.wall_triggers.sweep",
     ):
         monkeypatch.setattr(f"functions.{sweep}", lambda _: under_way.wait(10))
     monkeypatch.setattr(main, "service", service_on)

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from functions.outside import Task
 from functions.parameters import Parameters
+from functions.ports import Task
 from functions.webhooks.deliveries.delivery import (
     AttemptRequest,
     EndedWithin,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from functions.firestore.model import ChangedMeanwhileError
-from functions.outside import NotDueError
+from functions.ports import NotDueError
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.signing import sign, standard_headers
 from functions.webhooks.worker import BEGUN_AT_MOST, SUSPICIOUS_AFTER

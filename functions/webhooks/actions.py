@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from functions import log
 from functions.call_rules import Caller
 from functions.firestore.model import AlreadyRecordedError
-from functions.outside import Clock, InParallel, Random, wire_time
+from functions.ports import Clock, InParallel, Random, wire_time
 from functions.webhooks.deliveries.delivery import (
     AttemptRequest,
     Cursor,

@@ -33,14 +33,14 @@ from functions.mail.message import (
 )
 from functions.mail.staff_mail import mail_time, staff_mail
 from functions.mail.texts import templates_in
-from functions.outside import Clock
+from functions.ports import Clock
 from functions.rate_limit import RateLimit
 from functions.wall.address import address_hash, deliverable, guest_uid, normalised
 from functions.webhooks.deliveries.delivery import KEPT_FOR, Attempt, EndedWithin, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.endpoint_url import name_of
-from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore, check_endpoint
-from functions.webhooks.failing_endpoints.failing_endpoint import (
+from functions.webhooks.endpoints.endpoint_store import EndpointStore, check_endpoint
+from functions.webhooks.endpoints.failing_endpoint import (
     Check,
     FailingEndpoint,
     Standing,

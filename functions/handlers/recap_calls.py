@@ -14,7 +14,7 @@ from functions.gcp.callables import StaffCall, count_call
 from functions.gcp.request import bounded_body, text_answer
 from functions.gcp.triggers import run_again
 from functions.mail.message import MisconfiguredError
-from functions.outside import wire_time
+from functions.ports import wire_time
 from functions.recap.recap_arguments import (
     PreviewArguments,
     RecapArguments,

@@ -22,7 +22,7 @@ from functions.call_rules import (
 )
 from functions.gcp.callables import Call, StaffCall, count_call
 from functions.links.link import TO_A_LOG, admitted
-from functions.outside import wire_time
+from functions.ports import wire_time
 from functions.webhooks.deliveries.delivery import (
     FOREVER,
     UNDELIVERED,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from emulator.neighbours.cloud_tasks import Names
-from functions.outside import Task
+from functions.ports import Task
 from functions.webhooks.worker import Response, Source
 from tests.in_memory.through import Through, at_once
 

@@ -24,7 +24,7 @@ from enum import StrEnum
 from typing import Any, Final, Self
 
 from functions.firestore.model import Version
-from functions.outside import MalformedTaskError, Task
+from functions.ports import MalformedTaskError, Task
 from functions.webhooks.deliveries.delivery import KEPT_FOR
 from functions.webhooks.deliveries.queues import SWEEP_PERIOD
 from functions.webhooks.deliveries.redelivery import obstacle_at

@@ -22,7 +22,7 @@ from functions.firestore.model import (
 )
 from functions.links.link import TO_A_LOG
 from functions.links.token import TokenKeys
-from functions.outside import Clock, Random, SecretReader, wire_time
+from functions.ports import Clock, Random, SecretReader, wire_time
 from functions.rate_limit import RateLimit
 from functions.webhooks.deliveries.delivery import Cursor, Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import NEWEST_AT_MOST, DeliveryStore

@@ -1,16 +1,14 @@
-"""What a use case is handed of the outside: time, chance, threads, users, secrets, queued tasks.
+"""Ports: protocols for the clock, randomness, threads, accounts, secrets and the task queue.
 
-`functions/process.py` has what a deployed process hands in. `Recent` keeps what was read there.
+`functions/process.py` has the adapters of a deployed process.
 """
 
 import json
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,40 +29,6 @@ class Clock:
 def wire_time(moment: datetime) -> str:
     """`2026-05-01T18:30:00.000Z` for an aware `moment`, truncated to milliseconds."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-Key = TypeVar("Key", bound=Hashable)
-Value = TypeVar("Value")
-
-
-@dataclass(eq=False, slots=True)
-class Recent(Generic[Key, Value]):
-    """Keeps values for some seconds; one instance serves all threads.
-
-    A full cache drops the oldest value: the caller then has to read the source again.
-    """
-
-    clock: Clock
-    seconds: float
-    at_most: int = field(default=10_000, kw_only=True)
-    _kept: OrderedDict[Key, tuple[float, Value]] = field(default_factory=OrderedDict, init=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
-
-    def get(self, key: Key) -> Value | None:
-        """The recent value under `key`, or None."""
-        now = self.clock.monotonic()
-        with self._lock:
-            kept = self._kept.get(key)
-        return kept[1] if kept and now - kept[0] < self.seconds else None
-
-    def put(self, key: Key, *, value: Value, since: float | None = None) -> None:
-        """Keep `value`, which was read at `since` on the clock; None: now."""
-        moment = self.clock.monotonic() if since is None else since
-        with self._lock:
-            self._kept.pop(key, None)
-            self._kept[key] = (moment, value)
-            if len(self._kept) > self.at_most:
-                self._kept.popitem(last=False)
 
 
 Item = TypeVar("Item")

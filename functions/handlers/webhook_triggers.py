@@ -9,7 +9,7 @@ from functions import log
 from functions.gcp.triggers import DocumentWritten, run_again
 from functions.wall.wall_event import Photo, WallEvent
 from functions.webhooks.deliveries.delivery import AttemptRequest
-from functions.webhooks.failing_endpoints.failing_endpoint import event_of_notice
+from functions.webhooks.endpoints.failing_endpoint import event_of_notice
 
 if TYPE_CHECKING:
     from functions.service import Service

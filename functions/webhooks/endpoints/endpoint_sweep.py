@@ -16,13 +16,13 @@ from typing import Final
 
 from functions import log
 from functions.firestore.model import ChangedMeanwhileError
-from functions.outside import Clock, InParallel, TaskQueue
+from functions.ports import Clock, InParallel, TaskQueue
 from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.endpoint_url import host_of
 from functions.webhooks.deliveries.redelivery import Redelivery
-from functions.webhooks.failing_endpoints.endpoint_store import EndpointStore, check_endpoint
-from functions.webhooks.failing_endpoints.failing_endpoint import (
+from functions.webhooks.endpoints.endpoint_store import EndpointStore, check_endpoint
+from functions.webhooks.endpoints.failing_endpoint import (
     FAILING_FOR,
     FAILURES_TO_DISABLE,
     RECOVERED_BACK,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
+from functions.cache import Recent
 from functions.firestore.model import (
     ChangedMeanwhileError,
     Create,
@@ -17,11 +18,11 @@ from functions.firestore.model import (
     readable,
     time,
 )
-from functions.outside import Clock, Recent
+from functions.ports import Clock
 from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.fair_pace import Tenants
-from functions.webhooks.failing_endpoints.failing_endpoint import (
+from functions.webhooks.endpoints.failing_endpoint import (
     FAILING_FOR,
     FAILURES_TO_DISABLE,
     NOTED_AGAIN,

@@ -1,1 +1,0 @@
-"""What people call: organizers, and the bearers of links to a log."""
