@@ -20,7 +20,7 @@ from firebase_functions import (
 )
 
 from functions import log, parameters
-from functions.call_rules import ADMINS, STAFF, SUPERADMINS
+from functions.call.caller import ADMINS, STAFF, SUPERADMINS
 from functions.gcp.callables import Call, StaffCall, anonymous_callable, staff_callable
 from functions.gcp.request import of_request, read_no_more
 from functions.gcp.triggers import called_by, retried, trigger

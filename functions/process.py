@@ -17,9 +17,8 @@ from functions.cache import made_once, once
 from functions.firestore.client import documents
 from functions.gcp.auth_users import FirebaseAccounts
 from functions.gcp.secret_manager import SecretManager, secret_manager_client
-from functions.parts import Adapters
 from functions.ports import Clock, InParallel, Item, Result, Task
-from functions.service import Service
+from functions.service import Adapters, Service
 
 if TYPE_CHECKING:
     from functions.gcp.cloud_tasks import CloudTasks, EmulatedTasks

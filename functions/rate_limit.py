@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from functions import log
-from functions.call_rules import CallError, Code
+from functions.call.errors import CallError, Code
 from functions.firestore.model import Documents, Merge
 from functions.ports import Clock, SecretReader, wire_time
 
@@ -150,6 +150,21 @@ class RateLimit:
             lambda: calls.failed > before or not calls.asking, timeout=SOON
         )
         return ended and calls.failed == before
+
+
+class RateLimits:
+    """The rate limits of a process, one for each secret key."""
+
+    def __init__(self, documents: Documents, clock: Clock, secrets: SecretReader) -> None:
+        self._documents, self._clock, self._secrets = documents, clock, secrets
+        self._kept: dict[str, RateLimit] = {}
+        self._lock = threading.Lock()
+
+    def keyed(self, key: str = "") -> RateLimit:
+        """Return the limit whose records have ids derived from the secret `key`."""
+        with self._lock:
+            new = RateLimit(self._documents, self._clock, self._secrets, key)
+            return self._kept.setdefault(key, new)
 
 
 def _too_many(refusal: str, end: datetime) -> CallError:

@@ -1,25 +1,41 @@
-"""Every object of a process, made on first use: the one place where objects are put together.
+"""The composition root: one class that creates each object of a process on first use.
 
-`main.py` hands the process's `Service` to the handlers; tests hand in a `Service` of their own
-adapters. Each property imports what it makes, so that a cold instance loads what it calls.
+`main.py` passes the process's `Service` to the handlers, and tests build one on adapters of their
+own. A property imports what it creates, so that a cold instance loads only what its function calls.
 """
 
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from functions.cache import made_once
-from functions.parts import Parts
-from functions.webhooks.deliveries.fair_pace import Pace, slow_attempts_a_second
+from functions.firestore.model import Documents
+from functions.parameters import Parameters
+from functions.ports import Accounts, Clock, Random, SecretReader, TaskQueue, Threads
+from functions.rate_limit import RateLimits
+from functions.webhooks.deliveries.fair_pace import Pace, Tenants, slow_attempts_a_second
 
 if TYPE_CHECKING:
-    from functions.recap import crashed, feedback, preview, schedule, send_recap
+    from functions.admission import Admission
+    from functions.links.link import LinkSigner
+    from functions.mail import message, sendgrid_events
+    from functions.preferences import user_store
+    from functions.recap import crashed, feedback, planner, preview, schedule, send_recap
+    from functions.recap.audience.guests import GuestStore
+    from functions.recap.ledger.recap_store import RecapStore
+    from functions.recap.limits import MailingStore, Slots
     from functions.wall import retention
+    from functions.webhooks import signing, webhook_settings
     from functions.webhooks.actions import Actions, UrlTest
+    from functions.webhooks.deliveries import delivery_store, redelivery
     from functions.webhooks.deliveries.redelivery import Sweeper
+    from functions.webhooks.endpoints.endpoint_store import EndpointStore
     from functions.webhooks.endpoints.endpoint_sweep import EndpointSweep
     from functions.webhooks.endpoints.notifier import Notifier
     from functions.webhooks.publisher import Publisher
     from functions.webhooks.shared_log import LogLinks, SharedLog
-    from functions.webhooks.worker import Worker
+    from functions.webhooks.worker import Sender, Worker
 
 TASKS_AT_ONCE: Final = 20
 """Tasks queued, or deliveries sent again, at the same time: the URLs of one event."""
@@ -28,8 +44,203 @@ _REPORTS_AT_ONCE: Final = 8
 """Writes of one request of the mail provider at the same time."""
 
 
-class Service(Parts):
-    """The use cases of one process; one instance serves all its threads."""
+@dataclass(frozen=True, kw_only=True)
+class Adapters:
+    """Access to external systems.
+
+    Attributes:
+        documents: Factory of the Firestore client, which requires credentials.
+        task_queue: Cloud Tasks.
+        secrets: Secret Manager.
+        sender: Factory of the HTTP client for receivers, which loads the trusted authorities.
+        mailer: Factory of the email provider's client.
+        accounts: Firebase Authentication.
+    """
+
+    clock: Clock
+    documents: Callable[[], Documents]
+    task_queue: TaskQueue
+    secrets: SecretReader
+    sender: "Callable[[], Sender]"
+    mailer: "Callable[[], message.Mailer]"
+    threads: Threads
+    accounts: Accounts
+    random: Random
+    parameters: Parameters = field(default_factory=Parameters)
+
+
+class Service:
+    """The objects of one process. One instance serves all its threads."""
+
+    def __init__(self, adapters: Adapters) -> None:
+        self.adapters = adapters
+        self.clock = adapters.clock
+        self.parameters = adapters.parameters
+        self.lock = threading.RLock()
+
+    @made_once
+    def documents(self) -> Documents:
+        """Firestore."""
+        return self.adapters.documents()
+
+    @made_once
+    def rate_limits(self) -> RateLimits:
+        """The rate limits on calls."""
+        return RateLimits(self.documents, self.clock, self.adapters.secrets)
+
+    @made_once
+    def admission(self) -> "Admission":
+        """The admission of calls."""
+        from functions.admission import Admission
+
+        return Admission(
+            rate_limits=self.rate_limits,
+            secrets=self.adapters.secrets,
+            clock=self.clock,
+            trusted_hops=self.parameters.trusted_proxy_hops,
+            staff_calls_an_hour=self.parameters.staff_calls_an_hour,
+        )
+
+    @made_once
+    def link_signer(self) -> "LinkSigner":
+        """The links in mails."""
+        from functions.links.link import LinkSigner
+
+        return LinkSigner(self.adapters.secrets, self.parameters.public_base_url, self.clock)
+
+    @made_once
+    def mail_sender(self) -> "message.MailSender":
+        """The sender, as the parameters name it, not checked yet."""
+        from functions.mail import message
+
+        given = self.parameters
+        return message.MailSender(
+            address=given.mail_from,
+            reply_to=given.mail_reply_to,
+            address_line=given.mail_address_line,
+        )
+
+    @made_once
+    def mailer(self) -> "message.Mailer":
+        """The mail service."""
+        return self.adapters.mailer()
+
+    @made_once
+    def mail_reports(self) -> "sendgrid_events.SendGridWebhook":
+        """The mail provider's reports about mails."""
+        from functions.mail import sendgrid_events
+
+        return sendgrid_events.SendGridWebhook(self.parameters.sendgrid_webhook_key)
+
+    @made_once
+    def users(self) -> "user_store.UserStore":
+        """The user records."""
+        from functions.preferences import user_store
+
+        return user_store.UserStore(self.documents)
+
+    @made_once
+    def recaps(self) -> "RecapStore":
+        """The locks, the recaps and their ledgers."""
+        from functions.recap.ledger.recap_store import RecapStore
+
+        return RecapStore(self.documents)
+
+    @made_once
+    def guests(self) -> "GuestStore":
+        """The photos and the user records of guests."""
+        from functions.recap.audience.guests import PAGES_AT_ONCE, GuestStore
+
+        return GuestStore(self.documents, self.adapters.threads.pool(PAGES_AT_ONCE, "guests"))
+
+    @made_once
+    def mailings(self) -> "MailingStore":
+        """The recap mails of tenants."""
+        from functions.recap.limits import MailingStore
+
+        return MailingStore(self.documents)
+
+    @made_once
+    def statuses(self) -> "feedback.StatusStore":
+        """The delivery statuses of recap mails."""
+        from functions.recap import feedback
+
+        return feedback.StatusStore(self.documents)
+
+    @made_once
+    def slots(self) -> "Slots":
+        """The slots that recaps and previews share."""
+        from functions.recap.limits import Slots
+
+        return Slots()
+
+    @made_once
+    def _planner(self) -> "planner.Planner":
+        from functions.recap import planner
+        from functions.recap.audience.photos import PhotoHosts
+        from functions.recap.limits import RecapLimits
+
+        given = self.parameters
+        return planner.Planner(
+            recaps=self.recaps,
+            guests=self.guests,
+            sender=self.mail_sender,
+            mailer=self.mailer,
+            accounts=self.adapters.accounts,
+            hosts=PhotoHosts.read(given.photo_hosts, given.project),
+            clock=self.clock,
+            random=self.adapters.random,
+            limits=RecapLimits(
+                per_call=given.recipients_per_recap,
+                per_address=given.recaps_per_address_a_day,
+                per_tenant=given.recap_mails_per_day,
+            ),
+        )
+
+    @made_once
+    def webhook_store(self) -> "webhook_settings.SettingsStore":
+        """The webhooks' settings, and the event that has them."""
+        from functions.webhooks import webhook_settings
+
+        return webhook_settings.SettingsStore(self.documents)
+
+    @made_once
+    def _endpoints(self) -> "EndpointStore":
+        from functions.webhooks.endpoints.endpoint_store import EndpointStore
+
+        return EndpointStore(self.documents)
+
+    @made_once
+    def deliveries(self) -> "delivery_store.DeliveryStore":
+        """The records of deliveries; attempts read and write theirs together."""
+        from functions.webhooks.deliveries import delivery_store
+
+        page = self.parameters.deliveries_at_once
+        return delivery_store.DeliveryStore(self.documents.grouped(), sweep_page=page)
+
+    @made_once
+    def _tenants(self) -> Tenants:
+        return Tenants(self.documents, self.clock)
+
+    @made_once
+    def pace(self) -> Pace:
+        """The pace of all deliveries that this process makes due."""
+        a_second = self.parameters.event_deliveries_a_second
+        return Pace(a_second, self.clock, self._tenants)
+
+    @made_once
+    def _redelivery(self) -> "redelivery.Redelivery":
+        from functions.webhooks.deliveries import redelivery
+
+        queue = self.adapters.task_queue
+        return redelivery.Redelivery(self.deliveries, queue, self.pace, self.clock)
+
+    @made_once
+    def webhook_secrets(self) -> "signing.RememberedSecrets":
+        """Each event's secret, as this process remembers it."""
+        from functions.webhooks import signing
+
+        return signing.RememberedSecrets(self.documents, self.adapters.random, self.clock)
 
     @made_once
     def mail_events(self) -> "feedback.MailEvents":
@@ -80,7 +291,7 @@ class Service(Parts):
             slots=self.slots,
             mailer=self.mailer,
             links=self.link_signer,
-            rate_limit=self.rate_limit(),
+            rate_limit=self.rate_limits.keyed(),
             clock=self.clock,
         )
 
@@ -210,7 +421,7 @@ class Service(Parts):
             settings=self.webhook_store,
             deliveries=DeliveryStore(self.documents),
             documents=self.documents,
-            rate_limit=self.rate_limit("EMAIL_PREFS_KEY"),
+            rate_limit=self.rate_limits.keyed("EMAIL_PREFS_KEY"),
             mailer=self.mailer,
             sender=self.mail_sender,
             base_url=self.parameters.public_base_url,
@@ -272,6 +483,6 @@ class Service(Parts):
             deliveries=self.deliveries,
             shares=LogShareStore(self.documents),
             redelivery=self._redelivery,
-            rate_limit=self.rate_limit("LOG_LINKS_KEY"),
+            rate_limit=self.rate_limits.keyed("LOG_LINKS_KEY"),
             clock=self.clock,
         )

@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import Any, Final, NoReturn
 
 import firebase_admin
 import flask
@@ -23,11 +23,9 @@ from werkzeug.exceptions import BadRequest
 
 from functions import log, parameters
 from functions.cache import once
-from functions.call_rules import Caller, CallError, Code, Role, refuse, staff
+from functions.call.caller import Caller, Role, staff
+from functions.call.errors import CallError, Code, refuse
 from functions.gcp.request import bounded_body
-
-if TYPE_CHECKING:
-    from functions.service import Service
 
 MAX_BODY_BYTES: Final = 100_000
 """Twice the longest valid body of any function. Parsed, a body takes up to twenty times as much
@@ -96,7 +94,7 @@ def staff_callable(
     other projects. Anonymous callables are exempt from App Check.
 
     The checks come in this order (design 3.3): ID token, role, and in the handler the arguments,
-    `count_call`, and then those of the use case.
+    the limit on calls, and then those of the use case.
     """
 
     def staff_call_of(request: flask.Request, function: str) -> StaffCall:
@@ -108,21 +106,6 @@ def staff_callable(
         )
 
     return functools.partial(_declared, options, staff_call_of)
-
-
-def count_call(service: "Service", call: StaffCall, times: int = 1) -> None:
-    """Count a call with valid arguments.
-
-    A person has `times` `STAFF_CALLS_AN_HOUR` calls of a function in an hour (spec 8).
-
-    Raises:
-        CallError: `resource-exhausted` over the limit.
-        Exception: the call could not be counted.
-    """
-    at_most = times * service.parameters.staff_calls_an_hour
-    refusal = f"You have made your {at_most} calls of {call.function} this hour"
-    person = f"user {call.caller.uid}"
-    service.rate_limit().require(call.function, person, at_most, refusal=refusal)
 
 
 def _declared(

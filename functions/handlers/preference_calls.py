@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 import flask
 
 from functions import log
-from functions.call_rules import CallError, Code, refuse_unknown
+from functions.call.arguments import refuse_unknown
+from functions.call.errors import CallError, Code
 from functions.gcp.callables import STATUS, Call
 from functions.gcp.request import bounded_body, text_answer
 from functions.gcp.triggers import DocumentWritten, run_again
-from functions.links.link import IN_A_MAIL, ONE_CLICK, admitted, confirmation_link, proved
+from functions.links.link import IN_A_MAIL, ONE_CLICK, confirmation_link
 from functions.preferences.preferences import (
     CHOSEN_AT,
     AddressRecords,
@@ -44,7 +45,8 @@ def get_email_preferences(service: "Service", call: Call) -> dict[str, Any]:
     Raises:
         CallError: those of spec 7.2; `resource-exhausted` over the limit on calls.
     """
-    ids = admitted(service, call, IN_A_MAIL.token(call.data), IN_A_MAIL)
+    token = IN_A_MAIL.token(call.data)
+    ids = service.admission.admit(call, token, IN_A_MAIL)
     with _internal("preferences.not-read", "The preferences could not be looked up; try again."):
         return _answer(service, service.users.find(*ids))
 
@@ -59,10 +61,8 @@ def update_email_preferences(service: "Service", call: Call) -> dict[str, Any]:
     refuse_unknown(call.data, "token", "preferences")
     token = IN_A_MAIL.token(call.data)
     choices = read_choices(call.data.get("preferences"))
-    ids = proved(service, call, token, IN_A_MAIL)
-    # Every guest has a valid link: one of them makes no endless writes.
-    limit, link = service.rate_limit(IN_A_MAIL.key), f"link {' '.join(ids)}"
-    limit.require(call.function, link, refusal="There were too many changes by this link")
+    ids = service.admission.verify(call, token, IN_A_MAIL)
+    service.admission.count_change(call, IN_A_MAIL, ids)
     with _internal("preferences.not-written", "The change could not be saved; try again."):
         users = service.users
         records = users.choose(users.find(*ids), choices, service.clock.now())
@@ -102,7 +102,7 @@ def _one_click(service: "Service", request: flask.Request, token: str) -> flask.
     """
     call = Call(function="unsubscribe", data=None, request=request)
     try:
-        ids = proved(service, call, token, ONE_CLICK)
+        ids = service.admission.verify(call, token, ONE_CLICK)
     except CallError as refused:
         return text_answer(STATUS[refused.code], refused.message)
     users = service.users

@@ -10,7 +10,7 @@ import flask
 from firebase_functions.https_fn import CallableRequest
 
 from functions import log
-from functions.gcp.callables import StaffCall, count_call
+from functions.gcp.callables import StaffCall
 from functions.gcp.request import bounded_body, text_answer
 from functions.gcp.triggers import run_again
 from functions.mail.message import MisconfiguredError
@@ -36,7 +36,7 @@ def send_event_recap(service: "Service", call: StaffCall) -> dict[str, Any]:
         CallError: as in spec 7.1.
     """
     arguments = RecapArguments.read(call.data)
-    count_call(service, call)
+    service.admission.count_staff_call(call)
     result = service.recap_sender.send(call.caller, arguments)
     optional = {"message": result.message, "notes": result.notes, "skippedBy": result.skipped_by}
     return {"sent": result.sent, "skipped": result.skipped} | {
@@ -51,7 +51,7 @@ def preview_event_recap(service: "Service", call: StaffCall) -> dict[str, Any]:
         CallError: as in spec 7.4.
     """
     arguments = PreviewArguments.read(call.data)
-    count_call(service, call)
+    service.admission.count_staff_call(call)
     own_address = verified_address(call.claims)
     preview = service.recap_preview.show(call.caller, arguments, own_address)
     mail, unreached = preview.mail, preview.unreached
@@ -82,7 +82,7 @@ def schedule_event_recap(service: "Service", call: StaffCall) -> dict[str, Any]:
         CallError: as in spec 7.4.
     """
     arguments = ScheduleArguments.read_at(service.clock.now(), call.data)
-    count_call(service, call)
+    service.admission.count_staff_call(call)
     at = service.recap_schedule.schedule(call.caller, arguments)
     return {"scheduledFor": at and wire_time(at)}
 

@@ -8,20 +8,20 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from functions.call_rules import (
-    check_event,
+from functions.call.arguments import (
     choice_argument,
     flag_argument,
     id_argument,
     is_id,
     number_argument,
     read_event,
-    refuse,
     refuse_unknown,
     time_argument,
 )
-from functions.gcp.callables import Call, StaffCall, count_call
-from functions.links.link import TO_A_LOG, admitted
+from functions.call.caller import check_event
+from functions.call.errors import refuse
+from functions.gcp.callables import Call, StaffCall
+from functions.links.link import TO_A_LOG
 from functions.ports import wire_time
 from functions.webhooks.deliveries.delivery import (
     FOREVER,
@@ -184,7 +184,7 @@ def get_log(service: "Service", call: Call) -> dict[str, Any]:
         refuse("after must be what the answer before had as next.")
     outcome = choice_argument("outcome", data.get("outcome"), Outcome, None)
     event_type = choice_argument("event", data.get("event"), EventType, None)
-    event_id, share_id = admitted(service, call, token, TO_A_LOG)
+    event_id, share_id = service.admission.admit(call, token, TO_A_LOG)
     page = service.shared_log.read_page(event_id, share_id, outcome, event_type, after)
     return {
         "url": name_of(page.share.url),
@@ -200,14 +200,14 @@ def resend_shared(service: "Service", call: Call) -> dict[str, Any]:
     refuse_unknown(call.data, "token", "deliveryId")
     token = TO_A_LOG.token(call.data)
     delivery_id = id_argument("deliveryId", call.data.get("deliveryId"), "a delivery")
-    event_id, share_id = admitted(service, call, token, TO_A_LOG)
+    event_id, share_id = service.admission.admit(call, token, TO_A_LOG)
     service.shared_log.send_again(event_id, share_id, delivery_id)
     return {"resent": 1}
 
 
 def _admitted(service: "Service", call: StaffCall, event: Mapping[str, Any], times: int = 1) -> str:
     """The id of the event that the call is about, if the caller may act on it; counts the call."""
-    count_call(service, call, times)
+    service.admission.count_staff_call(call, times)
     event_id: str = event["event_id"]
     check_event(call.caller, service.webhook_store.event(event_id), event["tenant_id"])
     return event_id

@@ -1,24 +1,15 @@
-"""Links: their kinds, the links in a mail, and the admission of calls with a link.
-
-Callers check the arguments before, which costs nothing, and read or write only after.
-"""
+"""Kinds of links, and the links in an email."""
 
 import functools
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from ipaddress import IPv4Address, IPv6Address, ip_address
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from functions.call_rules import CallError, Code
-from functions.links.token import MAX_LENGTH, InvalidTokenError, Scope, TokenKeys
+from functions.call.errors import CallError, Code
+from functions.links.token import MAX_LENGTH, Scope, TokenKeys
 from functions.ports import Clock, SecretReader
 from functions.rate_limit import MAX_CALLS
-
-if TYPE_CHECKING:
-    from functions.gcp.callables import Call
-    from functions.service import Service
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +95,7 @@ class LinkSigner:
             WeakKeyError: a version of the key is too short.
             Exception: the key is missing, or Secret Manager could not be reached.
         """
-        return _token_keys(self.secrets.versions(IN_A_MAIL.key))
+        return token_keys(self.secrets.versions(IN_A_MAIL.key))
 
     def sign(self, uid: str, box: str) -> PreferencesLinks:
         """The links in a mail of this moment; see `check` for errors.
@@ -124,7 +115,7 @@ class LinkSigner:
         return PreferencesLinks(page_link(self.base_url, ""), one_click_link(self.base_url, ""))
 
 
-_token_keys = functools.lru_cache(maxsize=1)(TokenKeys)
+token_keys = functools.lru_cache(maxsize=1)(TokenKeys)
 
 _TOKEN: Final = re.compile(rf"[A-Za-z0-9._-]{{1,{MAX_LENGTH}}}")
 """The characters of a token; no other text is copied into a link."""
@@ -149,88 +140,3 @@ def _page(base_url: str, name: str, token: str) -> str:
     """The page's address, without a fragment where `token` cannot be a token."""
     address = f"{base_url.rstrip('/')}/preferences"
     return f"{address}#{name}={token}" if _TOKEN.fullmatch(token) else address
-
-
-def admitted(service: "Service", call: "Call", token: str, link: Link) -> tuple[str, ...]:
-    """The ids in `token` of a call that is within the limit; see `TokenKeys.verify`.
-
-    Raises:
-        CallError: `resource-exhausted` over the limit on calls, or the refusal of `link`.
-        WeakKeyError: a version of the key of `link` is too short.
-        Exception: Secret Manager could not be reached.
-    """
-    _count(service, call, link)
-    return _verified(service, token, link)
-
-
-def proved(service: "Service", call: "Call", token: str, link: Link) -> tuple[str, ...]:
-    """The same, but a call with a valid token does not count.
-
-    Many people share the address of a network or of a mail provider, and each may say which mails
-    to send.
-    """
-    try:
-        return _verified(service, token, link)
-    except CallError:
-        _count(service, call, link)
-        raise
-
-
-def _verified(service: "Service", token: str, link: Link) -> tuple[str, ...]:
-    # Right after a rotation, another process signs with a version that this one has not read yet.
-    for fresh in (False, True):
-        keys = _token_keys(service.adapters.secrets.versions(link.key, fresh=fresh))
-        with suppress(InvalidTokenError):
-            return keys.verify(token, service.clock.now(), link.scope)
-    raise link.not_valid
-
-
-def _count(service: "Service", call: "Call", link: Link) -> None:
-    """Count a call by the client address of its request (spec 8)."""
-    forwarded_for = call.request.headers.get("X-Forwarded-For", "")
-    hops = service.parameters.trusted_proxy_hops
-    client = client_address(forwarded_for, call.request.remote_addr or "", trusted_hops=hops)
-    service.rate_limit(link.key).require(call.function, client, link.calls_an_hour)
-
-
-def client_address(forwarded_for: str, peer: str, *, trusted_hops: int) -> str:
-    """The client's IPv4 address or IPv6 /64, as one canonical text (design 3.8).
-
-    `forwarded_for` is the header `X-Forwarded-For`: text from the client, followed by the address
-    that each proxy saw, our own proxies last. So it is read from the right, past `trusted_hops` of
-    our proxies. Where that entry is not an address, the next entry to the right counts, which is
-    more trustworthy, and finally `peer`, the other end of the connection.
-    """
-    entries = forwarded_for.split(",")
-    start = max(0, len(entries) - 1 - max(0, trusted_hops))
-    for entry in (*entries[start:], peer):
-        address = _parsed(entry.strip())
-        if address is not None:
-            return _network(address)
-    return "unknown"
-
-
-_WITH_PORT: Final = re.compile(r"\[(?P<v6>[^\]]*)\](?::\d+)?|(?P<v4>[\d.]+):\d+")
-
-
-def _parsed(text: str) -> IPv4Address | IPv6Address | None:
-    with_port = _WITH_PORT.fullmatch(text)
-    if with_port:
-        text = with_port["v6"] or with_port["v4"] or ""
-    try:
-        return ip_address(text.partition("%")[0])
-    except ValueError:
-        return None
-
-
-_IPV6_PREFIX_BYTES: Final = 8
-"""A customer has a /64, and can use every address in it."""
-
-
-def _network(address: IPv4Address | IPv6Address) -> str:
-    if isinstance(address, IPv4Address):
-        return str(address)
-    if address.ipv4_mapped:
-        return str(address.ipv4_mapped)
-    prefix = address.packed[:_IPV6_PREFIX_BYTES]
-    return f"{IPv6Address(prefix.ljust(len(address.packed), bytes(1)))}/64"

@@ -14,7 +14,7 @@ from typing import Any, Final
 from itsdangerous import BadData, Serializer, URLSafeSerializer
 from itsdangerous.encoding import base64_decode, base64_encode
 
-from functions.call_rules import is_document_id
+from functions.call.arguments import is_document_id
 
 MAX_LENGTH: Final = 4096
 """Characters of a token (spec 8)."""

@@ -19,7 +19,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final, Self, TypeAlias
 
-from functions.call_rules import refuse, refuse_unknown
+from functions.call.arguments import refuse_unknown
+from functions.call.errors import refuse
 from functions.firestore.model import time
 from functions.ports import Accounts
 from functions.wall.address import address_hash, deliverable, guest_uid, mailbox

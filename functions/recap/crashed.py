@@ -4,7 +4,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from functions import log
-from functions.call_rules import CallError
+from functions.call.errors import CallError
 from functions.ports import Clock, Random, Threads
 from functions.recap.ledger.batch import RecapKey
 from functions.recap.ledger.claim import Claim

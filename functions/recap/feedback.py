@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Final, NamedTuple, Self
 
 from functions import log
-from functions.call_rules import is_document_id
+from functions.call.arguments import is_document_id
 from functions.firestore.model import (
     ChangedMeanwhileError,
     Documents,

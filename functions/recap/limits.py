@@ -23,7 +23,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from functions import log
-from functions.call_rules import CallError, Code
+from functions.call.errors import CallError, Code
 from functions.firestore.model import ChangedMeanwhileError, Documents, Version, write_as_read
 from functions.recap.ledger.batch import RecapState
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from functions.call_rules import Caller, check_event
+from functions.call.caller import Caller, check_event
 from functions.links.link import LinkSigner
 from functions.mail.message import Mailer, MailSender
 from functions.ports import Accounts, Clock, Random

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from functions import log
-from functions.call_rules import Caller, CallError, Code
+from functions.call.caller import Caller
+from functions.call.errors import CallError, Code
 from functions.links.link import LinkSigner
 from functions.mail.message import (
     Accepted,

@@ -6,15 +6,15 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final, Self
 
-from functions.call_rules import (
+from functions.call.arguments import (
     EventArguments,
     choice_argument,
     flag_argument,
     is_id,
     read_event,
-    refuse,
     time_argument,
 )
+from functions.call.errors import refuse
 from functions.mail.message import one_line, paragraph
 from functions.wall.address import deliverable
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from functions import log
-from functions.call_rules import CallError, Code
+from functions.call.errors import CallError, Code
 from functions.mail.message import Cause
 from functions.recap.ledger.batch import Batch, BatchState, Counts, RecapKey, RecapState, total
 

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from functions import log
-from functions.call_rules import Caller, CallError, Code, staff
+from functions.call.caller import Caller, staff
+from functions.call.errors import CallError, Code
 from functions.firestore.model import Document, Documents, Put, Update, Write, text
 from functions.mail.message import Accepted, Mailer, MailSender
 from functions.mail.staff_mail import mail_time, staff_mail

@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from functions import log
-from functions.call_rules import Caller, CallError, Code
+from functions.call.caller import Caller
+from functions.call.errors import CallError, Code
 from functions.firestore.model import ChangedMeanwhileError
 from functions.links.link import LinkSigner
 from functions.mail.message import Mailer, who_can_fix

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from functions import log
-from functions.call_rules import Caller
+from functions.call.caller import Caller
 from functions.firestore.model import AlreadyRecordedError
 from functions.ports import Clock, InParallel, Random, wire_time
 from functions.webhooks.deliveries.delivery import (

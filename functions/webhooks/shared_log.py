@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from functions import log
-from functions.call_rules import Caller, CallError, Code
+from functions.call.caller import Caller
+from functions.call.errors import CallError, Code
 from functions.firestore.model import (
     AlreadyRecordedError,
     ChangedMeanwhileError,

@@ -18,7 +18,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Self
 
-from functions.call_rules import is_id, refuse
+from functions.call.arguments import is_id
+from functions.call.errors import refuse
 from functions.firestore.model import Document, Documents, Update, Version, time
 from functions.webhooks.message import BY_DEFAULT, EventType
 

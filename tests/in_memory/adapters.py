@@ -10,9 +10,8 @@ from typing import Any, Final, TypeVar
 
 from functions.firestore.model import Documents
 from functions.gcp.secret_manager import MissingSecretError
-from functions.parts import Adapters
 from functions.ports import Clock, InParallel
-from functions.service import Service
+from functions.service import Adapters, Service
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 
 NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)

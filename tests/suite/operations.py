@@ -15,10 +15,10 @@ from werkzeug.test import EnvironBuilder
 
 from bench.costs import Cost
 from emulator.mailbox import Mailbox
-from functions.call_rules import Caller, Role
+from functions.call.caller import Caller, Role
 from functions.firestore.client import FirestoreDocuments
 from functions.firestore.model import Documents
-from functions.gcp.callables import Call, StaffCall, count_call
+from functions.gcp.callables import Call, StaffCall
 from functions.mail.sendgrid import SendGridMailer
 from functions.parameters import Parameters
 from functions.ports import Task
@@ -193,4 +193,4 @@ def admit_staff(function: str, service: Service) -> None:
     uid = uuid.uuid4().hex
     caller = Caller(uid, Role.ADMIN, "acme")
     call = StaffCall(function=function, data={}, request=Request({}), caller=caller, claims={})
-    count_call(service, call)
+    service.admission.count_staff_call(call)

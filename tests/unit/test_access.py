@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from functions.call_rules import Caller, CallError, Code, Role, check_event, staff
+from functions.call.caller import Caller, Role, check_event, staff
+from functions.call.errors import CallError, Code
 
 
 @pytest.mark.parametrize(

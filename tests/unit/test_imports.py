@@ -27,9 +27,9 @@ CASES: Final = [
     ),
     ("webhooks/sender/pause.py", "import time\n", ["sender.pause -> time:"]),
     (
-        "call_rules.py",
+        "call/caller.py",
         "\n".join(f"import {name}" for name in REACHING),
-        [f"call_rules -> {name}:" for name in REACHING],
+        [f"call.caller -> {name}:" for name in REACHING],
     ),
     (
         "wall/wall_event.py",

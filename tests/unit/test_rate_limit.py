@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from functions.call_rules import CallError
+from functions.call.errors import CallError
 from functions.firestore.model import Write, Written
 from functions.ports import Clock
 from functions.rate_limit import MAX_CALLS, PATIENTLY, SOON, RateLimit, window_of

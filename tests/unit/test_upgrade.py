@@ -13,7 +13,7 @@ from typing import Any, Final
 import pytest
 from itsdangerous.encoding import base64_decode
 
-from functions.call_rules import Caller, Role
+from functions.call.caller import Caller, Role
 from functions.firestore.model import Put, Query
 from functions.links.token import Scope, TokenKeys
 from functions.webhooks.deliveries.delivery import AttemptRequest, Outcome

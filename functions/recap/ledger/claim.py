@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Self
 
 from functions import log
-from functions.call_rules import Caller
+from functions.call.caller import Caller
 from functions.firestore.model import (
     ChangedMeanwhileError,
     Delete,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, Self
 
-from functions.call_rules import CallError, Code
+from functions.call.errors import CallError, Code
 from functions.firestore.model import NAME, Document, Documents, Query, Version
 from functions.ports import wire_time
 from functions.recap.ledger.batch import TIMEOUT, Batch, BatchState, RecapKey

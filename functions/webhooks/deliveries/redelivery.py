@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Final
 
 from functions import log
-from functions.call_rules import CallError, Code
+from functions.call.errors import CallError, Code
 from functions.firestore.model import ChangedMeanwhileError
 from functions.ports import Clock, InParallel, Task, TaskQueue
 from functions.webhooks.deliveries.delivery import Delivery, attempt_task

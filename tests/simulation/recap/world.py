@@ -8,7 +8,8 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from emulator.neighbours.sendgrid import NO_ANSWER, Answer, Problem, accepted, refused
-from functions.call_rules import Caller, CallError, Role
+from functions.call.caller import Caller, Role
+from functions.call.errors import CallError
 from functions.firestore.model import Document, Put, Query
 from functions.handlers import recap_calls
 from functions.mail.mail_status import DeliveryStatus, Tally, TrackingEvent

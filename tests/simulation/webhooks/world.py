@@ -7,7 +7,8 @@ from functools import partial
 from typing import Final, TypeVar
 
 from emulator.neighbours.cloud_tasks import Retries
-from functions.call_rules import Caller, CallError, Role
+from functions.call.caller import Caller, Role
+from functions.call.errors import CallError
 from functions.firestore.model import ChangedMeanwhileError, Create, Delete, Document, Update
 from functions.parameters import Parameters
 from functions.ports import NotDueError, Task

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from flask import Request
 
 from bench.costs import COSTS
-from functions.call_rules import Caller, Role
+from functions.call.caller import Caller, Role
 from functions.gcp.callables import StaffCall
 from functions.handlers import webhook_calls
 from functions.webhooks.deliveries.delivery_store import NEWEST_AT_MOST

@@ -9,7 +9,7 @@ import pytest
 
 from bench.costs import COSTS, Cost
 from emulator.mailbox import Mailbox
-from functions.call_rules import Caller, Role
+from functions.call.caller import Caller, Role
 from functions.recap.recap_arguments import PreviewArguments, RecapArguments
 from functions.recap.report import RecapResult
 from tests.suite.operations import Operations, admit_staff, mailing_service

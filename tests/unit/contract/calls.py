@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from functions.call_rules import ADMINS, Role
+from functions.call.caller import ADMINS, Role
 
 HOOK: Final = "https://example.com/hook"
 

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 import main
-from functions.call_rules import Caller, CallError, Code, Role
+from functions.call.caller import Caller, Role
+from functions.call.errors import CallError, Code
 from functions.firestore.model import Put, Query
 from functions.gcp import callables as protocol
 from functions.gcp.callables import StaffCall

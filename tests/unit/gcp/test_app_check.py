@@ -18,7 +18,7 @@ from google.auth.credentials import AnonymousCredentials
 from jwt.algorithms import RSAAlgorithm
 
 from emulator.server import HOST, answering
-from functions.call_rules import STAFF
+from functions.call.caller import STAFF
 from functions.gcp.callables import anonymous_callable, staff_callable
 
 PROJECT: Final = "demo-wall"

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from werkzeug.test import TestResponse
 
-from functions.call_rules import STAFF, CallError, Code
+from functions.call.caller import STAFF
+from functions.call.errors import CallError, Code
 from functions.gcp import callables
 from functions.gcp.callables import (
     MAX_ANONYMOUS_BYTES,

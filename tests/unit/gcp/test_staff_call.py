@@ -8,7 +8,7 @@ import flask
 import pytest
 
 import main
-from functions.call_rules import Role
+from functions.call.caller import Role
 from functions.firestore.model import Query
 from functions.gcp import callables
 from functions.parameters import Parameters

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.links.link import client_address
+from functions.admission import client_address
 
 PEER = "169.254.1.1"
 

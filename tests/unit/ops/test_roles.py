@@ -49,8 +49,7 @@ def reached(module: str, name: str, met: set[tuple[str, str]]) -> Iterator[ast.A
             for there in (module, *SHARED):
                 yield from reached(there, part.id, met)
         elif isinstance(part, ast.Attribute) and ast.unparse(part.value) in ("service", "self"):
-            for there in ("functions.service", "functions.parts"):
-                yield from reached(there, part.attr, met)
+            yield from reached("functions.service", part.attr, met)
 
 
 @cache
@@ -88,7 +87,7 @@ def secrets_in(code: str) -> set[str]:
         of.key for name, of in vars(link).items() if isinstance(of, link.Link) and name in code
     }
     mails = {sendgrid.KEY_NAME} if "adapters.mailer" in code else set()
-    return set(re.findall(r"\b(?:versions|rate_limit)\('(\w+)'", code)) | links | mails
+    return set(re.findall(r"\b(?:versions|keyed)\('(\w+)'", code)) | links | mails
 
 
 def test_roles_follow_from_what_is_called() -> None:

@@ -10,7 +10,7 @@ import flask
 import pytest
 from werkzeug.test import TestResponse
 
-from functions.call_rules import CallError, Code
+from functions.call.errors import CallError, Code
 from functions.firestore.model import Put, Write, Written
 from functions.gcp.callables import Call
 from functions.handlers import preference_calls

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.call_rules import CallError
+from functions.call.errors import CallError
 from functions.preferences.preferences import (
     AddressRecords,
     email_address,

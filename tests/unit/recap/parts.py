@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 import pytest
 
 from emulator.neighbours.sendgrid import Answer, accepted
-from functions.call_rules import Caller, CallError, Role
+from functions.call.caller import Caller, Role
+from functions.call.errors import CallError
 from functions.firestore.model import Create, Merge, Put, Query
 from functions.links.link import PreferencesLinks
 from functions.mail.mail_status import DeliveryStatus, TrackingEvent

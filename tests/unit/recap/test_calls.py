@@ -8,7 +8,8 @@ import pytest
 from flask import Request
 
 from emulator.neighbours.sendgrid import Answer, accepted, refused
-from functions.call_rules import CallError, Code, staff
+from functions.call.caller import staff
+from functions.call.errors import CallError, Code
 from functions.gcp.callables import StaffCall
 from functions.handlers import recap_calls
 from functions.recap.limits import Slots

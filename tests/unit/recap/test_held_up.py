@@ -8,7 +8,7 @@ from typing import TypeVar
 import pytest
 
 from emulator.neighbours.sendgrid import accepted, refused
-from functions.call_rules import CallError
+from functions.call.errors import CallError
 from functions.firestore.model import ChangedMeanwhileError
 from functions.recap.ledger.batch import BatchState
 from functions.recap.ledger.recap_store import LEASE

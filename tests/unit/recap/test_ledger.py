@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from functions.call_rules import CallError, Code
+from functions.call.errors import CallError, Code
 from functions.recap.ledger.batch import (
     Batch,
     BatchState,

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from functions.call_rules import Caller, Role
+from functions.call.caller import Caller, Role
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT
 from functions.recap import limits
 from functions.recap.audience.guests import HOSTS_COUNTED, Audience

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from emulator.neighbours.sendgrid import Answer, refused
-from functions.call_rules import CallError, Code
+from functions.call.errors import CallError, Code
 from functions.firestore.model import Put
 from functions.mail.message import Cause
 from functions.mail.sendgrid import KEY_NAME

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from emulator.neighbours.sendgrid import Answer, refused
-from functions.call_rules import Caller, Role
+from functions.call.caller import Caller, Role
 from functions.ports import NotDueError
 from functions.recap.limits import RecapLimits
 from functions.recap.recap_arguments import ScheduleArguments

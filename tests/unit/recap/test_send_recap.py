@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from emulator.neighbours.sendgrid import Answer, accepted, refused
-from functions.call_rules import CallError, Code
+from functions.call.errors import CallError, Code
 from functions.firestore.model import Put
 from functions.links.token import TokenKeys
 from functions.mail.message import Cause

@@ -5,7 +5,7 @@ from contextlib import ExitStack, suppress
 
 import pytest
 
-from functions.call_rules import CallError
+from functions.call.errors import CallError
 from functions.ports import InParallel
 from functions.process import ProcessThreads
 from functions.recap.limits import SLOTS, Slots

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from functions.call_rules import Caller, Role
+from functions.call.caller import Caller, Role
 from functions.firestore.model import ChangedMeanwhileError
 from functions.ports import Clock
 from functions.recap.ledger.batch import BatchState, RecapState, plan

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from emulator.neighbours.sendgrid import Answer, refused
-from functions.call_rules import Code
+from functions.call.errors import Code
 from functions.mail.mail_status import DeliveryStatus
 from functions.recap.ledger.batch import BatchState
 from functions.recap.ledger.recap_store import LEASE

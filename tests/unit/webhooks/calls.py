@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from typing import Any, Final, TypeAlias
 
-from functions.call_rules import Code
+from functions.call.errors import Code
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.deliveries.redelivery import Obstacle
 from functions.webhooks.message import EventType

@@ -11,7 +11,8 @@ from typing import Any, Final, TypeVar
 import pytest
 
 from emulator.neighbours.sendgrid import Answer, accepted
-from functions.call_rules import Caller, CallError, Code, Role
+from functions.call.caller import Caller, Role
+from functions.call.errors import CallError, Code
 from functions.firestore.model import Create, Delete, Put, Query, readable
 from functions.mail.message import EmailMessage
 from functions.parameters import Parameters

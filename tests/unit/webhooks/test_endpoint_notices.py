@@ -134,7 +134,7 @@ def test_a_mail_beyond_a_limit_of_the_day_is_sent_the_next_day(
     evening: Evening, name: str, at_most: int
 ) -> None:
     """A tenant's mails and an address's mails are counted by the day."""
-    limit = evening.process().rate_limit("EMAIL_PREFS_KEY")
+    limit = evening.process().rate_limits.keyed("EMAIL_PREFS_KEY")
     for _ in range(at_most):
         assert limit.allows("notices", name, at_most, timedelta(days=1))
     evening.fail(5)
@@ -159,7 +159,7 @@ def test_mails_that_cannot_be_sent_are_not_counted(
 
 def test_an_address_beyond_its_limit_takes_nothing_from_its_tenant(evening: Evening) -> None:
     """Colleagues are notified of their events."""
-    limit = evening.process().rate_limit("EMAIL_PREFS_KEY")
+    limit = evening.process().rate_limits.keyed("EMAIL_PREFS_KEY")
     for _ in range(24):
         assert limit.allows("notices", f"address {ANN}", 24, timedelta(days=1))
     evening.fail(5)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from functions.call_rules import Code
+from functions.call.errors import Code
 from functions.gcp.callables import StaffCall
 from functions.handlers import webhook_calls
 from functions.parameters import Parameters

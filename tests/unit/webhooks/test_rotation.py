@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from functions.call_rules import Caller, Role
+from functions.call.caller import Caller, Role
 from functions.firestore.model import ChangedMeanwhileError
 from functions.webhooks.deliveries.delivery import AttemptRequest
 from functions.webhooks.signing import RememberedSecrets, WebhookSecret

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from functions.call_rules import Code
+from functions.call.errors import Code
 from functions.links.token import Scope, TokenKeys
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.delivery_store import NEWEST_AT_MOST
@@ -145,7 +145,7 @@ def test_large_bodies_make_smaller_pages(parts: Parts) -> None:
 
 def test_resends_are_counted_by_event_and_url(parts: Parts) -> None:
     """Spec 8: further links to the URL allow no more."""
-    limit = parts.process().rate_limit("LOG_LINKS_KEY")
+    limit = parts.process().rate_limits.keyed("LOG_LINKS_KEY")
     for _ in range(RESENDS_AN_HOUR - 1):
         limit.allows("resendSharedWebhook to", f"{EVENT}\n{URL}", RESENDS_AN_HOUR)
     first, second = (parts.failed(parts.delivery(cause=cause)) for cause in "ab")

@@ -1,0 +1,150 @@
+"""Admission of calls: rate limits by person, link or client address, and verified links.
+
+A handler checks the arguments first, which costs nothing, and calls a use case only afterward
+(design 3.3).
+"""
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import Final
+
+import flask
+
+from functions.call.errors import CallError
+from functions.gcp.callables import Call, StaffCall
+from functions.links.link import Link, token_keys
+from functions.links.token import InvalidTokenError
+from functions.ports import Clock, SecretReader
+from functions.rate_limit import RateLimits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admission:
+    """Counts the calls of staff and of link bearers, and verifies links.
+
+    Attributes:
+        rate_limits: The rate limits of this process.
+        secrets: The keys that sign links.
+        trusted_hops: The operator's own proxies in front of Google's front end (design 3.8).
+        staff_calls_an_hour: Calls of one function that a person has in an hour.
+    """
+
+    rate_limits: RateLimits
+    secrets: SecretReader
+    clock: Clock
+    trusted_hops: int
+    staff_calls_an_hour: int
+
+    def count_staff_call(self, call: StaffCall, times: int = 1) -> None:
+        """Count a call with valid arguments.
+
+        A person has `times` `STAFF_CALLS_AN_HOUR` calls of a function in an hour (spec 8).
+
+        Raises:
+            CallError: `resource-exhausted` over the limit.
+            Exception: the call could not be counted.
+        """
+        at_most = times * self.staff_calls_an_hour
+        refusal = f"You have made your {at_most} calls of {call.function} this hour"
+        person = f"user {call.caller.uid}"
+        self.rate_limits.keyed().require(call.function, person, at_most, refusal=refusal)
+
+    def admit(self, call: Call, token: str, link: Link) -> tuple[str, ...]:
+        """Count the call by its client's address and return the ids in `token`.
+
+        See `TokenKeys.verify`.
+
+        Raises:
+            CallError: `resource-exhausted` over the limit on calls, or the refusal of `link`.
+            WeakKeyError: a version of the key of `link` is too short.
+            Exception: Secret Manager could not be reached.
+        """
+        self._count(call, link)
+        return self._verify(token, link)
+
+    def verify(self, call: Call, token: str, link: Link) -> tuple[str, ...]:
+        """Return the ids in `token`, and count only a call whose token is invalid.
+
+        Many people share the address of a network or of an email provider, and each of them may
+        change their own preferences.
+
+        Raises:
+            CallError, WeakKeyError, Exception: as in `admit`.
+        """
+        try:
+            return self._verify(token, link)
+        except CallError:
+            self._count(call, link)
+            raise
+
+    def count_change(self, call: Call, link: Link, ids: Sequence[str]) -> None:
+        """Count a change by the link with these ids: one valid link makes no endless writes.
+
+        Raises:
+            CallError: `resource-exhausted` over the limit on calls.
+        """
+        limit, bearer = self.rate_limits.keyed(link.key), f"link {' '.join(ids)}"
+        limit.require(call.function, bearer, refusal="There were too many changes by this link")
+
+    def _verify(self, token: str, link: Link) -> tuple[str, ...]:
+        # Right after a rotation, another process signs with a version that this one has not read.
+        for fresh in (False, True):
+            keys = token_keys(self.secrets.versions(link.key, fresh=fresh))
+            with suppress(InvalidTokenError):
+                return keys.verify(token, self.clock.now(), link.scope)
+        raise link.not_valid
+
+    def _count(self, call: Call, link: Link) -> None:
+        client = self._client(call.request)
+        self.rate_limits.keyed(link.key).require(call.function, client, link.calls_an_hour)
+
+    def _client(self, request: flask.Request) -> str:
+        forwarded_for = request.headers.get("X-Forwarded-For", "")
+        peer = request.remote_addr or ""
+        return client_address(forwarded_for, peer, trusted_hops=self.trusted_hops)
+
+
+def client_address(forwarded_for: str, peer: str, *, trusted_hops: int) -> str:
+    """Return the client's IPv4 address or IPv6 /64, as one canonical text (design 3.8).
+
+    `forwarded_for` is the header `X-Forwarded-For`: text from the client, followed by the address
+    that each proxy saw, our own proxies last. So it is read from the right, past `trusted_hops` of
+    our proxies. Where that entry is not an address, the next entry to the right counts, which is
+    more trustworthy, and finally `peer`, the other end of the connection.
+    """
+    entries = forwarded_for.split(",")
+    start = max(0, len(entries) - 1 - max(0, trusted_hops))
+    for entry in (*entries[start:], peer):
+        address = _parsed(entry.strip())
+        if address is not None:
+            return _network(address)
+    return "unknown"
+
+
+_WITH_PORT: Final = re.compile(r"\[(?P<v6>[^\]]*)\](?::\d+)?|(?P<v4>[\d.]+):\d+")
+
+
+def _parsed(text: str) -> IPv4Address | IPv6Address | None:
+    with_port = _WITH_PORT.fullmatch(text)
+    if with_port:
+        text = with_port["v6"] or with_port["v4"] or ""
+    try:
+        return ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+
+
+_IPV6_PREFIX_BYTES: Final = 8
+"""A customer has a /64, and can use every address in it."""
+
+
+def _network(address: IPv4Address | IPv6Address) -> str:
+    if isinstance(address, IPv4Address):
+        return str(address)
+    if address.ipv4_mapped:
+        return str(address.ipv4_mapped)
+    prefix = address.packed[:_IPV6_PREFIX_BYTES]
+    return f"{IPv6Address(prefix.ljust(len(address.packed), bytes(1)))}/64"
