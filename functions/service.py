@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from functions.links.link import LinkSigner
     from functions.mail import message, sendgrid_events
     from functions.preferences import user_store
-    from functions.recap import crashed, feedback, planner, preview, schedule, send_recap
+    from functions.recap import crashed, delivery_status, planner, preview, schedule, send_recap
     from functions.recap.audience.guests import GuestStore
     from functions.recap.ledger.recap_store import RecapStore
     from functions.recap.limits import MailingStore, Slots
@@ -161,11 +161,11 @@ class Service:
         return MailingStore(self.documents)
 
     @made_once
-    def statuses(self) -> "feedback.StatusStore":
+    def statuses(self) -> "delivery_status.StatusStore":
         """The delivery statuses of recap mails."""
-        from functions.recap import feedback
+        from functions.recap import delivery_status
 
-        return feedback.StatusStore(self.documents)
+        return delivery_status.StatusStore(self.documents)
 
     @made_once
     def slots(self) -> "Slots":
@@ -243,11 +243,11 @@ class Service:
         return signing.RememberedSecrets(self.documents, self.adapters.random, self.clock)
 
     @made_once
-    def mail_events(self) -> "feedback.MailEvents":
+    def mail_events(self) -> "delivery_status.MailEvents":
         """The use case of `mailEvents`."""
-        from functions.recap import feedback
+        from functions.recap import delivery_status
 
-        return feedback.MailEvents(
+        return delivery_status.MailEvents(
             statuses=self.statuses,
             users=self.users,
             clock=self.clock,
@@ -361,7 +361,7 @@ class Service:
     def worker(self) -> "Worker":
         """What the queues of attempts call."""
         from functions.webhooks.deliveries.receiver_speed import FastReceivers
-        from functions.webhooks.endpoints.endpoint_store import Failures
+        from functions.webhooks.endpoints.failures import Failures
         from functions.webhooks.worker import Worker
 
         given = self.parameters

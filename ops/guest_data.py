@@ -21,7 +21,7 @@ from typing import Any, Final
 import requests
 
 from functions.firestore.model import Create, Document, Documents, Query, Update, Write
-from functions.recap import feedback, limits
+from functions.recap import delivery_status, limits
 from functions.wall.address import address_hash, guest_uid, mailbox, normalised
 from ops.cloud import Cloud, OpsError, Outside, parser_of, run
 from ops.firebase import write_each
@@ -316,9 +316,9 @@ class GuestData:
         return before
 
     def _without_outcome(self, before: bytes) -> bytes:
-        fates = feedback.read_entries(before)
+        fates = delivery_status.read_entries(before)
         kept = {guest: fate for guest, fate in fates.items() if guest not in self._hashes}
-        return before if len(kept) == len(fates) else feedback.entries_of(kept)
+        return before if len(kept) == len(fates) else delivery_status.entries_of(kept)
 
     def _of_users(self) -> Iterator[Found]:
         """Accounts lose the address once the record of the mailbox has what they have turned off.

@@ -15,7 +15,7 @@ class CoreContract(Contract):
             stands for any characters.
         pure: Modules inside these packages that belong to the core all the same.
         allowed: Packages of others and of the standard library that the core may import.
-        exceptions: Further imports, such as `functions.mail.texts -> jinja2`.
+        exceptions: Further imports, such as `functions.mail.translation -> jinja2`.
     """
 
     type_name = "core"

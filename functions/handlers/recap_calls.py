@@ -13,7 +13,7 @@ from functions import log
 from functions.gcp.callables import StaffCall
 from functions.gcp.request import bounded_body, text_answer
 from functions.gcp.triggers import run_again
-from functions.mail.message import MisconfiguredError
+from functions.mail.outcome import MisconfiguredError
 from functions.ports import wire_time
 from functions.recap.recap_arguments import (
     PreviewArguments,

@@ -1,78 +1,16 @@
-"""A message to many recipients in the terms of any mail provider, and the outcome of its request.
-
-Accepted       the provider has the mails
-BadAddresses   the provider has none of the mails, because of these recipients
-Later          the provider has none of the mails, and may take them in a while
-Refused        the provider has none of the mails, and will not take them
-Unknown        the provider may have the mails: the request must never be repeated
-"""
+"""An email to many recipients, its sender, and the port of the email provider."""
 
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from email.utils import parseaddr
-from enum import StrEnum
-from typing import ClassVar, Final, Protocol, Self, TypeAlias
+from typing import Final, Protocol, Self
 
+from functions.mail.outcome import MisconfiguredError, SendOutcome
 from functions.wall.address import deliverable
 
 EVENT_NAME_CHARACTERS: Final = 150
-
-_BREAKS: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
-"""Characters that some program takes for the end of a line, and all other controls."""
-
-_LINE_END: Final = re.compile(r"\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-
-_OVERRIDES: Final = re.compile(r"[\u202d\u202e]")
-"""Reverse the text after them; text in right-to-left scripts does not need them."""
-
-_DOTS: Final = re.compile(r"[\u3002\uff61\u2024\u0589\u06d4\u0701\u0702]")
-"""Characters that some program takes for a dot, beside those that NFKC turns into dots."""
-
-_IN_A_LINK: Final = re.compile(r"(?<=\w)\.+(?=\w)|[/@:\\]+(?=\S)")
-_SPACES: Final = re.compile(r"\s+")
-
-
-def one_line(text: str) -> str:
-    """`text` without line breaks, controls, and spaces at its ends (spec 4.1)."""
-    return _SPACES.sub(" ", _OVERRIDES.sub("", _BREAKS.sub("", _encodable(text)))).strip()
-
-
-def paragraph(text: str) -> str:
-    r"""`text` with `\n` as its only line break and without other controls."""
-    lines = _LINE_END.sub("\n", _encodable(text)).replace("\t", " ")
-    return _OVERRIDES.sub("", _CONTROLS.sub("", lines)).strip()
-
-
-def shortened(text: str, at_most: int) -> str:
-    """`text` as one line of `at_most` characters, cut at a space where one is near the end."""
-    line = one_line(text)
-    if len(line) <= at_most:
-        return line
-    kept = line[: at_most - 1]
-    words, space, _ = line[:at_most].rpartition(" ")
-    return (words if space and len(words) > at_most // 2 else kept).rstrip() + "…"
-
-
-def unlinked(text: str, at_most: int) -> str:
-    """`shortened`, with spaces in place of characters that make links: dots, slashes, colons, `@`.
-
-    A dot at the end of a word makes no link, and stays.
-    """
-    return shortened(_IN_A_LINK.sub(" ", plain(_encodable(text))), at_most)
-
-
-def plain(text: str) -> str:
-    """`text` with one form for all variants of dots, digits and letters."""
-    return _DOTS.sub(".", unicodedata.normalize("NFKC", text))
-
-
-def _encodable(text: str) -> str:
-    # JSON may contain half of a surrogate pair; a mail cannot.
-    return text.encode("utf-8", "replace").decode()
-
 
 NOTICE_LABEL: Final = "wall_notice"
 """Label of a mail to staff of an event; its value is the hash of the address."""
@@ -132,17 +70,6 @@ class EmailMessage:
         return text, html
 
 
-class MisconfiguredError(Exception):
-    """A parameter or secret is missing or unusable.
-
-    `setting` is its name. The text says what the setting should be, never its value.
-    """
-
-    def __init__(self, setting: str, should_be: str) -> None:
-        super().__init__(f"{setting} should be {should_be}")
-        self.setting = setting
-
-
 ADDRESS_LINE_CHARACTERS: Final = 200
 _LINE_BREAKS: Final = frozenset({"Cc", "Zl", "Zp"})
 
@@ -188,91 +115,6 @@ def _is_mailbox(text: str) -> bool:
     # `parseaddr` silently drops the parts of a text that it does not understand.
     whole = text == address or (name and text.endswith(f"<{address}>"))
     return bool(whole) and _is_line(text) and deliverable(address) is not None
-
-
-def who_can_fix(error: Exception) -> tuple[str | None, str]:
-    """The setting that `error` is about, if any, and who can fix it, for an organizer."""
-    if isinstance(error, MisconfiguredError):
-        return error.setting, f"The operator of the service has to correct a setting: {error}."
-    return None, "Try again."
-
-
-class Cause(StrEnum):
-    """Why the mail provider refuses mails, where it is known who can fix it.
-
-    KEY       the operator: another API key, or the right to send for this key
-    SENDER    the operator: verify the sender's address
-    CREDITS   the operator: enlarge the plan, which is used up
-    BUSY      nobody: the provider is busy or out of reach
-    """
-
-    KEY = "key"
-    SENDER = "sender"
-    CREDITS = "credits"
-    BUSY = "busy"
-
-    def who_can_fix(self, key_name: str) -> str:
-        """Sentences that tell an organizer who can fix it; `key_name` names the key's secret."""
-        return _WHO_CAN_FIX[self].format(key_name=key_name)
-
-
-_WHO_CAN_FIX = {
-    Cause.KEY: (
-        "The mail service does not accept this service's key. The operator has to set {key_name} "
-        "to a key with the right to send mail; try again after that."
-    ),
-    Cause.SENDER: (
-        "The mail service does not know the sender. The operator has to verify the address in "
-        "MAIL_FROM at the mail service; try again after that."
-    ),
-    Cause.CREDITS: (
-        "The plan at the mail service is used up. The operator has to enlarge the plan, or wait "
-        "until it is renewed; try again after that."
-    ),
-    Cause.BUSY: "The mail service is busy or out of reach; try again in a few minutes.",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Accepted:
-    """The provider has the mails; they are not yet delivered."""
-
-    message_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class BadAddresses:
-    """The whole request is refused for the addresses of the recipients with these indices."""
-
-    indices: frozenset[int]
-
-
-@dataclass(frozen=True, slots=True)
-class Later:
-    """The provider is busy or in trouble, and may name a pause of `seconds`."""
-
-    reason: str
-    seconds: float | None
-    cause: ClassVar = Cause.BUSY
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """The request is refused; `cause` where it is known who can fix it."""
-
-    reason: str
-    cause: Cause | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Unknown:
-    """There was no answer, or an answer that does not say."""
-
-    reason: str
-    cause: ClassVar[Cause | None] = None
-
-
-SendOutcome: TypeAlias = Accepted | BadAddresses | Later | Refused | Unknown
 
 
 class Mailer(Protocol):

@@ -22,12 +22,11 @@ from typing import Any, ClassVar, Final
 from urllib.error import URLError
 
 from functions.gcp.secret_manager import MissingSecretError
-from functions.mail.message import (
+from functions.mail.message import Copy, EmailMessage
+from functions.mail.outcome import (
     Accepted,
     BadAddresses,
     Cause,
-    Copy,
-    EmailMessage,
     Later,
     MisconfiguredError,
     Refused,

@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
 from functions.mail.mail_status import DeliveryStatus, TrackingEvent
-from functions.mail.message import MisconfiguredError
+from functions.mail.outcome import MisconfiguredError
 
 SIGNATURE_HEADER: Final = "X-Twilio-Email-Event-Webhook-Signature"
 TIMESTAMP_HEADER: Final = "X-Twilio-Email-Event-Webhook-Timestamp"

@@ -11,8 +11,8 @@ from functions.mail.message import (
     Copy,
     EmailMessage,
     MailSender,
-    unlinked,
 )
+from functions.mail.text import unlinked
 from functions.wall.address import address_hash, normalised
 
 if TYPE_CHECKING:

@@ -5,18 +5,18 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from functions.firestore.model import ChangedMeanwhileError
-from functions.mail.message import (
+from functions.mail.message import Mailer
+from functions.mail.outcome import (
     Accepted,
     BadAddresses,
     Cause,
     Later,
-    Mailer,
     Refused,
     SendOutcome,
     Unknown,
 )
 from functions.ports import InParallel
-from functions.recap.feedback import MailLabels
+from functions.recap.delivery_status import MailLabels
 from functions.recap.ledger.batch import Batch, BatchState
 from functions.recap.ledger.claim import Claim
 from functions.recap.mail.composer import Composer, Recipient

@@ -12,13 +12,11 @@ from functions import log
 from functions.call.caller import Caller
 from functions.call.errors import CallError, Code
 from functions.links.link import LinkSigner
-from functions.mail.message import (
+from functions.mail.message import Copy, EmailMessage, Mailer
+from functions.mail.outcome import (
     Accepted,
     BadAddresses,
-    Copy,
-    EmailMessage,
     Later,
-    Mailer,
     Refused,
     SendOutcome,
     Unknown,
@@ -26,7 +24,7 @@ from functions.mail.message import (
 )
 from functions.ports import Clock
 from functions.rate_limit import RateLimit
-from functions.recap.feedback import StatusStore
+from functions.recap.delivery_status import StatusStore
 from functions.recap.ledger.batch import Batch, BatchState, RecapKey
 from functions.recap.ledger.recap_store import Lock, RecapStore, resumable
 from functions.recap.limits import MailingStore, Slots, counted

@@ -15,7 +15,7 @@ from functions.call.arguments import (
     time_argument,
 )
 from functions.call.errors import refuse
-from functions.mail.message import one_line, paragraph
+from functions.mail.text import one_line, paragraph
 from functions.wall.address import deliverable
 
 SUBJECT_CHARACTERS: Final = 200

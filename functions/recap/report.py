@@ -7,7 +7,7 @@ from typing import Final
 
 from functions import log
 from functions.call.errors import CallError, Code
-from functions.mail.message import Cause
+from functions.mail.outcome import Cause
 from functions.recap.ledger.batch import Batch, BatchState, Counts, RecapKey, RecapState, total
 
 HOSTS_NAMED: Final = 5

@@ -22,9 +22,10 @@ from functions import log
 from functions.call.caller import Caller, staff
 from functions.call.errors import CallError, Code
 from functions.firestore.model import Document, Documents, Put, Update, Write, text
-from functions.mail.message import Accepted, Mailer, MailSender
+from functions.mail.message import Mailer, MailSender
+from functions.mail.outcome import Accepted
 from functions.mail.staff_mail import mail_time, staff_mail
-from functions.mail.texts import templates_in
+from functions.mail.translation import templates_in
 from functions.ports import (
     Accounts,
     Clock,

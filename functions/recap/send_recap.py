@@ -11,10 +11,11 @@ from functions.call.caller import Caller
 from functions.call.errors import CallError, Code
 from functions.firestore.model import ChangedMeanwhileError
 from functions.links.link import LinkSigner
-from functions.mail.message import Mailer, who_can_fix
+from functions.mail.message import Mailer
+from functions.mail.outcome import who_can_fix
 from functions.ports import Clock, InParallel, Random, Threads
+from functions.recap.delivery_status import StatusStore
 from functions.recap.dispatch import Dispatch
-from functions.recap.feedback import StatusStore
 from functions.recap.ledger.batch import TIMEOUT, open_batches, plan, sent_again
 from functions.recap.ledger.claim import Claim
 from functions.recap.ledger.recap_store import RecapStore, resumable

@@ -24,7 +24,7 @@ from functions.webhooks.deliveries.delivery import (
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.fair_pace import Pace, Tenants
 from functions.webhooks.deliveries.receiver_speed import FastReceivers
-from functions.webhooks.endpoints.endpoint_store import Failures
+from functions.webhooks.endpoints.failures import Failures
 from functions.webhooks.signing import SIGNATURE_HEADER, RememberedSecrets, sign, standard_headers
 
 TEST_HEADER: Final = "Wall-Test"

@@ -7,7 +7,8 @@ from http import HTTPStatus
 from typing import Final
 
 from emulator.neighbours.sendgrid import NO_ANSWER, Answer
-from functions.mail.message import Accepted, EmailMessage, SendOutcome, Unknown
+from functions.mail.message import EmailMessage
+from functions.mail.outcome import Accepted, SendOutcome, Unknown
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT, KEY_NAME, current_key, refusal
 from functions.ports import SecretReader
 from tests.in_memory.adapters import InMemorySecrets

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from functions.firestore.model import Document, Documents, Query
-from functions.mail.message import plain, shortened
+from functions.mail.text import plain, shortened
 from functions.ports import Accounts, InParallel
 from functions.preferences.preferences import (
     ACCOUNTS,

@@ -26,7 +26,7 @@ from functions.firestore.model import (
     write_as_read,
 )
 from functions.mail.mail_status import Tally
-from functions.mail.message import Cause
+from functions.mail.outcome import Cause
 from functions.ports import Clock, Random
 from functions.recap.ledger.batch import (
     Batch,

@@ -21,8 +21,9 @@ from typing import Any, Final, NamedTuple
 from markupsafe import Markup, escape
 
 from functions.links.link import PreferencesLinks
-from functions.mail.message import EVENT_NAME_CHARACTERS, Copy, EmailMessage, MailSender, shortened
-from functions.mail.texts import Texts, templates_in
+from functions.mail.message import EVENT_NAME_CHARACTERS, Copy, EmailMessage, MailSender
+from functions.mail.text import shortened
+from functions.mail.translation import Texts, templates_in
 from functions.ports import Random
 from functions.recap.audience.guests import Guest, greeted_name
 from functions.recap.audience.photos import MAIL_BYTES, Picture, web_address

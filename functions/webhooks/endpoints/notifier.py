@@ -19,20 +19,11 @@ from typing import Any, Final, TypeAlias
 
 from functions import log
 from functions.firestore.model import Documents, text, time
-from functions.mail.message import (
-    Accepted,
-    BadAddresses,
-    EmailMessage,
-    Later,
-    Mailer,
-    MailSender,
-    Refused,
-    SendOutcome,
-    Unknown,
-    unlinked,
-)
+from functions.mail.message import EmailMessage, Mailer, MailSender
+from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendOutcome, Unknown
 from functions.mail.staff_mail import mail_time, staff_mail
-from functions.mail.texts import templates_in
+from functions.mail.text import unlinked
+from functions.mail.translation import templates_in
 from functions.ports import Clock
 from functions.rate_limit import RateLimit
 from functions.wall.address import address_hash, deliverable, guest_uid, normalised

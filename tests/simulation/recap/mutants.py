@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from functions.firestore.model import Update, Write
 from functions.mail.mail_status import Tally
-from functions.mail.message import Later, SendOutcome, Unknown
+from functions.mail.outcome import Later, SendOutcome, Unknown
 from functions.mail.sendgrid import refusal
-from functions.recap.feedback import StatusStore
+from functions.recap.delivery_status import StatusStore
 from functions.recap.ledger.batch import Batch, RecapKey
 from functions.recap.ledger.claim import Claim
 from functions.recap.ledger.recap_store import Lock, lock_path

@@ -17,7 +17,7 @@ from functions.mail.message import EmailMessage
 from functions.parameters import Parameters
 from functions.ports import Clock, InParallel, NotDueError, Task
 from functions.recap import limits
-from functions.recap.feedback import MailEvents, StillBusyError
+from functions.recap.delivery_status import MailEvents, StillBusyError
 from functions.recap.ledger.batch import (
     Batch,
     BatchState,

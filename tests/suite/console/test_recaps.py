@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from emulator.mailbox import Mailbox
 from functions.mail.mail_status import DeliveryStatus
-from functions.recap.feedback import entries_of
+from functions.recap.delivery_status import entries_of
 from functions.wall.address import address_hash, guest_uid
 from tests.suite.console.conftest import Browser, Login
 from tests.suite.walls import Wall

@@ -12,7 +12,7 @@ from emulator import certificates
 from emulator.mailbox import PORT, EventWebhook, Mailbox
 from functions.mail.mail_status import DeliveryStatus, TrackingEvent
 from functions.process import CLOCK
-from functions.recap.feedback import MailLabels
+from functions.recap.delivery_status import MailLabels
 from functions.recap.ledger.batch import RecapKey, plan
 from functions.wall.address import address_hash
 from tests.suite.call import Answer, url

@@ -10,7 +10,7 @@ import pytest
 from google.cloud import firestore
 
 from functions.mail.mail_status import DeliveryStatus
-from functions.recap import feedback, limits
+from functions.recap import delivery_status, limits
 from functions.wall.address import address_hash, guest_uid
 from ops import guest_data
 from tests.suite.wall.conftest import SendGrid, scan
@@ -56,7 +56,7 @@ DATABASE: Final[Scan] = {
     "events/e1/recaps/r1": {"state": "sent"},
     "events/e1/recaps/r1/batches/0": {"recipients": [HASH, OTHER], "refused": []},
     "events/e1/recaps/r1/outcomes/mails": {
-        "entries": feedback.entries_of({HASH: DeliveryStatus(1), OTHER: DeliveryStatus(2)})
+        "entries": delivery_status.entries_of({HASH: DeliveryStatus(1), OTHER: DeliveryStatus(2)})
     },
     f"recapMails/{written_of('2026-05-01')}": {
         "entries": limits.with_recap(b"", "r1", [HASH, OTHER], NOON)
@@ -123,7 +123,7 @@ def test_an_erased_guest_is_found_nowhere(
     assert "events/e1/deliveries/d5" in untouched
     assert {path: after[path] for path in untouched} == {path: DATABASE[path] for path in untouched}
     assert after["events/e1/recaps/r1/batches/0"]["recipients"] == [OTHER]
-    assert feedback.read_entries(after["events/e1/recaps/r1/outcomes/mails"]["entries"]) == {
+    assert delivery_status.read_entries(after["events/e1/recaps/r1/outcomes/mails"]["entries"]) == {
         OTHER: DeliveryStatus(2)
     }
     assert after["events/e1/photos/p1"]["uploaderUid"] == "x"

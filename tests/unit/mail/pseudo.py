@@ -4,7 +4,7 @@ import gettext
 
 from functions.links.link import PreferencesLinks
 from functions.mail.message import EmailMessage, MailSender
-from functions.mail.texts import Texts
+from functions.mail.translation import Texts
 from functions.recap.audience.photos import Picture
 from functions.recap.recap_arguments import Mode
 from tests.unit.recap.parts import composer_of, recipient

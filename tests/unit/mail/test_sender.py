@@ -2,7 +2,8 @@
 
 import pytest
 
-from functions.mail.message import MailSender, MisconfiguredError, who_can_fix
+from functions.mail.message import MailSender
+from functions.mail.outcome import MisconfiguredError, who_can_fix
 
 SENDER = "Wall <photos@example.com>"
 

@@ -21,12 +21,11 @@ from emulator.mailbox import (
     unverified_sender,
     wrong_key,
 )
-from functions.mail.message import (
+from functions.mail.message import Copy, EmailMessage
+from functions.mail.outcome import (
     Accepted,
     BadAddresses,
     Cause,
-    Copy,
-    EmailMessage,
     Later,
     MisconfiguredError,
     Refused,

@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator, FormatChecker
 from functions.links.link import PreferencesLinks
 from functions.mail.message import EmailMessage, MailSender
 from functions.mail.sendgrid import RECIPIENTS_PER_REQUEST, request_body
-from functions.mail.texts import LANGUAGES
+from functions.mail.translation import LANGUAGES
 from functions.recap.audience.photos import Picture
 from tests.unit.recap.parts import composer_of, recipient
 

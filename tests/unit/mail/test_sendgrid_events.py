@@ -15,7 +15,7 @@ from sendgrid.helpers.eventwebhook import EventWebhook
 
 from functions.mail.mail_status import DeliveryStatus as Status
 from functions.mail.mail_status import TrackingEvent
-from functions.mail.message import MisconfiguredError
+from functions.mail.outcome import MisconfiguredError
 from functions.mail.sendgrid_events import (
     SIGNATURE_HEADER,
     TIMESTAMP_HEADER,

@@ -11,7 +11,7 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_python
 from babel.messages.pofile import read_po
 
-from functions.mail.texts import CATALOGUES, LANGUAGES, Texts
+from functions.mail.translation import CATALOGUES, LANGUAGES, Texts
 from functions.recap.recap_arguments import Mode
 from tests.unit.mail.pseudo import pseudo_mail
 

@@ -16,13 +16,13 @@ from functions.links.link import PreferencesLinks
 from functions.mail.mail_status import DeliveryStatus, TrackingEvent
 from functions.mail.message import EmailMessage, MailSender
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT
-from functions.mail.texts import Texts
+from functions.mail.translation import Texts
 from functions.parameters import Parameters
 from functions.ports import Clock, InParallel, Task
 from functions.preferences.preferences import address_record_id
 from functions.recap.audience.guests import Guest
 from functions.recap.audience.photos import Picture
-from functions.recap.feedback import MailEvents
+from functions.recap.delivery_status import MailEvents
 from functions.recap.ledger.batch import Batch, RecapKey
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.limits import RecapLimits, Slots

@@ -2,9 +2,9 @@
 
 import pytest
 
-from functions.mail.message import one_line, paragraph, shortened
+from functions.mail.text import one_line, paragraph, shortened
 from functions.recap.audience.guests import greeted_name
-from functions.recap.feedback import MailLabels
+from functions.recap.delivery_status import MailLabels
 from functions.recap.ledger.batch import RecapKey
 from functions.recap.recap_arguments import RecapArguments
 

@@ -16,7 +16,7 @@ from emulator.neighbours.sendgrid import problems
 from functions.links.link import PreferencesLinks
 from functions.mail.message import EmailMessage, MailSender
 from functions.mail.sendgrid import request_body
-from functions.mail.texts import CATALOGUES
+from functions.mail.translation import CATALOGUES
 from functions.recap.audience.photos import MAIL_BYTES, Picture
 from functions.recap.mail.composer import Recipient
 from functions.recap.recap_arguments import Mode

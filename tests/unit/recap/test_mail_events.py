@@ -15,8 +15,8 @@ from functions.mail.mail_status import DeliveryStatus, Tally, TrackingEvent
 from functions.preferences.preferences import UNREACHABLE_FOR, Flag
 from functions.preferences.user_store import UserStore
 from functions.process import ProcessThreads
-from functions.recap import feedback
-from functions.recap.feedback import StillBusyError
+from functions.recap import delivery_status
+from functions.recap.delivery_status import StillBusyError
 from functions.recap.ledger.batch import RecapKey
 from functions.recap.preview import Unreached
 from functions.wall.address import address_hash, guest_uid
@@ -76,8 +76,8 @@ def test_a_mail_counts_as_what_is_known_of_it(
         house = House()
         house.guests(1)
         house.send()
-        for delivery_status in order:
-            tell(house, (ANN, delivery_status))
+        for status in order:
+            tell(house, (ANN, status))
         assert counted(house) == tally
 
 
@@ -304,7 +304,7 @@ def test_a_request_that_is_never_first_has_to_come_again(house: House) -> None:
             house.documents.commit(
                 Put(
                     f"{key.path}/outcomes/mails",
-                    {"entries": feedback.entries_of({"0" * 32: next(statuses)})},
+                    {"entries": delivery_status.entries_of({"0" * 32: next(statuses)})},
                 )
             )
         return effect()
@@ -339,8 +339,8 @@ def test_one_recap_that_fails_holds_up_no_other(house: House) -> None:
 def test_what_is_written_is_read(facts: dict[str, int]) -> None:
     """Entries hold every combination of guests and facts, 17 bytes a guest."""
     statuses = {guest_id: DeliveryStatus(one) for guest_id, one in facts.items()}
-    entries = feedback.entries_of(statuses)
-    assert (feedback.read_entries(entries), len(entries)) == (statuses, 17 * len(statuses))
+    entries = delivery_status.entries_of(statuses)
+    assert (delivery_status.read_entries(entries), len(entries)) == (statuses, 17 * len(statuses))
 
 
 @pytest.mark.parametrize(

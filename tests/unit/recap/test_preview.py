@@ -9,7 +9,7 @@ import pytest
 from emulator.neighbours.sendgrid import Answer, refused
 from functions.call.errors import CallError, Code
 from functions.firestore.model import Put
-from functions.mail.message import Cause
+from functions.mail.outcome import Cause
 from functions.mail.sendgrid import KEY_NAME
 from functions.recap.ledger.recap_store import LEASE
 from functions.recap.limits import RecapLimits

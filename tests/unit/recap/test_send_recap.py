@@ -13,7 +13,7 @@ from emulator.neighbours.sendgrid import Answer, accepted, refused
 from functions.call.errors import CallError, Code
 from functions.firestore.model import Put
 from functions.links.token import TokenKeys
-from functions.mail.message import Cause
+from functions.mail.outcome import Cause
 from functions.mail.sendgrid import KEY_NAME, REQUEST_SECONDS
 from functions.parameters import Parameters
 from functions.ports import InParallel

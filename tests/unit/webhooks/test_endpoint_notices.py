@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from emulator.neighbours.sendgrid import NO_ANSWER, Answer, Problem, accepted, refused
-from functions.mail.message import MisconfiguredError
+from functions.mail.outcome import MisconfiguredError
 from functions.wall.address import address_hash, guest_uid
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.endpoints.failing_endpoint import NOTICE_QUEUE
