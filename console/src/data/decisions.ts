@@ -6,7 +6,7 @@ import { type Decision, type Photo, decisionWords, photoOf } from "../domain/pho
 import { NoAnswerError } from "./errors.ts";
 import type { Person } from "./fields.ts";
 import { keepOpenWork } from "./open_work.ts";
-import { decide } from "./photos.ts";
+import { PHOTOS_A_COMMIT, decideAll, isDone } from "./photos.ts";
 
 /** `late`: not confirmed for a while, and tried again. */
 export type Progress = "sending" | "late" | "done" | "refused";
@@ -26,11 +26,18 @@ export interface Made {
 const LATE_MS = 3000;
 const AGAIN_MS = 5000;
 const SECOND_TAP_MS = 1500;
+/** Commits at a time: more would only share the line. */
+const COMMITS_AT_ONCE = 2;
+/** After which a request is ended, and its photos are looked at again. */
+const REQUEST_MS = 60_000;
 
 /** The decisions of one person on photos of one event. */
 export class Decisions {
   #made: ReadonlyMap<string, Made> = new Map();
   #listeners = new Set<() => void>();
+  /** Ids of photos whose decision no request carries out yet. */
+  #waiting: string[] = [];
+  #running = new Map<readonly string[], AbortController>();
 
   constructor(
     private readonly db: Firestore,
@@ -48,25 +55,30 @@ export class Decisions {
     return () => void this.#listeners.delete(listener);
   }
 
-  async make(photo: Photo, decision: Decision, reason = ""): Promise<void> {
+  make(photo: Photo, decision: Decision, reason = ""): void {
     if (isOpen(this.#made.get(photo.id))) return;
     const made: Made = { photo, decision, reason, progress: "sending", error: null, canUndo: false };
     // The latest decision stands last.
     this.#set(new Map([...this.#made].filter(([id]) => id !== photo.id)));
     this.#put(made);
-    const late = setTimeout(() => this.#put({ ...made, progress: "late" }), LATE_MS);
-    try {
-      while (!(await this.#isCarriedOut(made))) {
-        this.#put({ ...made, progress: "late" });
-        await again();
-      }
-      const done: Made = { ...made, progress: "done" };
-      this.#put(done);
-      setTimeout(() => this.#made.get(photo.id) === done && this.#put({ ...done, canUndo: decision !== "delete" }), SECOND_TAP_MS);
-    } catch (error) {
-      this.#put({ ...made, progress: "refused", error });
-    } finally {
-      clearTimeout(late);
+    setTimeout(() => this.#made.get(photo.id) === made && this.#put({ ...made, progress: "late" }), LATE_MS);
+    this.#waiting.push(photo.id);
+    // Decisions of the same moment go together.
+    queueMicrotask(() => this.#start());
+  }
+
+  /** Confirms decisions by what the server says of these photos, although their response is missing. */
+  confirm(photos: readonly Photo[]): void {
+    for (const photo of photos) {
+      const made = this.#made.get(photo.id);
+      if (made && isOpen(made) && isDone(made.decision, made.photo, photo, this.by.email)) this.#finish(made, null);
+    }
+  }
+
+  /** Looks again at photos that have left their list while the response to a decision is late. */
+  lookAgain(gone: ReadonlySet<string>): void {
+    for (const [ids, end] of this.#running) {
+      if (ids.some((id) => gone.has(id) && this.#made.get(id)?.progress === "late")) end.abort();
     }
   }
 
@@ -75,16 +87,45 @@ export class Decisions {
     this.#set(new Map([...this.#made].filter(([, made]) => isOpen(made))));
   }
 
-  // False where no answer came: whether it was done is not known, and doing it twice changes nothing.
-  async #isCarriedOut({ photo, decision, reason }: Made): Promise<boolean> {
+  #start(): void {
+    while (this.#running.size < COMMITS_AT_ONCE && this.#waiting.length) void this.#run(this.#waiting.splice(0, PHOTOS_A_COMMIT));
+  }
+
+  async #run(ids: readonly string[]): Promise<void> {
+    const wanted = ids.flatMap((id) => this.#open(id) ?? []);
+    const end = new AbortController();
+    const timer = setTimeout(() => end.abort(), REQUEST_MS);
+    this.#running.set(ids, end);
     try {
-      await decide(this.db, this.eventId, photo, decision, this.by, reason);
-      return true;
+      const outcomes = await decideAll(this.db, this.eventId, wanted, this.by, end.signal);
+      for (const { photo } of wanted) this.#finish(this.#open(photo.id), outcomes.get(photo.id));
     } catch (error) {
-      const { code } = error as { code?: string };
-      if (error instanceof NoAnswerError || code === "unavailable" || code === "deadline-exceeded") return false;
-      throw error;
+      if (error instanceof NoAnswerError) {
+        // Whether it was done is not known, and doing it twice changes nothing.
+        const open = ids.flatMap((id) => this.#open(id) ?? []);
+        for (const made of open) this.#put({ ...made, progress: "late" });
+        if (!error.isTimeout) await again();
+        this.#waiting.unshift(...open.map(({ photo }) => photo.id));
+      } else for (const id of ids) this.#finish(this.#open(id), error);
+    } finally {
+      clearTimeout(timer);
+      this.#running.delete(ids);
+      this.#start();
     }
+  }
+
+  #open(id: string): Made | undefined {
+    const made = this.#made.get(id);
+    return isOpen(made) ? made : undefined;
+  }
+
+  #finish(made: Made | undefined, error: unknown): void {
+    if (!made) return;
+    const { id } = made.photo;
+    if (error) return this.#put({ ...made, progress: "refused", error });
+    const done: Made = { ...made, progress: "done" };
+    this.#put(done);
+    setTimeout(() => this.#made.get(id) === done && this.#put({ ...done, canUndo: made.decision !== "delete" }), SECOND_TAP_MS);
   }
 
   #put(made: Made): void {

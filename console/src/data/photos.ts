@@ -13,14 +13,13 @@ import {
   or,
   orderBy,
   query,
-  runTransaction,
-  serverTimestamp,
   where,
 } from "firebase/firestore";
 
 import { type Decision, type Photo, STATUSES, STATUS_WORDS, type Status } from "../domain/photo.ts";
 import { COUNTED } from "../domain/words.ts";
-import { ChangedMeanwhileError, answered } from "./errors.ts";
+import { type Change, CommitRefusedError, type Value, commit, readAll } from "./commits.ts";
+import { ChangedMeanwhileError, NoAnswerError } from "./errors.ts";
 import { type Person, date, text } from "./fields.ts";
 import { type List, type Part, type Watch, watchList } from "./listen.ts";
 
@@ -82,36 +81,81 @@ export async function guestsOf(db: Firestore, eventId: string): Promise<readonly
   return [...guests.values()].sort((one, other) => one.name.localeCompare(other.name));
 }
 
+/** Photos that one commit decides on. The rules read the event once for all of them. */
+export const PHOTOS_A_COMMIT = 20;
+
+/** Times that a commit is tried whose photos change between the read and the commit. */
+const TRIES = 5;
+
+/** A decision on the photo that was shown. */
+export interface Wanted {
+  readonly photo: Photo;
+  readonly decision: Decision;
+  readonly reason: string;
+}
+
+/** The outcome of a decision: null if it was carried out, or the reason for its refusal. */
+export type Outcomes = ReadonlyMap<string, unknown>;
+
 /**
- * Carries out a decision of that person on the photo that was shown; rejects with a
- * `ChangedMeanwhileError` where another picture has its id by now, or somebody else has decided.
+ * Carries out decisions of that person, with one read and one commit. A photo is refused with a
+ * `ChangedMeanwhileError` if another picture has its id or somebody else has decided. If the rules refuse the
+ * commit, each half is tried by itself, until only the refused photo is left. Rejects with a `NoAnswerError`
+ * if the outcome is not known; carrying the decisions out again changes nothing then.
  */
-export async function decide(
-  db: Firestore,
-  eventId: string,
-  shown: Photo,
-  decision: Decision,
-  by: Person,
-  reason = "",
-): Promise<void> {
-  const place = doc(photosOf(db, eventId), shown.id);
-  const deciding = runTransaction(db, async (transaction) => {
-    const found = await transaction.get(place);
-    const now = found.exists() ? read(found) : null;
-    if (isDone(decision, shown, now, by.email)) return;
-    const changed = meanwhile(shown, now);
-    if (changed) throw changed;
-    if (decision === "delete") transaction.delete(place);
-    else transaction.update(place, fieldsOf(decision, by, reason));
-  });
-  try {
-    await answered(deciding, "the photo");
-  } catch (error) {
-    if ((error as { code?: string }).code !== "permission-denied") throw error;
-    // The rules refuse what was done already: by an attempt whose answer was lost, or by somebody else.
-    const now = await answered(readPhoto(db, eventId, shown.id), "the photo");
-    if (!isDone(decision, shown, now, by.email)) throw meanwhile(shown, now) ?? error;
+export async function decideAll(db: Firestore, eventId: string, wanted: readonly Wanted[], by: Person, end: AbortSignal, left = TRIES): Promise<Outcomes> {
+  const outcomes = new Map<string, unknown>();
+  const place = `events/${eventId}/photos`;
+  const read = new Map((await readAll(db, place, wanted.map(({ photo }) => photo.id), READ_FIELDS, end)).map((one) => [one.id, one]));
+  const changes: (Change & { readonly wanted: Wanted })[] = [];
+  for (const one of wanted) {
+    const { photo, decision, reason } = one;
+    const found = read.get(photo.id);
+    const now = found?.fields ? standing(found.fields) : null;
+    const changed = meanwhile(photo, now);
+    if (isDone(decision, photo, now, by.email)) outcomes.set(photo.id, null);
+    else if (changed || !found) outcomes.set(photo.id, changed);
+    else changes.push({ wanted: one, read: found, ...changeOf(decision, by, reason) });
   }
+  if (changes.length === 0) return outcomes;
+  try {
+    await commit(db, place, changes, end);
+    for (const { read } of changes) outcomes.set(read.id, null);
+  } catch (error) {
+    if (!(error instanceof CommitRefusedError)) throw error;
+    if (left === 0) throw new NoAnswerError("the photo");
+    const refused = changes.map((change) => change.wanted);
+    const isRefused = error.status === "PERMISSION_DENIED" || error.status === "INVALID_ARGUMENT";
+    const [only] = refused;
+    if (only && refused.length === 1 && isRefused) {
+      // What was done already is refused as well: by an attempt whose answer was lost, or by somebody else.
+      const now = await readStanding(db, place, only.photo.id, end);
+      outcomes.set(only.photo.id, isDone(only.decision, only.photo, now, by.email) ? null : (meanwhile(only.photo, now) ?? error));
+      return outcomes;
+    }
+    const half = isRefused ? Math.ceil(refused.length / 2) : refused.length;
+    for (const part of [refused.slice(0, half), refused.slice(half)]) {
+      if (part.length) for (const [id, outcome] of await decideAll(db, eventId, part, by, end, isRefused ? left : left - 1)) outcomes.set(id, outcome);
+    }
+  }
+  return outcomes;
+}
+
+const READ_FIELDS = ["status", "url", "createdAt", "approvedBy", "rejectedBy"];
+
+/** The fields of a photo that decide whether a decision on it still makes sense. */
+export type Standing = Pick<Photo, "status" | "url" | "createdAt" | "decidedBy">;
+
+function standing(fields: Readonly<Record<string, Value>>): Standing {
+  const status = STATUSES.find((one) => one === fields["status"]?.stringValue) ?? "pending";
+  const decidedBy = status === "pending" ? null : fields[status === "approved" ? "approvedBy" : "rejectedBy"]?.stringValue;
+  const createdAt = fields["createdAt"]?.timestampValue;
+  return { status, url: fields["url"]?.stringValue ?? "", createdAt: createdAt ? new Date(createdAt) : null, decidedBy: decidedBy || null };
+}
+
+async function readStanding(db: Firestore, place: string, id: string, end: AbortSignal): Promise<Standing | null> {
+  const [found] = await readAll(db, place, [id], READ_FIELDS, end);
+  return found?.fields ? standing(found.fields) : null;
 }
 
 /** The photo as it stands; null where it does not exist any more. */
@@ -121,29 +165,35 @@ export async function readPhoto(db: Firestore, eventId: string, id: string): Pro
 }
 
 // Why a decision on the photo that was shown makes no sense any more; null where it does.
-function meanwhile(shown: Photo, now: Photo | null): ChangedMeanwhileError | null {
+function meanwhile(shown: Photo, now: Standing | null): ChangedMeanwhileError | null {
   if (!now) return new ChangedMeanwhileError("This photo has been deleted meanwhile.");
   const isReplaced = now.url !== shown.url || now.createdAt?.getTime() !== shown.createdAt?.getTime();
   if (isReplaced) return new ChangedMeanwhileError("This photo was replaced by another one meanwhile. Look at it again.");
   return now.status === shown.status ? null : new ChangedMeanwhileError(`${now.decidedBy || "Somebody else"} has decided meanwhile: ${STATUS_WORDS[now.status]}.`);
 }
 
-// Whether an attempt whose answer was lost has carried the decision out.
-function isDone(decision: Decision, { url }: Photo, now: Photo | null, email: string): boolean {
+/** Whether the decision was carried out, perhaps by an attempt whose answer was lost. */
+export function isDone(decision: Decision, { url }: Photo, now: Standing | null, email: string): boolean {
   if (decision === "delete") return now === null;
   const status = { approve: "approved", reject: "rejected", feature: null, unfeature: null }[decision];
   return status !== null && now?.status === status && now.url === url && now.decidedBy === email;
 }
 
-function fieldsOf(decision: Exclude<Decision, "delete">, { uid, email }: Person, reason: string) {
+function changeOf(decision: Decision, { uid, email }: Person, reason: string): Pick<Change, "fields" | "times"> {
+  const decidedByUid = { stringValue: uid };
   switch (decision) {
     case "approve":
-      return { status: "approved", approvedAt: serverTimestamp(), approvedBy: email, decidedByUid: uid };
+      return { fields: { status: { stringValue: "approved" }, approvedBy: { stringValue: email }, decidedByUid }, times: ["approvedAt"] };
     case "reject":
-      return { status: "rejected", rejectedAt: serverTimestamp(), rejectedBy: email, decidedByUid: uid, reason: reason || null };
+      return {
+        fields: { status: { stringValue: "rejected" }, rejectedBy: { stringValue: email }, decidedByUid, reason: reason ? { stringValue: reason } : { nullValue: null } },
+        times: ["rejectedAt"],
+      };
     case "feature":
     case "unfeature":
-      return { featured: decision === "feature" };
+      return { fields: { featured: { booleanValue: decision === "feature" } } };
+    case "delete":
+      return { fields: null };
   }
 }
 

@@ -157,3 +157,31 @@ def test_a_decision_is_kept_until_the_server_has_confirmed_it(
     assert "Approve: photo of Guest 0" in seen["ended"]
     after = wall.event.collection("photos").document("p0").get().to_dict() or {}
     assert (after["status"], after["approvedBy"]) == ("rejected", moderator["email"])
+
+
+def test_all_photos_are_approved_on_a_slow_line(
+    browser: Browser, moderator: Login, wall: Wall, upload: Upload
+) -> None:
+    """150 photos take few requests, and the page confirms them soon after the server has them."""
+    wall.configure()
+    upload(150)
+    seen = browser.make("slow_line", moderator=moderator, eventId=wall.id, photos=150)
+
+    photos = [photo.to_dict() or {} for photo in wall.event.collection("photos").get()]
+    assert {photo["status"] for photo in photos} == {"approved"}
+    assert seen["requests"] <= 40
+    last = max(photo["approvedAt"] for photo in photos)
+    assert datetime.fromisoformat(seen["confirmedAt"]) - last <= timedelta(seconds=30)
+
+
+def test_a_refused_photo_keeps_no_other_from_being_approved(
+    browser: Browser, moderator: Login, wall: Wall, upload: Upload
+) -> None:
+    """A commit that the rules refuse is split until only the refused photo is left."""
+    wall.configure()
+    upload(6)
+    seen = browser.make("refusal", refusals=4, moderator=moderator, eventId=wall.id, refused="p3")
+
+    photos = {photo.id: photo.get("status") for photo in wall.event.collection("photos").get()}
+    assert [photo for photo, status in photos.items() if status == "pending"] == ["p3"]
+    assert seen["refused"] == 1

@@ -101,6 +101,8 @@ function PhotoGrid({ list, known, status, guest, isLive }: GridProps) {
   const shown = useRef<Grid>(EMPTY);
   const grid = useMemo(() => (shown.current = arranged(shown.current, known.items, orderOf(known, status, guest))), [known, beginning]);
   const became = useBecame(grid.gone);
+  useEffect(() => decisions.confirm(known.items), [known]);
+  useEffect(() => decisions.lookAgain(grid.gone), [grid]);
   const [currentId, setCurrentId] = useState<string | null>(null);
   const [openId, setOpenId] = useState<string | null>(null);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
@@ -133,7 +135,7 @@ function PhotoGrid({ list, known, status, guest, isLive }: GridProps) {
   const decide = (photo: Photo, decision: Decision, reason = "") => {
     setTold("");
     if (decision === "delete" && toDelete !== photo) return setToDelete(photo);
-    void decisions.make(photo, decision, reason);
+    decisions.make(photo, decision, reason);
     return undefined;
   };
   const decideAll = (photos: readonly Photo[], decision: Decision) => {
@@ -143,7 +145,7 @@ function PhotoGrid({ list, known, status, guest, isLive }: GridProps) {
   const undo = (photo: Photo) => {
     const latest = made(photo);
     const back = latest?.canUndo ? undoing(latest.decision) : null;
-    if (latest && back) void decisions.make(decidedAs(latest.photo, latest.decision, email), back);
+    if (latest && back) decisions.make(decidedAs(latest.photo, latest.decision, email), back);
   };
   const putAway = () => {
     decisions.clear();
