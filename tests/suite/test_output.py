@@ -22,7 +22,8 @@ LEAKS: Final = {
     "an e-mail address": r"[\w.+-]+(@|%40)[\w-]+\.[\w.-]+",
     "a webhook secret": r"whsec_",
     "a key": "|".join(map(re.escape, _SECRETS)),
-    "a token": r"eyJ[\w-]{8,}",  # JSON in base64: ID tokens and preferences tokens begin so
+    # JSON in base64 and what follows the dot. A random id may begin with the same letters.
+    "a token": r"eyJ[\w-]{8,}\.[\w.-]{8,}",
     "a stack trace": r"Traceback \(most recent call last\)",
 }
 

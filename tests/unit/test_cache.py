@@ -24,7 +24,7 @@ def test_threads_that_call_first_at_the_same_time_share_one_result() -> None:
         return made[-1]
 
     def ask() -> object:
-        start.wait(10)
+        start.wait(60)
         return make()
 
     with ThreadPoolExecutor(THREADS) as threads:
@@ -45,7 +45,7 @@ def test_making_one_part_may_make_another() -> None:
         return inner(), object()
 
     def ask(place: int) -> object:
-        start.wait(10)
+        start.wait(60)
         return outer()[0] if place % 2 else inner()
 
     with ThreadPoolExecutor(THREADS) as threads:

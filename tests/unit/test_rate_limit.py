@@ -93,7 +93,7 @@ def test_many_calls_at_once_ask_for_as_many_counts_as_a_client_has() -> None:
         all_wait = threading.Barrier(MAX_CALLS)
 
         def commit(self, *writes: Write, **limits: float) -> Sequence[Written]:
-            self.all_wait.wait(timeout=10)
+            self.all_wait.wait(timeout=60)
             self.asked += 1
             return super().commit(*writes, **limits)
 

@@ -52,7 +52,7 @@ def test_a_trigger_that_fails_gets_the_write_again(monkeypatch: pytest.MonkeyPat
             return 200
 
         Eventarc(call).announce(announced("e1"))
-        await asyncio.wait_for(done.wait(), 30)
+        await asyncio.wait_for(done.wait(), 60)
 
     asyncio.run(run())
     assert brought == ["e1"] * 3
@@ -93,7 +93,7 @@ def test_writes_to_a_silenced_event_call_no_trigger() -> None:
         later = datetime.now(UTC) + timedelta(seconds=1)
         source.announce(announced("e1", later))
         source.announce(announced("e2"))
-        await asyncio.wait_for(both.wait(), 30)
+        await asyncio.wait_for(both.wait(), 60)
         assert len(brought) == 2
 
     asyncio.run(run())

@@ -55,7 +55,7 @@ def running(command: list[str], **environment: str) -> Iterator[int]:
         yield port_of(process)
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=60)
 
 
 def port_of(process: "subprocess.Popen[str]") -> int:
@@ -77,7 +77,7 @@ def post(port: int, path: str, body: bytes, headers: Mapping[str, str]) -> int:
     url = f"https://localhost:{port}{path}"
     request = urllib.request.Request(url, body, dict(headers))
     try:
-        with urllib.request.urlopen(request, timeout=30, context=trusted) as answer:  # noqa: S310 - it is https
+        with urllib.request.urlopen(request, timeout=60, context=trusted) as answer:  # noqa: S310 - it is https
             return int(answer.status)
     except HTTPError as refused:
         return refused.code

@@ -111,7 +111,7 @@ from tests.unit.webhooks.tls_receivers import post, sending
 
 def cpu_of_a_post(port):
     began = time.thread_time()
-    with sending(timeout=30) as sender:
+    with sending(timeout=60) as sender:
         try:
             outcome = post(sender, port)
         except SendError as error:

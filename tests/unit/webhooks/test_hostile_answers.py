@@ -46,7 +46,7 @@ def test_a_head_without_end_is_not_read_on(begins: bytes, goes_on: bytes) -> Non
 
     with (
         serving(handler) as server,
-        sending(timeout=10) as sender,
+        sending(timeout=60) as sender,
         pytest.raises(SendError, match="head is longer than 32 KB"),
     ):
         post(sender, server.port)
@@ -55,7 +55,7 @@ def test_a_head_without_end_is_not_read_on(begins: bytes, goes_on: bytes) -> Non
 def test_a_certificate_without_end() -> None:
     """The bytes of a handshake are bounded, too: by OpenSSL, at 100 KiB."""
     names = ["localhost", *(f"{'a' * 58}{number}.example.com" for number in range(2000))]
-    with serving(answers(OK), names=names) as server, sending(timeout=10) as sender:
+    with serving(answers(OK), names=names) as server, sending(timeout=60) as sender:
         assert unreached(sender, server.port) == "the TLS handshake failed"
 
 
@@ -85,7 +85,7 @@ def test_an_answer_sent_a_little_later_is_nobodys() -> None:
 
     def later(connection: ssl.SSLSocket) -> None:
         connection.sendall(OK)
-        assert taken.acquire(timeout=10)
+        assert taken.acquire(timeout=60)
         connection.sendall(EVIL)
         sent.release()
 
@@ -93,7 +93,7 @@ def test_an_answer_sent_a_little_later_is_nobodys() -> None:
         for _ in range(2):
             assert post(sender, server.port) == 200
             taken.release()
-            assert sent.acquire(timeout=10)
+            assert sent.acquire(timeout=60)
             [kept] = {found.sock for found in sender.adapter.watch.watched}
             assert select.select([kept], [], [], 10)[0]
         assert server.connections == 2
@@ -117,23 +117,23 @@ def test_idle_connections_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
 
     def keep(connection: ssl.SSLSocket) -> None:
-        together.wait(10)
+        together.wait(60)
         connection.sendall(OK)
         if connection.recv(1) == b"":
             ended.release()
 
     with (
         serving(keep) as server,
-        sending(monotonic=clock, timeout=10) as sender,
+        sending(monotonic=clock, timeout=60) as sender,
         ThreadPoolExecutor(5) as threads,
     ):
         assert list(threads.map(lambda _: post(sender, server.port), range(5))) == [200] * 5
         for _ in range(3):
-            assert ended.acquire(timeout=10)
+            assert ended.acquire(timeout=60)
         assert not ended.acquire(blocking=False)
         clock.ahead = 61
-        assert ended.acquire(timeout=10)
-        assert ended.acquire(timeout=10)
+        assert ended.acquire(timeout=60)
+        assert ended.acquire(timeout=60)
 
 
 def test_closed_connections_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,8 +188,8 @@ def test_a_connection_that_cannot_be_closed_holds_up_no_other(
     ):
         assert post(sender, server.port, "a.example.com") == 200
         clock.ahead = 61
-        assert failed.wait(10)
+        assert failed.wait(60)
         assert post(sender, server.port, "b.example.com") == 200
         clock.ahead = 122
-        assert ended.wait(10)
+        assert ended.wait(60)
         monkeypatch.undo()  # the sender closes the other connection in the end

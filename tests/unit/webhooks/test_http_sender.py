@@ -27,6 +27,7 @@ from tests.unit.webhooks.tls_receivers import (
     BODY,
     DEADLINE,
     OK,
+    PATIENCE,
     Handler,
     Server,
     answers,
@@ -153,27 +154,24 @@ def test_a_connection_that_the_receiver_closed_is_replaced() -> None:
     ids=["silent", "slow headers", "slow continues"],
 )
 def test_the_deadline_is_total(handler: Handler) -> None:
-    """Spec 8: five seconds for all of it, also against a receiver that drips bytes."""
-    reason, server = failure(handler)
-    assert reason == f"no answer within {DEADLINE} s"
-    assert len(server.requests) == 1
+    """Spec 8: five seconds for all of it, also against a receiver that drips bytes.
 
+    The receiver answers once before, so that the reason is the same at whatever stage the deadline
+    ends the second attempt.
+    """
 
-def test_the_deadline_of_a_kept_connection_is_total() -> None:
-    """A receiver that answers once and is silent then."""
-
-    def handler(connection: ssl.SSLSocket) -> None:
+    def once(connection: ssl.SSLSocket) -> None:
         if len(server.requests) == 1:
             connection.sendall(OK)
         else:
-            silence(connection)
+            handler(connection)
 
-    with serving(handler) as server, sending() as sender:
+    with serving(once) as server, sending() as sender:
         assert post(sender, server.port) == 200
         sender.timeout_seconds = DEADLINE
         with pytest.raises(SendError, match=f"no answer within {DEADLINE} s"):
             post(sender, server.port)
-        assert (server.connections, len(server.requests)) == (1, 2)
+        assert server.connections == 1
 
 
 @pytest.mark.parametrize("framing", [b"", b"Content-Length: 99\r\n", b"Connection: close\r\n"])
@@ -231,7 +229,7 @@ def test_a_receiver_that_does_not_read() -> None:
 
     def shake_hands_only(raw: socket.socket, _: Server) -> None:
         with context.wrap_socket(raw, server_side=True):
-            ended.wait(30)
+            ended.wait()
 
     with plain_serving(shake_hands_only) as server, sending(timeout=DEADLINE) as sender:
         url = f"https://localhost:{server.port}/"
@@ -247,7 +245,7 @@ def test_a_certificate_of_nobody() -> None:
             adapter=adapter.PinnedAdapter(ssl.create_default_context(), CLOCK),
             clock=CLOCK,
             may_be_loopback=True,
-            timeout_seconds=DEADLINE,
+            timeout_seconds=PATIENCE,
         )
         assert unreached(sender, server.port).startswith("the certificate is not valid")
         sender.adapter.watch.close()
@@ -330,7 +328,7 @@ def test_first_deliveries_at_once_share_their_connections(monkeypatch: pytest.Mo
             threads.submit(prepared, to, {}, b"", frozenset({"127.0.0.1"}), "t1")
             for _ in "12345678"
         ]
-        assert len({id(asked.result(10).pool) for asked in asking}) == 1
+        assert len({id(asked.result().pool) for asked in asking}) == 1
 
 
 def test_eighty_at_once_share_nothing_and_keep_their_connections() -> None:
@@ -338,11 +336,11 @@ def test_eighty_at_once_share_nothing_and_keep_their_connections() -> None:
     together = threading.Barrier(80)
 
     def slow(connection: ssl.SSLSocket) -> None:
-        together.wait(30)
+        together.wait()
         connection.sendall(OK)
 
     with serving(slow) as server:
-        with sending(timeout=30) as sender, ThreadPoolExecutor(80) as threads:
+        with sending() as sender, ThreadPoolExecutor(80) as threads:
             for _ in range(2):
                 statuses = threads.map(lambda _: post(sender, server.port), range(80))
                 assert list(statuses) == [200] * 80

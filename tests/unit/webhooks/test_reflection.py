@@ -13,6 +13,7 @@ from functions.webhooks.worker import HostLimitError, SendError
 from tests.unit.webhooks.tls_receivers import (
     DEADLINE,
     OK,
+    PATIENCE,
     Server,
     answers,
     plain_serving,
@@ -65,15 +66,16 @@ def test_what_a_machine_is_like_is_not_told() -> None:
     """Refused, no TLS, silence, another's certificate: they read alike but in the service's log."""
     told, details = set(), []
     for machine in (refuses, speaks_no_tls, says_nothing, is_somebody_else):
+        timeout = DEADLINE if machine is says_nothing else PATIENCE
         with (
             machine() as port,
-            sending(timeout=DEADLINE) as sender,
+            sending(timeout=timeout) as sender,
             pytest.raises(SendError) as raised,
         ):
             post(sender, port)
-        told.add(str(raised.value))
+        told.add(str(raised.value).removesuffix(f" within {timeout:g} s"))
         details.append(str(raised.value.__cause__).partition(":")[0])
-    advice = "it has to answer HTTPS with a valid certificate within 0.5 s"
+    advice = "it has to answer HTTPS with a valid certificate"
     assert told == {f"the receiver could not be reached: {advice}"}
     assert details == [
         "the connection was refused",
@@ -117,22 +119,22 @@ def test_what_exceeds_a_share_is_not_sent_now(
 
     def hold(connection: socket.socket) -> None:
         arrived.release()
-        let_go.wait(30)
+        let_go.wait()
         connection.sendall(OK)
 
     with (
         serving(hold, names=["localhost", "other.example.com"]) as server,
-        sending(**limits, timeout=30, resolve=lambda *_: ["127.0.0.1"]) as sender,
+        sending(**limits, resolve=lambda *_: ["127.0.0.1"]) as sender,
         ThreadPoolExecutor(81) as threads,
     ):
         posts = [threads.submit(post, sender, server.port, path=f"/{n}") for n in range(5)]
         for _ in posts:
-            assert arrived.acquire(timeout=10)
+            assert arrived.acquire(timeout=PATIENCE)
         for number in range(5, 20):
             with pytest.raises(HostLimitError):
                 post(sender, server.port, path=f"/{number}", **others)
         further = threads.submit(post, sender, server.port, **neighbour)
-        assert arrived.acquire(timeout=10)
+        assert arrived.acquire(timeout=PATIENCE)
         assert len(server.requests) == 6
         let_go.set()
-        assert [held.result(10) for held in (*posts, further)] == [200] * 6
+        assert [held.result() for held in (*posts, further)] == [200] * 6
