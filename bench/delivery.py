@@ -28,7 +28,7 @@ from emulator.cloud.function_process import FunctionProcess
 from functions.firestore.client import documents
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
-from functions.webhooks.message import EventType
+from functions.webhooks.events import EventType
 from functions.webhooks.webhook_settings import key
 
 AIMS: Final = {16: "2.5", 64: "2.2"}

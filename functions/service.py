@@ -342,7 +342,9 @@ class Service:
     @made_once
     def publisher(self) -> "Publisher":
         """What the triggers call."""
-        from functions.webhooks.publisher import Milestones, Publisher, WallStore
+        from functions.wall.photo_store import WallStore
+        from functions.webhooks.milestones import Milestones
+        from functions.webhooks.publisher import Publisher
 
         wall = WallStore(self.documents)
         return Publisher(

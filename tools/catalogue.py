@@ -19,7 +19,7 @@ from markupsafe import Markup, escape
 
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE
-from functions.webhooks.message import EventType, sample
+from functions.webhooks.events import EventType, sample
 
 ROOT = Path(__file__).resolve().parent.parent
 DESCRIPTION = ROOT / "docs" / "openapi.yaml"

@@ -32,7 +32,7 @@ from functions.webhooks.deliveries.delivery import (
     Outcome,
 )
 from functions.webhooks.deliveries.endpoint_url import name_of
-from functions.webhooks.message import EventType
+from functions.webhooks.events import EventType
 from functions.webhooks.signing import SECRET_KEPT
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from functions.webhooks.deliveries.delivery import (
 )
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.redelivery import Obstacle, Redelivery, obstacle_at
-from functions.webhooks.message import EventType, sample
+from functions.webhooks.events import EventType, sample
 from functions.webhooks.signing import RememberedSecrets
 from functions.webhooks.webhook_settings import SettingsStore, Subscription, WebhookSettings
 from functions.webhooks.worker import Worker

@@ -29,7 +29,7 @@ from functions.webhooks.deliveries.delivery import Cursor, Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import NEWEST_AT_MOST, DeliveryStore
 from functions.webhooks.deliveries.endpoint_url import host_of
 from functions.webhooks.deliveries.redelivery import Redelivery
-from functions.webhooks.message import EventType
+from functions.webhooks.events import EventType
 from functions.webhooks.webhook_settings import SettingsStore, Subscription
 
 PAGE_BYTES: Final = 1_000_000

@@ -21,7 +21,7 @@ from typing import Any, Final, Self
 from functions.call.arguments import is_id
 from functions.call.errors import refuse
 from functions.firestore.model import Document, Documents, Update, Version, time
-from functions.webhooks.message import BY_DEFAULT, EventType
+from functions.webhooks.events import BY_DEFAULT, EventType
 
 MAX_URLS: Final = 20
 """Webhook URLs of one event (spec 8)."""

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE
-from functions.webhooks.message import EventType
+from functions.webhooks.events import EventType
 from functions.webhooks.webhook_settings import key
 
 NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)

@@ -12,12 +12,12 @@ import pytest
 from google.cloud.firestore_v1 import types
 
 from functions.firestore.client import FirestoreDocuments
+from functions.wall.photo_store import WallStore
 from functions.wall.wall_event import Photo
 from functions.webhooks.deliveries.delivery import Cursor, EndedWithin, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.endpoints.endpoint_store import EndpointStore
-from functions.webhooks.message import EventType
-from functions.webhooks.publisher import WallStore
+from functions.webhooks.events import EventType
 from functions.webhooks.shared_log import LogShareStore
 
 INDEXES: Final = json.loads((Path(__file__).parents[2] / "firestore.indexes.json").read_text())

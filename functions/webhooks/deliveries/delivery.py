@@ -21,7 +21,7 @@ from functions.firestore.model import Version
 from functions.ports import MalformedTaskError, Task, wire_time
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError, host_of
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SLOW_QUEUE, step
-from functions.webhooks.message import EventType, Payload
+from functions.webhooks.events import EventType, Payload
 
 KEPT_FOR: Final = timedelta(days=30)
 """How long a delivery stays recorded; Firestore's TTL policy deletes it after `expireAt`."""

@@ -24,7 +24,7 @@ from functions.webhooks.deliveries.delivery import (
     EndedWithin,
     Outcome,
 )
-from functions.webhooks.message import EventType, Milestone
+from functions.webhooks.events import EventType, Milestone
 from functions.webhooks.webhook_settings import key
 
 NEWEST_AT_MOST: Final = 50

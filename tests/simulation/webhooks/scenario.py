@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any, Final, Self
 
 from functions.wall.address import normalised
-from functions.webhooks.message import EventType
+from functions.webhooks.events import EventType
 from tests.simulation.choices import Choices
 from tests.simulation.simulation import MINUTE, SECOND, START
 

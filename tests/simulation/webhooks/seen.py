@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from functions.ports import Task
 from functions.webhooks.deliveries.delivery import Delivery
-from functions.webhooks.message import EventType
+from functions.webhooks.events import EventType
 from functions.webhooks.signing import SIGNATURE_HEADER, sign
 from tests.simulation.simulation import START, Actor, Returned, Simulation, current
 from tests.simulation.webhooks import law

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from emulator.receiver import always
-from functions.webhooks.message import EventType
+from functions.webhooks.events import EventType
 from functions.webhooks.webhook_settings import key
 from tests.suite.console.conftest import Browser, Login
 from tests.suite.walls import Wall, receiving

@@ -12,7 +12,7 @@ from google.cloud import firestore
 
 from emulator import certificates
 from emulator.receiver import Receiver, Request, always
-from functions.webhooks.message import EventType
+from functions.webhooks.events import EventType
 from tests.suite.process import silenced
 from tests.unit.contract.promise import DOCUMENT, FILE, ROOT, delivery_schema, problems, resolved
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 import pytest
 from google.cloud.firestore import DELETE_FIELD, SERVER_TIMESTAMP
 
-from functions.webhooks.message import EventType
+from functions.webhooks.events import EventType
 from tests.suite.rules.cast import Cast, Who
 from tests.suite.rules.client import (
     ADMINISTRATOR,

@@ -18,7 +18,7 @@ from functions.process import CLOCK, webhook_sender
 from functions.wall.wall_event import Photo, WallEvent
 from functions.webhooks.deliveries.delivery import AttemptRequest
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
-from functions.webhooks.message import EventType
+from functions.webhooks.events import EventType
 from functions.webhooks.webhook_settings import key
 from functions.webhooks.worker import Worker
 from tests.in_memory.adapters import service_on

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE
-from functions.webhooks.message import EventType
+from functions.webhooks.events import EventType
 
 ROOT: Final = Path(__file__).parents[3]
 

@@ -19,7 +19,7 @@ from functions.wall.retention import due_at
 from functions.wall.wall_event import Photo, WallEvent
 from functions.webhooks.deliveries.delivery import AttemptRequest
 from functions.webhooks.endpoints.endpoint_sweep import EndpointSweep
-from functions.webhooks.message import EventType
+from functions.webhooks.events import EventType
 from tests.unit.contract.hostile_arguments import VALUES
 from tests.unit.recap import parts as recap
 from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts

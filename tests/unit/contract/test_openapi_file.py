@@ -26,7 +26,7 @@ from functions.gcp.callables import StaffCall
 from functions.parameters import Parameters
 from functions.ports import Clock
 from functions.wall.wall_event import Photo, WallEvent
-from functions.webhooks.message import EventType
+from functions.webhooks.events import EventType
 from tests.in_memory.adapters import InMemoryRandom, service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.ports import InMemoryTasks

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from functions.parameters import DECLARED, SERVICE_ACCOUNTS
-from functions.webhooks.message import EventType
+from functions.webhooks.events import EventType
 from tools.command_list import COMMANDS
 
 ROOT: Final = Path(__file__).parents[3]

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 from functions.call.errors import Code
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.deliveries.redelivery import Obstacle
-from functions.webhooks.message import EventType
+from functions.webhooks.events import EventType
 from tests.unit.webhooks.wall import (
     GIVEN_UP,
     OTHER,

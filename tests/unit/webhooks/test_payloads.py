@@ -9,7 +9,7 @@ import pytest
 
 from functions.ports import wire_time
 from functions.wall.wall_event import Photo, WallEvent
-from functions.webhooks.message import EventType, Message, Milestone, Payload
+from functions.webhooks.events import EventType, Message, Milestone, Payload
 from tests.in_memory.records import new_delivery
 
 CREATED = datetime(2026, 5, 1, 18, 30, 0, 123_456, tzinfo=UTC)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from functions.webhooks.message import EventType
+from functions.webhooks.events import EventType
 from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts
 
 SPECIFICATION: Final = (Path(__file__).parents[3] / "docs/specification.md").read_text()

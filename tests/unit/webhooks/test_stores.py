@@ -11,7 +11,7 @@ from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.endpoints.endpoint_store import EndpointStore
 from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint, Standing
-from functions.webhooks.message import Milestone
+from functions.webhooks.events import Milestone
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.records import new_delivery
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from functions.wall.wall_event import Photo, WallEvent
-from functions.webhooks.message import Message, messages_of_event, messages_of_photo
+from functions.webhooks.events import Message, messages_of_event, messages_of_photo
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 

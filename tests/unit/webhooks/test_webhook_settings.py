@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from functions.webhooks.message import BY_DEFAULT, EventType
+from functions.webhooks.events import BY_DEFAULT, EventType
 from functions.webhooks.webhook_settings import (
     SWITCHED_OFF,
     Subscription,

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 from functions.firestore.model import Delete, Documents, Put
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
-from functions.webhooks.message import EventType
+from functions.webhooks.events import EventType
 from functions.webhooks.webhook_settings import key
 from tests.in_memory.records import ended_delivery
 
