@@ -362,8 +362,10 @@ class Service:
     @made_once
     def worker(self) -> "Worker":
         """What the queues of attempts call."""
+        from functions.webhooks.deliveries.delivery import SETTINGS_KEPT
         from functions.webhooks.deliveries.receiver_speed import FastReceivers
         from functions.webhooks.endpoints.failures import Failures
+        from functions.webhooks.webhook_settings import RememberedSettings
         from functions.webhooks.worker import Worker
 
         given = self.parameters
@@ -371,6 +373,7 @@ class Service:
         return Worker(
             deliveries=self.deliveries,
             secrets=self.webhook_secrets,
+            settings=RememberedSettings(self.webhook_store, self.clock, SETTINGS_KEPT),
             sender=self.adapters.sender(),
             tenants=self._tenants,
             task_queue=self.adapters.task_queue,

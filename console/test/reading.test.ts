@@ -150,6 +150,9 @@ test("a delivery says whose turn it is", () => {
   }
   assert.match(verdict(delivery({ outcome: "failed", log: [attempt(1, { status: 503 })] }), true)?.words ?? "", /fixed it is sent again by itself[.]$/);
   assert.equal(verdict(delivery({ outcome: "skipped", reason: "the URL is disabled" }))?.turn, "organizer");
+  const stopped = (reason: string) => verdict(delivery({ outcome: "skipped", reason, log: [attempt(1, { status: 503 })] }))?.words ?? "";
+  assert.match(stopped("the URL was removed"), /^Nothing more was sent: the URL was removed[.] Add the URL/);
+  assert.match(stopped("the URL no longer takes this event type"), /^Nothing more was sent: .* Send this again/);
   assert.equal(verdict(delivery({ outcome: "pending", log: [] })), null);
 });
 

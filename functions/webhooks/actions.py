@@ -62,8 +62,8 @@ class UrlTest:
         Raises:
             CallError: `invalid-argument` where the event has no such URL.
         """
-        endpoint = self.settings.load(event_id).asked_for(url)
         now = self.clock.now()
+        endpoint = self.settings.load(event_id).asked_for(url)
         delivery = Delivery.create(
             cause=f"test {self.random.word()}",
             event_id=event_id,
@@ -101,7 +101,9 @@ class Actions:
         Raises:
             CallError: as `Redelivery.begin_one` says.
         """
-        self.redelivery.begin_one(event_id, delivery_id, self.settings.load(event_id))
+        read_at = self.clock.now()
+        settings = self.settings.load(event_id)
+        self.redelivery.begin_one(event_id, delivery_id, settings, read_at=read_at)
 
     def resend_page(
         self,
@@ -117,6 +119,7 @@ class Actions:
         Raises:
             CallError: `invalid-argument` where the event has no such URL.
         """
+        read_at = self.clock.now()
         settings = self.settings.load(event_id)
         matching = self._matching(selected, url, settings)
         deliveries = self.deliveries.ended(event_id, matching, after, self.page)
@@ -125,7 +128,7 @@ class Actions:
             endpoint = settings.of(delivery.endpoint, delivery.url)
             if endpoint is None or obstacle_at(endpoint):
                 return False
-            return self.redelivery.begin(delivery, endpoint)
+            return self.redelivery.begin(delivery, endpoint, read_at)
 
         resent = sum(self.in_parallel(begin, [entry for entry in deliveries if not entry.test]))
         is_full = len(deliveries) == self.page

@@ -56,6 +56,7 @@ class Publisher:
         messages = messages_of_photo(write_id, before, after)
         if not messages:
             return
+        now = self.clock.now()  # before the settings are read: attempts rely on them from then on
         settings = self.settings.load(event_id)
         if after is None and (
             not settings.wants(EventType.PHOTO_DELETED) or self.settings.event(event_id) is None
@@ -74,7 +75,7 @@ class Publisher:
                 messages = [*messages, *milestone_messages]
             if settings.wants(EventType.GUEST_JOINED) and (after.guest or after.uploader_uid):
                 messages = [*messages, *self._joined(event_id, after)]
-        self._publish(event_id, messages, settings.subscriptions, passed)
+        self._publish(event_id, messages, settings.subscriptions, now, passed)
 
     def event_written(
         self, write_id: str, event_id: str, before: WallEvent | None, after: WallEvent | None
@@ -87,7 +88,9 @@ class Publisher:
             self.secrets.make(event_id)
         messages = messages_of_event(write_id, before, after)
         if messages:
-            self._publish(event_id, messages, self.settings.load(event_id).subscriptions)
+            now = self.clock.now()
+            settings = self.settings.load(event_id)
+            self._publish(event_id, messages, settings.subscriptions, now)
 
     def _joined(self, event_id: str, photo: Photo) -> Iterable[Message]:
         """The message that a guest has joined, if `photo` is the guest's first one."""
@@ -104,10 +107,10 @@ class Publisher:
         event_id: str,
         messages: Sequence[Message],
         subscribed: Sequence[Subscription],
+        now: datetime,
         passed: Sequence[Milestone] = (),
     ) -> None:
         """Record the deliveries of the messages, and milestones, then queue what is untried."""
-        now = self.clock.now()
         batches: list[_Batch] = [
             (message.milestone, self._fan_out(message, event_id, subscribed, now))
             for message in messages

@@ -242,8 +242,7 @@ class SharedLog:
                 break
             last, read = cursor, read + 1
             if delivery and delivery.url == share.url:  # another URL may be another receiver's
-                own = [entry for entry in delivery.log if entry.round >= delivery.url_round]
-                page.append(replace(delivery, log=tuple(own)))
+                page.append(replace(delivery, log=delivery.attempts_at_url))
         else:
             has_next = read == NEWEST_AT_MOST
         log.info("webhook.log_read", eventId=event_id, shareId=share_id, deliveries=len(page))
@@ -271,10 +270,12 @@ class SharedLog:
                 "There were too many resends through links to this URL; try again from the next"
                 " full hour on.",
             )
+        read_at = self.clock.now()
         self.redelivery.begin_one(
             event_id,
             delivery_id,
             self.settings.load(event_id),
+            read_at=read_at,
             only_at=share.url,  # another URL of the endpoint may be another receiver's
         )
         log.info("webhook.log_resent", eventId=event_id, shareId=share_id, deliveryId=delivery_id)

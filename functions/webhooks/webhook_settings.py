@@ -15,12 +15,14 @@ the key of its URL or by the URL itself.
 import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Self
 
+from functions.cache import Recent
 from functions.call.arguments import is_id
 from functions.call.errors import refuse
 from functions.firestore.model import Document, Documents, Update, Version, time
+from functions.ports import Clock
 from functions.webhooks.events import BY_DEFAULT, EventType
 
 MAX_URLS: Final = 20
@@ -32,8 +34,18 @@ MAX_ADDRESSES: Final = 5
 SWITCHED_OFF: Final = "the URL is switched off"
 """Why nothing is sent to a URL in `off`."""
 
+REMOVED: Final = "the URL was removed"
+"""Why nothing more is sent to an endpoint that is not configured any longer."""
+
+UNSUBSCRIBED: Final = "the URL no longer takes this event type"
+"""Why nothing more of an event type is sent to an endpoint."""
+
 _LONG_AGO: Final = datetime(1970, 1, 1, tzinfo=UTC)
 """Stands for every earlier time, from which nothing could be subtracted."""
+
+
+class UnreadableSettingsError(Exception):
+    """`urls` is not a list, so that no endpoint can be told from a removed one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +83,14 @@ class WebhookSettings:
         notify: Who is notified, as people wrote the addresses, `MAX_ADDRESSES` at most.
         urls_changed_at: When `urls` last changed, or else the document.
         version: What a conditional write must still find.
+        is_readable: Whether `urls` is a list or missing.
     """
 
     subscriptions: tuple[Subscription, ...] = ()
     notify: tuple[str, ...] = ()
     urls_changed_at: datetime = _LONG_AGO
     version: Version | None = None
+    is_readable: bool = True
 
     @classmethod
     def read(
@@ -122,6 +136,7 @@ class WebhookSettings:
             ),
             urls_changed_at=max(time(fields.get("urlsChangedAt")) or written_at, _LONG_AGO),
             version=version,
+            is_readable=isinstance(fields.get("urls"), list | None),
         )
 
     def wants(self, event_type: EventType) -> bool:
@@ -238,6 +253,30 @@ class SettingsStore:
         entry = {"url": endpoint.url, "reason": reason, "at": at}
         disabled = {("disabled", endpoint.id): entry}
         self.documents.commit(Update(_path(event_id), disabled, version=settings.version))
+
+
+class RememberedSettings:
+    """The settings of each event, at most `SETTINGS_KEPT` old; one instance serves all threads."""
+
+    def __init__(self, store: SettingsStore, clock: Clock, kept: timedelta) -> None:
+        self._store = store
+        self._clock = clock
+        self._kept: Recent[str, WebhookSettings] = Recent(clock, seconds=kept.total_seconds())
+
+    def of(self, event_id: str) -> WebhookSettings:
+        """Return the settings of the event.
+
+        Raises:
+            UnreadableSettingsError: the document says nothing about the endpoints.
+        """
+        settings = self._kept.get(event_id)
+        if settings is None:
+            began = self._clock.monotonic()
+            settings = self._store.load(event_id)
+            if not settings.is_readable:
+                raise UnreadableSettingsError
+            self._kept.put(event_id, value=settings, since=began)
+        return settings
 
 
 def _read(record: Document | None) -> WebhookSettings:

@@ -4,7 +4,7 @@ A receiver's failure belongs to the delivery: the worker records it and queues t
 the task succeeds. Only the service's own faults make the task fail, and its queue brings it back.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -22,10 +22,17 @@ from functions.webhooks.deliveries.delivery import (
     attempt_task,
 )
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
+from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError
 from functions.webhooks.deliveries.fair_pace import Pace, Tenants
 from functions.webhooks.deliveries.receiver_speed import FastReceivers
 from functions.webhooks.endpoints.failures import Failures
 from functions.webhooks.signing import SIGNATURE_HEADER, RememberedSecrets, sign, standard_headers
+from functions.webhooks.webhook_settings import (
+    REMOVED,
+    UNSUBSCRIBED,
+    RememberedSettings,
+    Subscription,
+)
 
 TEST_HEADER: Final = "Wall-Test"
 """Every attempt of a test has the header, and no other attempt (spec 6.2)."""
@@ -96,6 +103,7 @@ class Worker:
 
     deliveries: DeliveryStore
     secrets: RememberedSecrets
+    settings: RememberedSettings
     sender: Sender
     tenants: Tenants
     task_queue: TaskQueue
@@ -124,12 +132,40 @@ class Worker:
                 delivery = self._moved_to_slow_queue(delivery)
             else:
                 self._wait_until_due(delivery)
-                delivery = self._make(request, delivery)
+                delivery = self._make_where_wanted(request, delivery)
         if delivery.outcome is Outcome.FAILED:  # perhaps in a process that ended here
             self.failures.note(delivery)
         if delivery.outcome.is_open:
             self.task_queue.enqueue(attempt_task(delivery))
         return delivery
+
+    def _make_where_wanted(self, request: AttemptRequest, delivery: Delivery) -> Delivery:
+        """Make the attempt at the endpoint's present URL, or skip the delivery (spec 3.4).
+
+        Raises:
+            ChangedMeanwhileError: the delivery has changed otherwise; a repeated task finds it.
+            UnreadableSettingsError: the settings are malformed; a repeated task reads them again.
+        """
+        now = self.clock.now()
+        if delivery.needs_settings(now):
+            endpoint = self.settings.of(delivery.event_id).of(delivery.endpoint, delivery.url)
+            if reason := _reason_to_skip(delivery, endpoint):
+                skipped = self._recorded(delivery.skipped(reason, now), self.deliveries.save)
+                log.warning(
+                    "delivery.skipped",
+                    deliveryId=skipped.id,
+                    eventId=skipped.event_id,
+                    event=skipped.event_type,
+                    host=skipped.host,
+                    reason=skipped.reason,
+                )
+                return skipped
+            if endpoint and endpoint.url != delivery.url:
+                moved = delivery.moved_to(endpoint.url)
+                delivery = self._recorded(moved, self.deliveries.move)
+                if self._belongs_on_slow_queue(request, delivery):
+                    return self._moved_to_slow_queue(delivery)
+        return self._make(request, delivery)
 
     def _belongs_on_slow_queue(self, request: AttemptRequest, delivery: Delivery) -> bool:
         if request.slow or delivery.test:
@@ -173,7 +209,8 @@ class Worker:
         if request.dispatched_before >= SUSPICIOUS_AFTER:
             if delivery.begun >= BEGUN_AT_MOST:
                 return self._save(delivery, self._given_up(delivery))
-            delivery = self._recorded_as_begun(delivery)
+            begins = replace(delivery, begun=delivery.begun + 1)
+            delivery = self._recorded(begins, self.deliveries.save)
         try:
             with self.fast_receivers.under_way(delivery.event_id, delivery.url):
                 attempt = self._post(delivery)
@@ -181,17 +218,16 @@ class Worker:
             return self._moved_to_slow_queue(replace(delivery, begun=begun), HOST_LIMIT_WAIT)
         return self._save(delivery, attempt)
 
-    def _recorded_as_begun(self, delivery: Delivery) -> Delivery:
-        """The delivery after recording that an attempt is about to start.
+    def _recorded(self, changed: Delivery, save: Callable[[Delivery], None]) -> Delivery:
+        """Record what has changed before the attempt, and return the delivery as it was read back.
 
         Raises:
             ChangedMeanwhileError: the delivery has changed otherwise; a repeated task finds it.
         """
-        begun = replace(delivery, begun=delivery.begun + 1)
         with suppress(ChangedMeanwhileError):  # perhaps by this save, whose answer was lost
-            self.deliveries.save(begun)
-        found = self.deliveries.load(begun.event_id, begun.id)
-        if found is None or found != begun:
+            save(changed)
+        found = self.deliveries.load(changed.event_id, changed.id)
+        if found is None or found != changed:
             raise ChangedMeanwhileError
         return found
 
@@ -277,12 +313,31 @@ class Worker:
                 found = self.deliveries.load(done.event_id, done.id)
                 if found is None:
                     break
-                if not found.is_news(attempt):
+                if not found.is_news(attempt, done.url):
                     done = found
                     break
                 done = self._paced(found.after(attempt))
         _log(done, attempt, lag)
         return done
+
+
+def _reason_to_skip(delivery: Delivery, endpoint: Subscription | None) -> str | None:
+    """Return why nothing more is sent, or None.
+
+    A test checks only whether the endpoint was removed, and a redelivery ignores the subscription.
+    """
+    if endpoint is None:
+        return REMOVED
+    if endpoint.disabled and not delivery.test:
+        return endpoint.disabled
+    is_repeated = delivery.test or delivery.round
+    if delivery.event_type not in endpoint.event_types and not is_repeated:
+        return UNSUBSCRIBED
+    try:
+        EndpointUrl.parse(endpoint.url)
+    except UnusableUrlError as unusable:
+        return str(unusable)
+    return None
 
 
 def _log(delivery: Delivery, attempt: Attempt, lag: timedelta) -> None:

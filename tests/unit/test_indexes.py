@@ -64,7 +64,7 @@ QUERIES: Final[dict[str, list[tuple[Any, ...]]]] = {
 """Methods of the ports that ask a query, with arguments of every kind that makes another."""
 
 BY_NAME: Final = {
-    *("create", "find", "load", "save", "restart"),
+    *("create", "find", "load", "save", "move", "restart"),
     *("milestones", "revoke", "note_failure", "note_notice", "forget"),
 }
 """Those that read and write documents by their names."""

@@ -12,7 +12,7 @@ export interface Verdict {
 export function verdict(delivery: Delivery, recovers = false): Verdict | null {
   const { outcome, reason } = delivery;
   if (outcome === "success") return { turn: "nobody", words: "The receiver has it. There is nothing to do." };
-  if (outcome === "skipped") return { turn: "organizer", words: `Nothing was sent: ${reason ?? "the URL cannot be used"}. ${skippedAdvice(reason ?? "")}` };
+  if (outcome === "skipped") return { turn: "organizer", words: `Nothing ${lastAttempt(delivery) ? "more " : ""}was sent: ${reason ?? "the URL cannot be used"}. ${skippedAdvice(reason ?? "")}` };
   const last = lastAttempt(delivery);
   if (!last || isAcknowledged(last)) return null;
   const { fault, advice } = diagnosis(last);
@@ -23,6 +23,8 @@ export function verdict(delivery: Delivery, recovers = false): Verdict | null {
 }
 
 function skippedAdvice(reason: string): string {
+  if (reason === "the URL was removed") return "Add the URL under Receivers again, then send this again.";
+  if (reason === "the URL no longer takes this event type") return "Send this again if the receiver still needs it.";
   return reason.startsWith("the URL is disabled") || reason === "the URL is switched off"
     ? "Switch the receiver on again under Receivers, then send this again."
     : "Change the URL under Receivers.";

@@ -2,8 +2,9 @@
 
 created ──▶ skipped                        the URL is unusable, or disabled
         └─▶ pending ──▶ success            2xx
-                    └─▶ retrying ──▶ …     anything else, and an attempt is left
-                                 └─▶ failed
+                    ├─▶ retrying ──▶ …     anything else, and an attempt is left
+                    │            └─▶ failed
+                    └─▶ skipped            the endpoint was removed, stopped or unsubscribed
 
 A delivery that has ended can be sent again: the redelivery begins at `pending`, with the same id
 and body. A round is one redelivery, counted from 1, or the delivery's first attempts, round 0.
@@ -31,6 +32,9 @@ LOG_KEPT: Final = 40
 
 SLOW_AFTER: Final = timedelta(seconds=1)
 """A receiver that takes longer to answer is slow: its attempts have a queue of their own."""
+
+SETTINGS_KEPT: Final = timedelta(seconds=5)
+"""How long an attempt may rely on webhook settings that were read earlier (spec 3.4)."""
 
 ACKNOWLEDGING: Final = range(200, 300)
 """Statuses by which a receiver acknowledges a delivery (spec 4.3)."""
@@ -97,6 +101,9 @@ class Delivery:
         reason: Why the delivery was skipped.
         round: How often the delivery was sent again.
         url_round: The first round that went to `url`; earlier ones went to another URL.
+        url_attempt: The first attempt of that round that went to `url`.
+        settings_read_at: When the webhook settings were read for a redelivery; None in round 0,
+            whose settings were read at `created_at`.
         attempts: Attempts of this round.
         log: Attempts of all rounds.
         test: Whether an organizer sent the delivery to try a URL.
@@ -120,6 +127,8 @@ class Delivery:
     reason: str | None = None
     round: int = 0
     url_round: int = 0
+    url_attempt: int = 1
+    settings_read_at: datetime | None = None
     ended_at: datetime | None = None
     test: bool = False
     begun: int = 0
@@ -203,8 +212,22 @@ class Delivery:
         """Number of the next attempt."""
         return self.attempts + 1
 
-    def is_news(self, attempt: Attempt) -> bool:
-        """Whether `attempt` changes the record although another one was recorded in its place.
+    @property
+    def attempts_at_url(self) -> tuple[Attempt, ...]:
+        """The attempts in the log that went to `url`."""
+        first = (self.url_round, self.url_attempt)
+        return tuple(made for made in self.log if (made.round, made.number) >= first)
+
+    def needs_settings(self, now: datetime) -> bool:
+        """Return whether the settings have to be read before the due attempt is made `now`.
+
+        They are read before every retry, and before a first attempt that is late.
+        """
+        read_at = self.settings_read_at or (None if self.round else self.created_at)
+        return self.attempts > 0 or read_at is None or now - read_at > SETTINGS_KEPT
+
+    def is_news(self, attempt: Attempt, url: str) -> bool:
+        """Whether `attempt` at `url` changes the record although it is not the one recorded there.
 
         Only the first acknowledgement does: the receiver has the message, even if another attempt
         failed, the last of the schedule included. An acknowledgement of an earlier round counts as
@@ -214,6 +237,7 @@ class Delivery:
         return (
             attempt.acknowledged
             and self.outcome is not Outcome.SUCCESS
+            and url == self.url
             and attempt.round >= self.url_round
             and (attempt.round == self.round or not any(made.acknowledged for made in self.log))
         )
@@ -250,13 +274,35 @@ class Delivery:
             attempts=max(self.attempts, attempt.number if attempt.round == self.round else 0),
             next_attempt_at=None if is_final else ended + step(attempt.number + 1).delay,
             ended_at=ended if is_final else None,
+            reason=None,
             log=(*others, attempt)[-LOG_KEPT:],
             begun=0,
             slow=not is_final and took >= SLOW_AFTER,
         )
 
+    def skipped(self, reason: str, now: datetime) -> Self:
+        """Return the record once the organizer has stopped the endpoint; its log stays."""
+        return replace(
+            self,
+            outcome=Outcome.SKIPPED,
+            reason=reason,
+            next_attempt_at=None,
+            ended_at=now,
+            begun=0,
+            slow=False,
+        )
+
+    def moved_to(self, url: str) -> Self:
+        """Return the record once the due attempt and later ones go to another URL."""
+        return replace(self, url=url, url_round=self.round, url_attempt=self.due_attempt)
+
     def redelivered(
-        self, due: datetime, *, url: str | None = None, endpoint: str | None = None
+        self,
+        due: datetime,
+        *,
+        url: str | None = None,
+        endpoint: str | None = None,
+        settings_read_at: datetime | None = None,
     ) -> Self:
         """The record once the delivery is sent again: four fresh attempts, the first one `due`.
 
@@ -274,6 +320,8 @@ class Delivery:
             self,
             url=url,
             url_round=self.url_round if url == self.url else self.round + 1,
+            url_attempt=self.url_attempt if url == self.url else 1,
+            settings_read_at=settings_read_at,
             endpoint=endpoint or self.endpoint,
             outcome=Outcome.PENDING,
             attempts=0,

@@ -80,6 +80,10 @@ class DeliveryStore:
         """Write what an attempt has changed."""
         self._update(delivery, {})
 
+    def move(self, delivery: Delivery) -> None:
+        """Write the URL to which the due attempt goes."""
+        self._update(delivery, _target(delivery))
+
     def restart(self, delivery: Delivery) -> None:
         """Write a redelivery; the record is kept as long as a new delivery."""
         first_due = delivery.next_attempt_at or delivery.created_at
@@ -183,9 +187,15 @@ def _path(event_id: str, delivery_id: str) -> str:
 
 
 def _target(delivery: Delivery) -> dict[str, Any]:
-    """The fields that redeliveries alone change."""
-    since = {"urlRound": delivery.url_round} if delivery.url_round else {}
-    return {"url": delivery.url, "endpoint": delivery.endpoint} | since
+    """The fields that change with the endpoint's URL and with redeliveries, not with attempts."""
+    fields: dict[str, Any] = {"url": delivery.url, "endpoint": delivery.endpoint}
+    if delivery.url_round:
+        fields["urlRound"] = delivery.url_round
+    if delivery.url_attempt > 1 or delivery.url_round:
+        fields["urlAttempt"] = delivery.url_attempt
+    if delivery.settings_read_at:
+        fields["settingsReadAt"] = delivery.settings_read_at
+    return fields
 
 
 def _changing(delivery: Delivery) -> dict[str, Any]:
@@ -258,6 +268,8 @@ def read_delivery(document: Document) -> Delivery:
         reason=fields.get("reason"),
         round=fields.get("round", 0),
         url_round=fields.get("urlRound", 0),
+        url_attempt=fields.get("urlAttempt", 1),
+        settings_read_at=fields.get("settingsReadAt"),
         ended_at=fields.get("endedAt"),
         test=fields.get("test", False),
         begun=fields.get("begun", 0),

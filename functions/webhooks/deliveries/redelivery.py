@@ -57,9 +57,10 @@ class Redelivery:
         delivery_id: str,
         settings: WebhookSettings,
         *,
+        read_at: datetime,
         only_at: str | None = None,
     ) -> None:
-        """Send one delivery again.
+        """Send one delivery again; its `settings` were read at `read_at`, or later.
 
         `only_at` is the URL that the delivery went to and goes to again: a delivery to another URL
         counts as not there.
@@ -84,16 +85,18 @@ class Redelivery:
                 raise CallError(
                     Code.FAILED_PRECONDITION, _WHAT_TO_CHANGE[obstacle or Obstacle.REMOVED]
                 )
-            if self.begin(delivery, endpoint):
+            if self.begin(delivery, endpoint, read_at):
                 return
 
-    def begin(self, ended: Delivery, endpoint: Subscription) -> bool:
+    def begin(self, ended: Delivery, endpoint: Subscription, read_at: datetime) -> bool:
         """Record the redelivery and queue its first attempt; False if the delivery has changed.
 
-        The attempts go to the present URL of the `endpoint`.
+        The attempts go to the present URL of the `endpoint`, which was read at `read_at`, or later.
         """
         due = self.clock.now() + self.pace.wait(ended.event_id)
-        delivery = ended.redelivered(due, url=endpoint.url, endpoint=endpoint.id)
+        delivery = ended.redelivered(
+            due, url=endpoint.url, endpoint=endpoint.id, settings_read_at=read_at
+        )
         try:
             self.deliveries.restart(delivery)
         except ChangedMeanwhileError:

@@ -11,6 +11,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import zip_longest
 from typing import Final
 
@@ -67,12 +68,13 @@ class EndpointSweep:
 
         An endpoint with more to send again is checked again, behind all others.
         """
+        began = self.clock.now()  # no settings are read earlier
         until = self.clock.monotonic() + SWEEP_SECONDS
         known: dict[str, WebhookSettings] = {}
 
         def check(record: FailingEndpoint) -> FailingEndpoint | None:
             try:
-                return self._apply(record, known[record.event_id])
+                return self._apply(record, known[record.event_id], began)
             except Exception as error:  # noqa: BLE001 - the next sweep tries again
                 host = host_of(record.url)
                 log.fault("endpoint.not-swept", error, eventId=record.event_id, host=host)
@@ -93,14 +95,19 @@ class EndpointSweep:
             checked += len(records)
         return checked
 
-    def _apply(self, record: FailingEndpoint, settings: WebhookSettings) -> FailingEndpoint | None:
-        """Carry out what follows; the record where more is to be sent again, else None."""
+    def _apply(
+        self, record: FailingEndpoint, settings: WebhookSettings, read_at: datetime
+    ) -> FailingEndpoint | None:
+        """Carry out what follows; the record where more is to be sent again, else None.
+
+        The `settings` were read at `read_at`, or later.
+        """
         check = check_endpoint(record, settings, self.deliveries, self.clock.now())
         if check is None:
             self.endpoints.forget(record)
             return None
         if check.step is Step.SEND_AGAIN:
-            check = replace(check, record=self._resent(check))
+            check = replace(check, record=self._resent(check, read_at))
         record, endpoint, now, step = check.record, check.endpoint, check.now, check.step
         if step is Step.FORGET:
             self.endpoints.forget(record)
@@ -116,7 +123,7 @@ class EndpointSweep:
             self.task_queue.enqueue(notice_task(record.event_id, now))
         return record if step is Step.SEND_AGAIN else None
 
-    def _resent(self, check: Check) -> FailingEndpoint:
+    def _resent(self, check: Check, read_at: datetime) -> FailingEndpoint:
         """Send again what failed before the last acknowledgement, the oldest failure first.
 
         Some pages of it: the record says until when, and the next check goes on. A delivery is sent
@@ -134,7 +141,7 @@ class EndpointSweep:
         )
 
         def begin(delivery: Delivery) -> bool:
-            return self.redelivery.begin(delivery, endpoint)
+            return self.redelivery.begin(delivery, endpoint, read_at)
 
         after, resent = None, 0
         for _ in range(PAGES_OF_A_CHECK):

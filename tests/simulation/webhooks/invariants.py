@@ -4,17 +4,18 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any, Final
 
 from functions.firestore.model import Document, Query
 from functions.wall.address import normalised
 from functions.wall.wall_event import EventStatus, Photo, PhotoStatus, WallEvent
-from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import read_delivery
 from tests.in_memory.documents import Firestore
 from tests.simulation.faults import Fault
 from tests.simulation.webhooks.scenario import EVENT, Scenario
-from tests.simulation.webhooks.seen import A_SECOND, UNREADABLE, URLS_WRITTEN, Post, Seen
+from tests.simulation.webhooks.seen import A_SECOND, KEPT, UNREADABLE, URLS_WRITTEN, Post, Seen
 
 _MILESTONES: Final = (100, 500)
 _ENDS_AN_INSTANCE: Final = frozenset(set(Fault) - {Fault.RESTART})
@@ -54,6 +55,7 @@ def at_rest(seen: Seen, scenario: Scenario, firestore: Firestore) -> Iterator[st
     found = [read_delivery(document) for document in stored]
     yield from _messages(seen, scenario, firestore, found)
     yield from _waits(seen)
+    yield from _stopped(seen, found)
     for delivery in found:
         if delivery.outcome.is_open:
             yield f"{delivery.id} ({delivery.event_type}) has not ended"
@@ -80,6 +82,28 @@ def _waits(seen: Seen) -> Iterator[str]:
         wait = (made.next_attempt_at or made.created_at) - made.created_at
         if wait > most:
             yield f"{made.id} waits for {wait}, and {len(seen.history)} are there in all"
+
+
+def _stopped(seen: Seen, found: list[Delivery]) -> Iterator[str]:
+    """No attempt begins at a URL that was switched off, once the settings have to be read.
+
+    And only the organizer ends a delivery that was to be attempted. Tests are made all the same.
+    """
+    tests = {delivery.id for delivery in found if delivery.test}
+    for post in seen.posts:
+        off = any(
+            since + KEPT < post.actor.began and post.began < until for since, until in seen.off
+        )
+        if off and post.delivery_id not in tests:
+            yield f"{post.delivery_id} was sent although its URL was switched off"
+    for delivery in found:
+        versions = [version for _, version in seen.history[delivery.id]]
+        ended = any(
+            before.outcome.is_open and after.outcome is Outcome.SKIPPED
+            for before, after in pairwise(versions)
+        )
+        if ended and (delivery.test or not seen.off):
+            yield f"{delivery.id} was skipped, and its URL had not been switched off"
 
 
 def _messages(

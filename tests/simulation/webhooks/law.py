@@ -20,11 +20,12 @@ HELD_BACK: Final = timedelta(seconds=0.5)
 """What the worker holds back itself: clocks differ by less."""
 
 _NEXT: Final = {
-    Outcome.PENDING: {Outcome.RETRYING, Outcome.SUCCESS, Outcome.FAILED},
-    Outcome.RETRYING: {Outcome.RETRYING, Outcome.SUCCESS, Outcome.FAILED},
+    # Skipped: the organizer has stopped the endpoint.
+    Outcome.PENDING: {Outcome.RETRYING, Outcome.SUCCESS, Outcome.FAILED, Outcome.SKIPPED},
+    Outcome.RETRYING: {Outcome.RETRYING, Outcome.SUCCESS, Outcome.FAILED, Outcome.SKIPPED},
     Outcome.SUCCESS: set[Outcome](),
     Outcome.FAILED: {Outcome.SUCCESS},  # an acknowledgement counts, whichever dispatch got it
-    Outcome.SKIPPED: set[Outcome](),
+    Outcome.SKIPPED: {Outcome.SUCCESS},
 }
 
 

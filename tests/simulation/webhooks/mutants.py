@@ -40,4 +40,11 @@ MUTANTS: Final = (
         "_wait_until_due",
         lambda *_: None,
     ),
+    Mutant(
+        "settings-never-read",
+        "to read the settings before a retry",
+        Delivery,
+        "needs_settings",
+        lambda *_: False,
+    ),
 )

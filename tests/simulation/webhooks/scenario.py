@@ -171,6 +171,7 @@ def _organizer(choices: Choices) -> list[tuple[str, int]]:
         ("rotate", 0.05, 60 * SECOND),
         ("announce", 0.2, 60 * SECOND),
         ("withdraw", 0.2, 90 * SECOND),
+        ("switch off", 0.15, 60 * SECOND),
     ):
         if choices.happens(act, probability, "done"):
             at = choices.between(f"{act} when", 0, latest)

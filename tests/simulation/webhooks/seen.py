@@ -9,7 +9,7 @@ from functions.ports import Task
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.events import EventType
 from functions.webhooks.signing import SIGNATURE_HEADER, sign
-from tests.simulation.simulation import START, Actor, Returned, Simulation, current
+from tests.simulation.simulation import SECOND, START, Actor, Returned, Simulation, current
 from tests.simulation.webhooks import law
 
 A_SECOND: Final = 1
@@ -18,6 +18,9 @@ A_SECOND: Final = 1
 URLS_WRITTEN: Final = START - timedelta(days=5, hours=3)
 """When the webhook settings and all other first records were written."""
 
+
+KEPT: Final = 5 * SECOND
+"""How long an attempt may rely on settings that were read earlier (spec 3.4)."""
 
 UNREADABLE: Final = "unreadable"
 """Id of a record of a later release."""
@@ -59,6 +62,7 @@ class Seen:
         owed: The messages that the writes so far owe, as (event type, what it is about).
         tests: How many tests were asked for.
         open: Deliveries that are owed an attempt, by id.
+        off: When the URLs were switched off, and until when.
         secrets: Every secret that was recorded as the present one.
     """
 
@@ -75,6 +79,7 @@ class Seen:
         self.owed: list[tuple[str, str]] = []
         self.tests = 0
         self.open: set[str] = set()
+        self.off: list[tuple[int, int]] = []
         self.secrets: list[str] = []
         self._swept: dict[tuple[str, datetime], list[timedelta]] = {}
         self._queued: set[str] = set()

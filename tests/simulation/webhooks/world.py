@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 from emulator.neighbours.cloud_tasks import Retries
 from functions.call.caller import Caller, Role
 from functions.call.errors import CallError
-from functions.firestore.model import ChangedMeanwhileError, Create, Delete, Document, Update
+from functions.firestore.model import ChangedMeanwhileError, Create, Delete, Document, Put, Update
 from functions.parameters import Parameters
 from functions.ports import NotDueError, Task
 from functions.service import Service
@@ -134,6 +134,8 @@ class WebhookWorld:
                 self._firestore.commit(Update(event, {"status": "archived"}))
             case "publish again":
                 self._firestore.commit(Update(event, {"status": "published"}))
+            case "switch off":
+                self._switched_off()
             case "rotate" | "announce":
                 active_in = timedelta(minutes=1 if what == "announce" else 0)
                 self._act(
@@ -149,6 +151,17 @@ class WebhookWorld:
             case _:
                 ended = EndedWithin(since=START - timedelta(days=6))
                 self._act(what, lambda process: process.actions.resend_page(EVENT, ended))
+
+    def _switched_off(self) -> None:
+        """Nothing is sent to any URL for a while."""
+        seconds = self._simulation.choices.between("off for", 1, 90)
+        now, until = self._simulation.time, self._simulation.time + seconds * SECOND
+        names = [entry["url"] for entry in self._scenario.settings["urls"]]
+        settings = {**self._scenario.settings, "urlsChangedAt": URLS_WRITTEN}
+        off = settings | {"off": dict.fromkeys(names, "since")}
+        self._seen.off.append((now, until))
+        self._firestore.commit(Put(_SETTINGS, off))
+        self._later(seconds * SECOND, lambda: self._firestore.commit(Put(_SETTINGS, settings)))
 
     def _withdraw(self, process: Service) -> None:
         """The call that withdraws the secret says so."""

@@ -19,7 +19,7 @@ from functions.wall.wall_event import Photo, WallEvent
 from functions.webhooks.deliveries.delivery import AttemptRequest
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.events import EventType
-from functions.webhooks.webhook_settings import key
+from functions.webhooks.webhook_settings import RememberedSettings, key
 from functions.webhooks.worker import Worker
 from tests.in_memory.adapters import service_on
 from tests.in_memory.records import ended_delivery
@@ -89,14 +89,21 @@ def worker(counted: Operations, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wor
     for name, value in local_parameters().items():
         monkeypatch.setenv(name, value)
     sender = webhook_sender()
-    yield counting_service(counted, sender=lambda: sender).worker
+    service = counting_service(counted, sender=lambda: sender)
+    # The attempts of a test follow each other at once; the retries of a delivery do not.
+    settings = RememberedSettings(service.webhook_store, CLOCK, timedelta(0))
+    yield replace(service.worker, settings=settings)
     sender.adapter.watch.close()
 
 
 @pytest.mark.parametrize("notify", [[], ["ann@example.com"]])
 @pytest.mark.parametrize(
     ("what", "status"),
-    [("a delivery that succeeds", 200), ("a delivery that fails four times", 500)],
+    [
+        ("a delivery that succeeds", 200),
+        ("a delivery that begins late and succeeds", 200),
+        ("a delivery that fails four times", 500),
+    ],
 )
 def test_a_delivery(
     wall: Wall,
@@ -108,6 +115,7 @@ def test_a_delivery(
 ) -> None:
     """One read, one write and one POST an attempt, in a worker that has delivered once.
 
+    A retry and a late first attempt read the settings, and a first attempt on time does not.
     Once it has failed, the record of its endpoint is read and made.
     """
     with receiving({"/hook": always(status), "/warm": always()}) as receiver:
@@ -124,7 +132,8 @@ def test_a_delivery(
             data: Any = counted.tasks[made].data
             made += 1
             record = wall.event.collection("deliveries").document(data["deliveryId"])
-            record.update({"nextAttemptAt": now()})
+            late = timedelta(seconds=6 if "late" in what else 0)
+            record.update({"nextAttemptAt": now(), "createdAt": now() - late})
             worker.attempt(AttemptRequest.read(data))
         del counted.tasks[0]
         assert counted.cost(posts=len(receiver.to("/hook"))) == COSTS[what]
