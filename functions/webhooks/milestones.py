@@ -14,7 +14,7 @@ PASSED_BEFORE: Final = timedelta(minutes=10)
 """A milestone that was passed this long before the URLs last changed makes no message."""
 
 _REMEMBERED_SECONDS: Final = 60.0
-"""How long a process remembers that a milestone is recorded for another photo."""
+"""How long a process remembers which photo a milestone is recorded for."""
 
 
 class Milestones:
@@ -22,7 +22,7 @@ class Milestones:
 
     def __init__(self, wall: WallStore, clock: Clock) -> None:
         self._wall = wall
-        self._claimed: Recent[tuple[str, int], bool] = Recent(clock, seconds=_REMEMBERED_SECONDS)
+        self._claimed: Recent[tuple[str, int], str] = Recent(clock, seconds=_REMEMBERED_SECONDS)
 
     def unclaimed(
         self, event_id: str, photo: Photo, urls_changed_at: datetime
@@ -30,10 +30,11 @@ class Milestones:
         """Milestones that the event has reached and that no other photo is recorded for.
 
         `photo` has reached them, but for milestones that the event had passed before. One round
-        trip, or none if all were claimed a moment ago; two at a milestone, and a third if the
-        milestone is not recorded.
+        trip, or none if other photos claimed all a moment ago; two at a milestone, and a third if
+        the milestone is not recorded.
         """
-        ahead = [number for number in MILESTONES if not self._claimed.get((event_id, number))]
+        claimed = {number: self._claimed.get((event_id, number)) for number in MILESTONES}
+        ahead = [number for number in MILESTONES if claimed[number] in (None, photo.id)]
         if not ahead:
             return []
         count = self._wall.count_photos(event_id, at_most=MILESTONES[-1])
@@ -44,7 +45,7 @@ class Milestones:
         # A record for this photo means that its trigger runs again and may have more to do.
         others = {number for number, photo_id in recorded.items() if photo_id != photo.id}
         for number in others:
-            self._claimed.put((event_id, number), value=True)
+            self._claimed.put((event_id, number), value=recorded[number] or "")
         new = [number for number in due if number not in recorded]
         passed = self._passed(event_id, photo, new[-1], urls_changed_at) if new else 0
         return [

@@ -175,19 +175,22 @@ class Worker:
     def _moved_to_slow_queue(
         self, delivery: Delivery, at_least: timedelta = timedelta(0)
     ) -> Delivery:
-        """The delivery after its record says that it waits on the slow queue, `at_least` that long.
+        """Record that the delivery waits on the slow queue, `at_least` that long, and return it.
 
-        A task that is made again follows the record to the slow queue.
+        A delivery that waits there already keeps its place: it is not paced again. A task that is
+        repeated follows the record to the slow queue.
 
         Raises:
             ChangedMeanwhileError: an attempt was made meanwhile; a repeated task finds it.
         """
         moved = replace(delivery, slow=True).due_after(self.clock.now() + at_least)
-        moved = self._paced(moved)
+        if not delivery.slow:
+            moved = self._paced(moved)
         try:
             self.deliveries.save(moved)
         except ChangedMeanwhileError:  # by a repetition of the task, or by this save
-            self.slow_pace.take_back(moved.event_id)
+            if not delivery.slow:
+                self.slow_pace.take_back(moved.event_id)
             found = self.deliveries.load(moved.event_id, moved.id)
             if found is None or not found.slow:
                 raise

@@ -240,6 +240,26 @@ def test_a_milestone_fires_once(parts: Parts) -> None:
     assert reached(parts) == [100]
 
 
+@pytest.mark.parametrize("stopped", ["create deliveries", "queue.enqueue"])
+@pytest.mark.parametrize("others", [1, 3])
+def test_a_milestone_is_queued_when_the_trigger_of_its_photo_runs_again(
+    parts: Parts, stopped: str, others: int
+) -> None:
+    """Also in a process that has seen meanwhile that the milestone is recorded for that photo."""
+    parts.crowd(99)
+    first = parts.photo("p0")
+    parts.after(stopped, crashes)
+    with pytest.raises(Crash):
+        publish(parts, first, write="w0")
+    publisher = parts.process().publisher
+    for number in range(1, 1 + others):
+        photo = parts.photo(f"p{number}")
+        publisher.photo_written(f"w{number}", EVENT, None, photo)
+    publisher.photo_written("w0", EVENT, None, first)
+    [milestone] = [made for made in parts.records if made.event_type == MILESTONE]
+    assert milestone.id in [task.data["deliveryId"] for task in parts.queued]
+
+
 def test_of_two_photos_that_reach_a_milestone_at_once_one_is_told_of(parts: Parts) -> None:
     """The milestone is one commit with its deliveries: the second trigger leaves it out."""
     parts.crowd(98)

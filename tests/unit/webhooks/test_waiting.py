@@ -279,3 +279,30 @@ def test_a_delivery_without_a_turn_at_its_host_comes_later(
         names.add(last_task(parts).name)
     assert len(names) == 5
     assert parts.attempts(delivery, 204).outcome is Outcome.SUCCESS
+
+
+@pytest.mark.parametrize("misses", [1, 2, 17])
+@pytest.mark.parametrize("others", [8, 40])
+def test_a_delivery_that_finds_its_host_full_keeps_its_place(
+    parts: Parts, misses: int, others: int
+) -> None:
+    """Later deliveries of its event are not put before it, and it puts none of them off."""
+    worker = slow_worker(parts)
+    first, *later = [parts.delivery(cause=f"w{number}") for number in range(others + 1)]
+    for delivery in (first, *later):
+        worker.attempt(AttemptRequest(EVENT, delivery.id, 1))
+    last = parts.delivery(cause="last")
+    for _ in range(misses):
+        record = parts.record(first)
+        assert record.next_attempt_at is not None
+        parts.now = max(parts.now, record.next_attempt_at)
+        parts.at("sender.post", no_turn)
+        worker.attempt(AttemptRequest.read(attempt_task(record).data))
+        assert parts.record(first).next_attempt_at == parts.now + HOST_LIMIT_WAIT
+    worker.attempt(AttemptRequest(EVENT, last.id, 1))
+    behind = timedelta(seconds=(others + 2) / 4)
+    assert (parts.record(last).next_attempt_at or NOW) <= parts.now + behind
+    parts.repeats("update deliveries")
+    parts.at("sender.post", no_turn)
+    parts.now += HOST_LIMIT_WAIT
+    assert worker.attempt(AttemptRequest(EVENT, first.id, 1, slow=True)) == parts.record(first)
