@@ -1,40 +1,50 @@
 """Records what an app knew of its users before the service came: accounts and opt-outs.
 
-Records that are right already stay, so that a second run does nothing.
+Also lists the accounts again that an earlier release listed by mailbox. Records that are right
+already stay, so that a second run does nothing.
 """
 
 import argparse
-import contextlib
 import csv
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeAlias
 
+from functions.email_address import deliverable, is_guest_uid, record_id, trimmed
 from functions.firestore.model import Document, Query, Write, write_as_read
-from functions.wall.address import address_hash, guest_uid, is_guest_uid, mailbox, normalised
+from functions.preferences.preferences import (
+    ACCOUNTS,
+    MAX_ACCOUNTS,
+    PREFERENCES,
+    Flag,
+    account_ids,
+    accounts_to_list,
+    address_record_id,
+    chosen,
+)
 from ops.cloud import Cloud, OpsError, Outside, parser_of, run, say
-from ops.firebase import write_each
+from ops.firebase import verified_addresses, write_each
 
-FLAGS: Final = ("lifecycle", "recap", "marketing")
 _ALL: Final = "all"
-_ADDRESS: Final = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+")
 _DESCRIPTION: Final = """\
-Records what an app knew of its users: the accounts of each mailbox, and the opt-outs of a file. A
-second run does nothing.
+Records what an app knew of its users: the accounts of each address, and the opt-outs of a file. Run
+it after an upgrade as well. A second run does nothing.
 """
 
-OptOuts = Mapping[str, set[str]]
-"""Flags that are off, by the mailbox."""
+OptOuts: TypeAlias = Mapping[str, set[Flag]]
+"""Flags that are off, by the record of the address."""
+
+Verified: TypeAlias = Callable[[Collection[str]], Mapping[str, str]]
 
 
 def main(arguments: Sequence[str] | None = None, outside: Outside | None = None) -> int:
-    """Read the command line and adopt; the exit status."""
+    """Read the command line and adopt; return the exit status."""
     parser = parser_of("ops/adopt", _DESCRIPTION)
     parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
     parser.add_argument(
-        "--optouts", type=Path, help=f"CSV of `address,what`; what: {', '.join(FLAGS)} or {_ALL}"
+        "--optouts", type=Path, help=f"CSV of `address,what`; what: {', '.join(Flag)} or {_ALL}"
     )
     return run(_adopt, parser.parse_args(arguments), outside)
 
@@ -42,7 +52,8 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
 def _adopt(given: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
     wanted = _of_file(given.optouts) if given.optouts else {}
     documents = outside.documents(cloud)
-    writes = _writes(documents.find_all(Query(collection="users")), wanted)
+    users = documents.find_all(Query(collection="users"))
+    writes = _writes(users, wanted, lambda uids: verified_addresses(cloud, uids))
     made = len(writes) if given.dry_run else write_each(documents, writes)
     if made < len(writes):
         raise OpsError(f"{len(writes) - made} changed meanwhile: run this again.")
@@ -50,69 +61,92 @@ def _adopt(given: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
     say(f"{would}: {made}" if made else "Everything is recorded.")
 
 
-def _writes(users: Iterable[Document], wanted: OptOuts) -> Sequence[Write]:
-    """What is not recorded yet: accounts of mailboxes, and opt-outs."""
+def _writes(users: Iterable[Document], wanted: OptOuts, verified: Verified) -> Sequence[Write]:
+    """Return the writes of what is not recorded yet: accounts of addresses, and opt-outs."""
     there: dict[str, Document] = {}
-    missing: dict[str, dict[str, dict[str, bool]]] = defaultdict(dict)  # by path, then by field
+    accounts: dict[str, dict[str, Mapping[str, Any]]] = defaultdict(dict)  # by record, then by id
+    off: dict[str, set[Flag]] = defaultdict(set, wanted)
     for user in users:
-        there[user.path] = user
-        uid, email = user.path.partition("/")[2], user.fields.get("email")
-        if is_guest_uid(uid) or not isinstance(email, str) or "@" not in email:
-            continue
-        owner = _mailbox(email)
-        missing[_record(owner)].setdefault("accounts", {})[uid] = True
-        if owner in wanted:
-            missing[user.path]["emailPreferences"] = dict.fromkeys(sorted(wanted[owner]), False)
-    for owner, flags in wanted.items():
-        missing[_record(owner)]["emailPreferences"] = dict.fromkeys(sorted(flags), False)
-    found = [_adding(path, there.get(path), maps) for path, maps in missing.items()]
-    return [write for write in found if write]
+        uid = user.path.partition("/")[2]
+        there[uid] = user
+        if not is_guest_uid(uid) and (record := address_record_id(user.fields)):
+            accounts[record][uid] = user.fields
+            off[uid] |= wanted.get(record, set())
+    found = []
+    for uid in accounts.keys() | off.keys():
+        stored = there[uid].fields if uid in there else {}
+        fields = _listing(uid, stored, accounts.get(uid, {}), verified) | _opting_out(
+            stored, off.get(uid, set())
+        )
+        if fields:
+            version = there[uid].version if uid in there else None
+            found.append(write_as_read(f"users/{uid}", fields, version))
+    return found
 
 
-def _adding(
-    path: str, record: Document | None, maps: Mapping[str, Mapping[str, bool]]
-) -> Write | None:
-    """The write that adds entries to maps of a record; None where they are there."""
-    fields = {}
-    for name, entries in maps.items():
-        there = record.fields.get(name) if record else None
-        wanted = {**(there if isinstance(there, dict) else {}), **entries}
-        if wanted != there:
-            fields[name] = wanted
-    return write_as_read(path, fields, record.version if record else None) if fields else None
+def _listing(
+    record: str,
+    stored: Mapping[str, Any],
+    accounts: Mapping[str, Mapping[str, Any]],
+    verified: Verified,
+) -> dict[str, Any]:
+    """Return the field that lists the accounts, empty if it is right already."""
+    listed = set(account_ids(stored))
+    wanted = listed | accounts.keys()
+    if len(wanted) > MAX_ACCOUNTS:
+        wanted = set(accounts_to_list(record, accounts, verified(accounts.keys())))
+    return {} if wanted == listed else {ACCOUNTS: dict.fromkeys(sorted(wanted), True)}
 
 
-def _mailbox(email: str) -> str:
-    """The form in which the service looks an opt-out up: the mailbox, its domain in ASCII."""
-    local, at, domain = normalised(email).rpartition("@")
-    with contextlib.suppress(UnicodeError):
-        domain = domain.encode("idna").decode()
-    return mailbox(f"{local}{at}{domain}")
+def _opting_out(stored: Mapping[str, Any], flags: set[Flag]) -> dict[str, Any]:
+    """Return the field that has the flags off, empty if they are off already."""
+    on = [flag for flag in Flag if flag in flags and chosen(stored, flag) is not False]
+    if not on:
+        return {}
+    return {PREFERENCES: {**(stored.get(PREFERENCES) or {}), **dict.fromkeys(on, False)}}
 
 
-def _record(owner: str) -> str:
-    """Path of the record of a mailbox."""
-    return f"users/{guest_uid(address_hash(owner))}"
+_WRAPPINGS: Final = (
+    re.compile(r"mailto:([^?]*)(?:\?.*)?", re.IGNORECASE),
+    re.compile(r"[^<>]*<([^<>]*)>"),
+    re.compile(r"(.*[^;,\s])[;,\s]+"),
+    re.compile(
+        "[\"'\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb](.*)[\"'\u201c\u201d\u2018\u2019\u00ab\u00bb]"
+    ),
+)
+"""Forms in which programs export an address: a link, a name before it, a separator, quotes."""
+
+
+def _address(text: str) -> str | None:
+    """Return the address in a cell, or None if the cell is not clearly an address."""
+    text = trimmed(text)
+    for _ in _WRAPPINGS:
+        for wrapping in _WRAPPINGS:
+            if found := wrapping.fullmatch(text):
+                text = trimmed(found[1])
+    return deliverable(text)
 
 
 def _of_file(path: Path) -> OptOuts:
-    """Opt-outs of a CSV; a first line without an address is its heading.
+    """Return the opt-outs of a CSV; a first line without an address is its heading.
 
     Raises:
-        OpsError: a line is not as it should be.
+        OpsError: a line cannot be read.
     """
-    found: dict[str, set[str]] = defaultdict(set)
+    found: dict[str, set[Flag]] = defaultdict(set)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            for number, row in enumerate(csv.reader(file), 1):
-                cells = [cell.strip() for cell in row]
-                if not any(cells) or (number == 1 and "@" not in cells[0]):
+            rows = csv.reader(file)
+            for number, row in enumerate(rows):
+                cells = [trimmed(cell) for cell in row]
+                if not any(cells) or (number == 0 and "@" not in cells[0]):
                     continue
-                if len(cells) < 2 or not _ADDRESS.fullmatch(cells[0]):  # noqa: PLR2004 - a pair
-                    raise OpsError(f"{path}, line {number}: write `address,what`.")
-                if (what := cells[1].lower()) not in (*FLAGS, _ALL):
-                    raise OpsError(f"{path}: {what!r} is none of {', '.join(FLAGS)}, {_ALL}")
-                found[_mailbox(cells[0])] |= set(FLAGS) if what == _ALL else {what}
-    except (OSError, ValueError) as error:
+                where = f"{path}, line {rows.line_num}"
+                if len(cells) < 2 or not (address := _address(cells[0])):  # noqa: PLR2004 - a pair
+                    raise OpsError(f"{where}: write `address,what`.")
+                if (what := cells[1].lower()) not in (*Flag, _ALL):
+                    raise OpsError(f"{where}: {what!r} is none of {', '.join(Flag)}, {_ALL}")
+                found[record_id(address)] |= set(Flag) if what == _ALL else {Flag(what)}
+    except (OSError, ValueError, csv.Error) as error:
         raise OpsError(f"{path}: {error}") from error
     return found

@@ -1,14 +1,19 @@
 """What `ops/check` tells besides missing parts: settings that do not suit what is there."""
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 from urllib.parse import urlsplit
 
+from functions.email_address import is_guest_uid
+from functions.preferences.preferences import ACCOUNTS, MAX_ACCOUNTS, address_record_id
 from functions.recap.audience.photos import PhotoHosts
 from ops.parts import Lack, Look, Parts
 
 _SAMPLE: Final = 100
 """Photos that are looked at."""
+_USERS: Final = 20_000
+"""User records that are looked at: a look costs about a cent."""
+_PAGE: Final = 1_000
 
 
 class Advice(Parts):
@@ -20,6 +25,7 @@ class Advice(Parts):
         return [
             ("App Check, where anybody may sign in", self.app_check),
             ("Hosts of the photos, as recap mails show them", self.photo_hosts),
+            ("Accounts in the records of their addresses", self.accounts),
         ]
 
     def photo_hosts(self) -> Iterator[Lack]:
@@ -36,6 +42,44 @@ class Advice(Parts):
                 ask=f"Where you trust it: PHOTO_HOSTS={hosts},{host} in .env, and a deploy.",
                 is_note=True,
             )
+
+    def accounts(self) -> Iterator[Lack]:
+        """Accounts that no record lists: earlier releases listed some by another address."""
+        owners: dict[str, str] = {}
+        listed: dict[str, set[str]] = {}
+        for document in self._users():
+            uid, fields = document["name"].rpartition("/")[2], document.get("fields", {})
+            owner = address_record_id({"email": fields.get("email", {}).get("stringValue")})
+            if owner and not is_guest_uid(uid):
+                owners[uid] = owner
+            listed[uid] = set(fields.get(ACCOUNTS, {}).get("mapValue", {}).get("fields", {}))
+        missing = [
+            uid
+            for uid, owner in owners.items()
+            if uid not in (there := listed.get(owner, set())) and len(there) < MAX_ACCOUNTS
+        ]
+        if missing:
+            yield Lack(
+                f"{len(missing)} accounts are not listed in the record of their address",
+                ask=f"Run ops/adopt {self._cloud.project}, so that links find their choices.",
+                is_note=True,
+            )
+
+    def _users(self) -> Iterator[Mapping[str, Any]]:
+        """The user records, at most `_USERS`."""
+        query: dict[str, Any] = {
+            "from": [{"collectionId": "users"}],
+            "select": {"fields": [{"fieldPath": "email"}, {"fieldPath": ACCOUNTS}]},
+            "orderBy": [{"field": {"fieldPath": "__name__"}}],
+            "limit": _PAGE,
+        }
+        for _ in range(_USERS // _PAGE):
+            found = self._asked(query)
+            yield from found
+            if len(found) < _PAGE:
+                return
+            last = {"referenceValue": found[-1]["name"]}
+            query["startAt"] = {"values": [last], "before": False}
 
     def app_check(self) -> Iterator[Lack]:
         """Without it a script signs in like a guest, and uploads and lists at the owner's cost."""

@@ -4,13 +4,13 @@ Where `FIREBASE_AUTH_EMULATOR_HOST` and `FIRESTORE_EMULATOR_HOST` are set, the e
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import firebase_admin
-from firebase_admin import credentials
+from firebase_admin import auth, credentials
 from firebase_admin.exceptions import FirebaseError
 from google.api_core.exceptions import GoogleAPIError
 from google.auth.exceptions import GoogleAuthError
@@ -23,6 +23,7 @@ from ops.cloud import Cloud, OpsError
 FAILURES: Final = (OpsError, FirebaseError, GoogleAPIError, GoogleAuthError)
 """What a script tells by its words and ends with."""
 _BATCH: Final = 500
+_USERS_PER_CALL: Final = 100
 _TOKEN_LIVES: Final = timedelta(minutes=10)
 """Until `gcloud` is asked again; it renews a token by itself."""
 
@@ -37,6 +38,19 @@ def app(cloud: Cloud) -> Iterator[firebase_admin.App]:
         yield made
     finally:
         firebase_admin.delete_app(made)
+
+
+def verified_addresses(cloud: Cloud, uids: Collection[str]) -> Mapping[str, str]:
+    """Return the verified addresses of these users, by user id."""
+    identifiers = [auth.UidIdentifier(uid) for uid in sorted(uids)]
+    pages = range(0, len(identifiers), _USERS_PER_CALL)
+    with app(cloud) as project:
+        found = [
+            user
+            for start in pages
+            for user in auth.get_users(identifiers[start : start + _USERS_PER_CALL], project).users
+        ]
+    return {user.uid: user.email for user in found if user.email and user.email_verified}
 
 
 def documents(cloud: Cloud) -> Documents:

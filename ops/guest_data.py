@@ -7,7 +7,6 @@ While the recap of an event is being sent, the records of that event stay as the
 
 import argparse
 import base64
-import contextlib
 import hashlib
 import json
 import re
@@ -20,9 +19,17 @@ from typing import Any, Final
 
 import requests
 
+from functions.email_address import (
+    address_hash,
+    guest_uid,
+    identity,
+    mailbox,
+    record_id,
+    spellings,
+)
 from functions.firestore.model import Create, Document, Documents, Query, Update, Write
+from functions.preferences.preferences import CHOSEN_AT, CHOSEN_FOR_ADDRESS, Flag, chosen
 from functions.recap import delivery_status, limits
-from functions.wall.address import address_hash, guest_uid, mailbox, normalised
 from ops.cloud import Cloud, OpsError, Outside, parser_of, run
 from ops.firebase import write_each
 from ops.wanted import settings_of
@@ -147,12 +154,12 @@ class GuestData:
         self._documents = documents
         self._now = now
         self.tenant = tenant
-        self.addresses = sorted(_spellings(email))
+        self.addresses = sorted(spellings(email))
+        self._identity = identity(email)
+        # Earlier releases also kept records under the Unicode form of a domain.
         self._hashes = {address_hash(spelling) for spelling in self.addresses}
-        self._own = {guest_uid(digest) for digest in self._hashes}
-        # The record of the mailbox holds the opt-outs, and belongs to its other addresses as well.
-        self._mailboxes = {guest_uid(address_hash(mailbox(text))) for text in self.addresses}
-        self._records = self._own | self._mailboxes
+        self._records = {guest_uid(digest) for digest in self._hashes}
+        self._record = record_id(email)
         self._address = _whole(self.addresses)
         self._photos: dict[str, set[str]] = {}
         self.accounts: set[str] = set()
@@ -286,7 +293,7 @@ class GuestData:
                 }
             case list():
                 return [self._scrubbed(inner, is_theirs=is_theirs) for inner in value]
-            case str() if self._address.search(value.casefold()):
+            case str() if self._address.search(value):
                 return ""
         return value
 
@@ -321,7 +328,7 @@ class GuestData:
         return before if len(kept) == len(fates) else delivery_status.entries_of(kept)
 
     def _of_users(self) -> Iterator[Found]:
-        """Accounts lose the address once the record of the mailbox has what they have turned off.
+        """Accounts lose the address once its own record has what they have turned off.
 
         Each write may be overtaken, and an account without the address is found no more.
         """
@@ -334,12 +341,10 @@ class GuestData:
                     self.mentions.add(user.path)
                 continue
             mine.append(user)
-            choices = user.fields.get("emailPreferences")
-            if isinstance(choices, dict):
-                off |= {flag: False for flag, is_on in choices.items() if is_on is False}
+            off |= {flag: False for flag in Flag if chosen(user.fields, flag) is False}
         records = {user.path.partition("/")[2]: user for user in mine}
-        boxes = [records[uid].fields if uid in records else {} for uid in self._mailboxes]
-        stands = all(off.items() <= (box.get("emailPreferences") or {}).items() for box in boxes)
+        own = records[self._record].fields if self._record in records else {}
+        stands = all(chosen(own, Flag(flag)) is False for flag in off)
         for uid in sorted(records.keys() - self._records):
             self.accounts.add(uid)
             user = records[uid]
@@ -348,28 +353,23 @@ class GuestData:
         for uid in sorted(self._records):
             path, record = f"users/{uid}", records.get(uid)
             if record:
-                fields = kept | self._of_others(uid, record)
+                fields = kept | self._of_others(record)
                 gone = sorted(record.fields.keys() - fields.keys())
                 write = _change(record, fields, gone)
                 yield Found("users", record, None if record.fields == fields else write)
-            elif kept and uid in self._mailboxes:
+            elif kept and uid == self._record:
                 yield Found("users", Document(path, {}, 0, self._now()), Create(path, kept))
 
-    def _of_others(self, uid: str, record: Document) -> dict[str, Any]:
-        """What the record of an address or mailbox tells of other addresses of the mailbox."""
+    def _of_others(self, record: Document) -> dict[str, Any]:
+        """Return what the record of the address keeps: what is about other people, or a choice."""
         accounts = record.fields.get("accounts")
         others = set(accounts if isinstance(accounts, dict) else ()) - self.accounts
         fields: dict[str, Any] = {"accounts": dict.fromkeys(sorted(others), True)} if others else {}
-        kept = ("chosenAt",) if uid in self._own else ("chosenAt", "unreachableUntil")
-        fields |= {name: record.fields[name] for name in kept if name in record.fields}
-        paused = record.fields.get("unreachable")
-        others = set(paused if isinstance(paused, dict) else ()) - self._own
-        if others:
-            fields["unreachable"] = dict.fromkeys(sorted(others), True)
-        return fields
+        kept = (CHOSEN_AT, CHOSEN_FOR_ADDRESS)
+        return fields | {name: record.fields[name] for name in kept if name in record.fields}
 
     def _is_guest(self, email: object) -> bool:
-        return isinstance(email, str) and bool(_spellings(email) & set(self.addresses))
+        return isinstance(email, str) and identity(email) == self._identity
 
     def _is_named(self, value: Any) -> bool:
         """Whether a text in the value, however deep, names the address."""
@@ -379,7 +379,7 @@ class GuestData:
             case list():
                 return any(self._is_named(inner) for inner in value)
             case str():
-                return bool(self._address.search(value.casefold()))
+                return bool(self._address.search(value))
         return False
 
 
@@ -392,18 +392,12 @@ _BY_HASH: Final = ("allowances", "batches of recaps", "mails of recaps")
 
 
 def _whole(addresses: Sequence[str]) -> re.Pattern[str]:
-    """Finds an address in a text, and no longer address that ends or begins with it."""
-    some = "|".join(map(re.escape, addresses))
+    """Return a pattern that finds an address in a text, and no longer address around it.
+
+    The local part is compared as `identity` does: only ASCII letters are equal in both cases.
+    """
+    parts = [address.rpartition("@") for address in addresses]
+    some = "|".join(
+        f"(?ai:{re.escape(local)}{at})(?i:{re.escape(domain)})" for local, at, domain in parts
+    )
     return re.compile(rf"(?<![\w.+%~^!#$-])(?<!\w')(?:{some})(?![\w-])(?!\.\w)")
-
-
-def _spellings(email: str) -> set[str]:
-    """The normalised address, with an international domain in both its forms."""
-    address = normalised(email)
-    local, _, domain = address.rpartition("@")
-    found = {address}
-    with contextlib.suppress(UnicodeError):
-        found.add(f"{local}@{domain.encode('idna').decode()}")
-    with contextlib.suppress(UnicodeError):
-        found.add(f"{local}@{domain.encode().decode('idna')}")
-    return found

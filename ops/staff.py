@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from firebase_admin import App, auth
 
+from functions.email_address import identity
 from functions.firestore.model import Documents, Query, Update
-from functions.wall.address import normalised
 from ops import firebase
 from ops.cloud import Cloud, OpsError, Outside, parser_of, run, say
 
@@ -201,7 +201,7 @@ class LeftBehind:
         if settings is None:
             return
         notify = settings.fields.get("notify") or []
-        kept = [address for address in notify if normalised(address) != normalised(email)]
+        kept = [address for address in notify if identity(address) != identity(email)]
         if kept != notify:
             change = Update(settings.path, {"notify": kept}, version=settings.version)
             yield f"mails about failing webhooks of {event}", change

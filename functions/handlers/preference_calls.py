@@ -15,6 +15,7 @@ import flask
 from functions import log
 from functions.call.arguments import refuse_unknown
 from functions.call.errors import CallError, Code
+from functions.email_address import is_guest_uid
 from functions.gcp.callables import STATUS, Call
 from functions.gcp.request import bounded_body, text_answer
 from functions.gcp.triggers import DocumentWritten, run_again
@@ -23,10 +24,8 @@ from functions.preferences.preferences import (
     CHOSEN_AT,
     AddressRecords,
     Flag,
-    account_address,
     address_record_id,
     chosen,
-    has_verified,
     on_wire,
     read_choices,
 )
@@ -48,7 +47,7 @@ def get_email_preferences(service: "Service", call: Call) -> dict[str, Any]:
     token = IN_A_MAIL.token(call.data)
     ids = service.admission.admit(call, token, IN_A_MAIL)
     with _internal("preferences.not-read", "The preferences could not be looked up; try again."):
-        return _answer(service, service.users.find(*ids))
+        return _answer(service, service.users.find(service.adapters.accounts, *ids))
 
 
 def update_email_preferences(service: "Service", call: Call) -> dict[str, Any]:
@@ -65,7 +64,8 @@ def update_email_preferences(service: "Service", call: Call) -> dict[str, Any]:
     service.admission.count_change(call, IN_A_MAIL, ids)
     with _internal("preferences.not-written", "The change could not be saved; try again."):
         users = service.users
-        records = users.choose(users.find(*ids), choices, service.clock.now())
+        records = users.find(service.adapters.accounts, *ids)
+        records = users.choose(records, choices, service.clock.now())
     with _internal("preferences.not-read", "The change is saved; what holds could not be read."):
         return _answer(service, records)
 
@@ -105,14 +105,24 @@ def _one_click(service: "Service", request: flask.Request, token: str) -> flask.
         ids = service.admission.verify(call, token, ONE_CLICK)
     except CallError as refused:
         return text_answer(STATUS[refused.code], refused.message)
-    users = service.users
-    records = users.find(*ids).without_off(Flag.RECAP)
-    users.choose(records, {Flag.RECAP: False}, service.clock.now())
+    _opt_out_of_recaps(service, *ids)
     log.info("preferences.unsubscribed")
     return text_answer(
         HTTPStatus.OK,
         "Done: you get no more event recaps. The link at the end of the mail turns them on again.",
     )
+
+
+def _opt_out_of_recaps(service: "Service", uid: str, *other: str) -> None:
+    """Turn recaps off; a repeated click costs one read (design 3.54)."""
+    users = service.users
+    if is_guest_uid(uid) and users.is_off(uid, Flag.RECAP):
+        return
+    records = users.find(service.adapters.accounts, uid, *other)
+    if records.id and chosen(records.own, Flag.RECAP) is False:
+        return
+    records = records.without_off(Flag.RECAP)
+    users.choose(records, {Flag.RECAP: False}, service.clock.now())
 
 
 def _answer(service: "Service", records: AddressRecords) -> dict[str, Any]:
@@ -131,21 +141,19 @@ def _internal(fault: str, answer: str) -> Iterator[None]:
 
 
 def user_written(service: "Service", event: DocumentWritten) -> None:
-    """List an account in the record of its mailbox, and free a mailbox that its owner turns on.
+    """List an account in the record of its address, and obey a verified owner who opts in.
 
     Raises:
         InternalServerError: Eventarc has to run this again.
     """
-    box, uid = address_record_id(event.after.fields) if event.after else None, event.ids["uid"]
-    if not event.after or not box:
+    if not event.after or not address_record_id(event.after.fields):
         return
     with run_again("preferences.account-not-noted"):
-        users, account = service.users, event.after.fields
-        accounts = service.adapters.accounts
-        users.list_account(box, uid, accounts)
-        on = _turned_on(event)
-        if on and has_verified(accounts.verified_addresses([uid]), uid, account):
-            users.free(box, uid, on, event.at)
+        uid, account = event.ids["uid"], event.after.fields
+        users, auth = service.users, service.adapters.accounts
+        users.list_account(auth, uid, account)
+        if on := _turned_on(event):
+            users.free(auth, uid, account, on, event.at)
 
 
 def _turned_on(event: DocumentWritten) -> list[Flag]:
@@ -155,7 +163,7 @@ def _turned_on(event: DocumentWritten) -> list[Flag]:
     before, after = event.before.fields, event.after.fields
     if before.get(CHOSEN_AT) != after.get(CHOSEN_AT):
         return []
-    if account_address(before) != account_address(after):
+    if address_record_id(before) != address_record_id(after):
         return []  # what was off was off for another address
     return [
         flag

@@ -97,16 +97,16 @@ class LinkSigner:
         """
         return token_keys(self.secrets.versions(IN_A_MAIL.key))
 
-    def sign(self, uid: str, box: str) -> PreferencesLinks:
-        """The links in a mail of this moment; see `check` for errors.
+    def sign(self, uid: str, account: str | None = None) -> PreferencesLinks:
+        """Return the links in an email of this moment; see `check` for errors.
 
-        `uid` is the account that has the address, or the record of the address; `box` is the record
-        of the mailbox (design 3.54).
+        `uid` is the record of the address that gets the email, and `account` an account with the
+        address (design 3.54).
         """
         keys, now = self.check(), self.clock.now()
-        one_click = keys.issue(uid, now, Scope.UNSUBSCRIBE, box=box)
+        one_click = keys.issue(uid, now, Scope.UNSUBSCRIBE, account=account)
         return PreferencesLinks(
-            page=page_link(self.base_url, keys.issue(uid, now, box=box)),
+            page=page_link(self.base_url, keys.issue(uid, now, account=account)),
             one_click=one_click_link(self.base_url, one_click),
         )
 

@@ -1,6 +1,6 @@
 """Signed tokens in links: a text `payload.sig` about one subject, for one purpose.
 
-The payload is compact JSON in URL-safe base64: the subject (`uid` and `box`, or `event` and
+The payload is compact JSON in URL-safe base64: the subject (`uid` and `account`, or `event` and
 `share`), `exp` and `scope`. The token is that of `itsdangerous.URLSafeSerializer` with the scope as
 its salt (spec 2.4 and 5, design 3.57).
 """
@@ -15,6 +15,7 @@ from itsdangerous import BadData, Serializer, URLSafeSerializer
 from itsdangerous.encoding import base64_decode, base64_encode
 
 from functions.call.arguments import is_document_id
+from functions.email_address import is_guest_uid
 
 MAX_LENGTH: Final = 4096
 """Characters of a token (spec 8)."""
@@ -42,14 +43,19 @@ _LIFETIMES: Final[Mapping[Scope, timedelta]] = {
 """Longest validity by scope; mails may be opened long after."""
 
 _ABOUT: Final[Mapping[Scope, tuple[str, ...]]] = {
-    Scope.PREFERENCES: ("uid", "box"),
-    Scope.UNSUBSCRIBE: ("uid", "box"),
+    Scope.PREFERENCES: ("uid",),
+    Scope.UNSUBSCRIBE: ("uid",),
     Scope.WEBHOOK_LOG: ("event", "share"),
 }
 """The fields of the subject by scope: ids of documents."""
 
-_OPTIONAL: Final = "box"
-"""Missing in links that an app makes, and in those of mails sent before there was this field."""
+_OPTIONAL: Final[Mapping[Scope, tuple[str, ...]]] = {
+    Scope.PREFERENCES: ("account", "box"),
+    Scope.UNSUBSCRIBE: ("account", "box"),
+    Scope.WEBHOOK_LOG: (),
+}
+"""Fields of which a subject may have one more: an account that had the address; or `box` in links
+of earlier releases, the record of a mailbox. The last of those expire a year after the upgrade."""
 
 
 class InvalidTokenError(Exception):
@@ -79,16 +85,21 @@ class TokenKeys:
         }
 
     def issue(
-        self, uid: str, now: datetime, scope: Scope = Scope.PREFERENCES, *, box: str | None = None
+        self,
+        uid: str,
+        now: datetime,
+        scope: Scope = Scope.PREFERENCES,
+        *,
+        account: str | None = None,
     ) -> str:
-        """A token of `scope` for the user `uid`, valid for the scope's lifetime from `now`.
+        """Return a token of `scope` about the user record `uid`, valid for the scope's lifetime.
 
-        `box` is the id of the record of the mailbox that gets the token.
+        `account` is an account that has the address, if `uid` is the record of an address.
 
         Raises:
             ValueError: an id cannot be the id of a document, or `scope` is not about a user.
         """
-        about = (uid,) if box is None else (uid, box)
+        about = (uid,) if account is None else (uid, account)
         return self.sign(about, now + _LIFETIMES[scope], scope)
 
     def sign(self, about: Sequence[str], expires_at: datetime, scope: Scope) -> str:
@@ -100,10 +111,11 @@ class TokenKeys:
             ValueError: the number of ids is not that of the scope, or a text cannot be an id.
         """
         names = _ABOUT[scope]
-        required = [name for name in names if name != _OPTIONAL]
-        if not len(required) <= len(about) <= len(names) or not all(map(is_document_id, about)):
+        if len(about) == len(names) + 1 and (optional := _OPTIONAL[scope]):
+            names += (optional[is_guest_uid(about[-1])],)
+        if len(about) != len(names) or not all(map(is_document_id, about)):
             raise ValueError(f"a token of {scope} is about {', '.join(names)}")
-        fields = dict[str, Any](zip(names, about, strict=False))
+        fields = dict[str, Any](zip(names, about, strict=True))
         fields |= {"exp": int(expires_at.timestamp()), "scope": scope}
         token = str(self._serializers[scope].dumps(fields))
         if len(token) > MAX_LENGTH:
@@ -113,7 +125,7 @@ class TokenKeys:
     def verify(
         self, token: object, now: datetime, scope: Scope = Scope.PREFERENCES
     ) -> tuple[str, ...]:
-        """The ids that `token` is about, in the scope's order; a missing `box` is left out.
+        """The ids that `token` is about, in the scope's order; a missing optional id is left out.
 
         Raises:
             InvalidTokenError: the token is not valid, for any reason.
@@ -144,7 +156,7 @@ def _about(fields: Any, now: datetime, expected: Scope) -> tuple[str, ...]:
     expiry, scope = fields.get("exp"), fields.get("scope")
     if scope != expected or not isinstance(expiry, int) or expiry <= now.timestamp():
         raise InvalidTokenError
-    names = [name for name in _ABOUT[expected] if name != _OPTIONAL or name in fields]
+    names = [*_ABOUT[expected], *(name for name in _OPTIONAL[expected] if name in fields)][:2]
     about = tuple(value for name in names if isinstance(value := fields.get(name), str))
     if len(about) != len(names) or not all(map(is_document_id, about)):
         raise InvalidTokenError

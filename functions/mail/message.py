@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from email.utils import parseaddr
 from typing import Final, Protocol, Self
 
+from functions.email_address import deliverable
 from functions.mail.outcome import MisconfiguredError, SendOutcome
-from functions.wall.address import deliverable
 
 EVENT_NAME_CHARACTERS: Final = 150
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from functions.email_address import address_hash, identity
 from functions.mail.message import (
     EVENT_NAME_CHARACTERS,
     NOTICE_LABEL,
@@ -13,7 +14,6 @@ from functions.mail.message import (
     MailSender,
 )
 from functions.mail.text import unlinked
-from functions.wall.address import address_hash, normalised
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -78,7 +78,7 @@ def staff_mail(
             Copy(
                 address=address,
                 headers={"Auto-Submitted": "auto-generated"},  # RFC 3834: no "out of office"
-                labels={NOTICE_LABEL: address_hash(normalised(address))},
+                labels={NOTICE_LABEL: address_hash(identity(address))},
             )
             for address in addresses
         ],

@@ -1,19 +1,22 @@
-"""E-mail preferences: the mails that a user wants (spec 2.3), as stored in the user record.
+"""Email preferences: the emails that a user wants (spec 2.3), as stored in the user record.
 
-A flag is off only where the record has the value `false`. A user without a choice or without a
-record gets every mail (design 3.53). An address that hard-bounces is skipped for a year (design
-3.61): mail services count the bounces of a sender, and further mails would not reach the guest.
+A flag is on if it is missing or clearly on, and off otherwise. A user without a record gets every
+email (design 3.53). An address that hard-bounces is skipped for a year (design 3.61): email
+providers count the bounces of a sender, and further emails would not reach the guest.
 
-Firestore compares texts exactly, an app may store an address as its owner typed it, and a link in a
-mail holds no address. So the record of the mailbox, `users/guest-…`, lists its accounts, and these
-records decide together which mails an address gets (design 3.54):
+Firestore compares texts exactly, an app may store an address as its owner typed it, and a link in
+an email holds no address. So the record of the address, `users/guest-…`, lists its accounts, and
+these records decide together which emails an address gets (design 3.54):
 
-- Off in the record of the mailbox, or of the address itself, always holds.
-- On there, a choice by a link, outweighs accounts, but those whose address is verified.
-- Without a choice there, off in any account of the mailbox holds, whatever its `+tag` or dots.
+- Off in the record of the address always holds.
+- On in that record, a choice by a link, outweighs accounts, except verified ones.
+- Without a choice there, off in any account with the address holds.
+
+Earlier releases kept one record for all addresses of a mailbox (`ann+party@…`, dots at Gmail). Off
+in such a record still holds for these addresses until they choose otherwise.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -21,9 +24,9 @@ from typing import Any, Final, Self, TypeAlias
 
 from functions.call.arguments import refuse_unknown
 from functions.call.errors import refuse
+from functions.email_address import mailbox_record_id, record_id, trimmed
 from functions.firestore.model import time
 from functions.ports import Accounts
-from functions.wall.address import address_hash, deliverable, guest_uid, mailbox
 
 PREFERENCES: Final = "emailPreferences"
 """The field of the user record with the flags."""
@@ -42,16 +45,32 @@ class Flag(StrEnum):
 
 TRANSACTIONAL: Final = "transactional"
 
+_ON_TEXTS: Final = ("true", "yes")
+"""Texts that count as on, besides `true` and 1."""
+
 
 def chosen(record: Mapping[str, Any] | None, flag: Flag) -> bool | None:
-    """The choice in the user `record`, which may be missing; None without one."""
-    value = _stored(record or {}).get(flag)
-    return value if isinstance(value, bool) else None
+    """Return the choice in the user `record`, or None without a choice.
+
+    Apps and scripts write these values, so anything that is not clearly on counts as off.
+    """
+    stored = (record or {}).get(PREFERENCES)
+    if stored is None:
+        return None
+    value = stored.get(flag) if isinstance(stored, Mapping) else False
+    return None if value is None else value == 1 or value in _ON_TEXTS
 
 
-def _stored(record: Mapping[str, Any]) -> Mapping[str, Any]:
+def with_choices(record: Mapping[str, Any], choices: Mapping[Flag, bool]) -> dict[str, Any]:
+    """Return the flags to write into `record` for `choices`, by name.
+
+    If the stored preferences are not a map, the write replaces them. Then all other flags are
+    written as well, because without them they would be on.
+    """
     stored = record.get(PREFERENCES)
-    return stored if isinstance(stored, Mapping) else {}
+    is_map = stored is None or isinstance(stored, Mapping)
+    others = {} if is_map else dict.fromkeys(Flag, False)
+    return {flag.value: value for flag, value in {**others, **choices}.items()}
 
 
 def on_wire(choices: Mapping[Flag, bool]) -> dict[str, bool]:
@@ -65,9 +84,9 @@ def opted_out_of_recap(choices: Mapping[Flag, bool]) -> bool:
 
 
 def email_address(record: Mapping[str, Any] | None) -> str:
-    """The address in the user record `record`; empty where it is missing (spec 4.2)."""
+    """Return the address in the user record, or an empty text without one (spec 4.2)."""
     email = (record or {}).get("email")
-    return email if isinstance(email, str) else ""
+    return trimmed(email) if isinstance(email, str) else ""
 
 
 def read_choices(data: object) -> dict[Flag, bool]:
@@ -90,10 +109,6 @@ def read_choices(data: object) -> dict[Flag, bool]:
 UNREACHABLE_UNTIL: Final = "unreachableUntil"
 """The field of the user record with the end of the pause."""
 
-UNREACHABLE: Final = "unreachable"
-"""The field of a mailbox's record with the records of its other addresses that are in a pause: a
-map from user id to true."""
-
 UNREACHABLE_FOR: Final = timedelta(days=365)
 """Pause after a hard bounce; by then the address may have a new owner."""
 
@@ -112,143 +127,149 @@ def is_unreachable(record: Mapping[str, Any] | None, now: datetime) -> bool:
 
 
 ACCOUNTS: Final = "accounts"
-"""The field of a mailbox's record with the accounts: a map from user id to true."""
+"""The field of an address's record with its accounts: a map from user id to true."""
 
-MAX_ACCOUNTS: Final = 99
-"""Accounts that a mailbox lists: with one more, as many as one call of Auth looks up. A stranger
-can make accounts with `+tags` of somebody's mailbox without end."""
+MAX_ACCOUNTS: Final = 20
+"""Accounts that a record lists. A stranger can create accounts with another person's address."""
 
-MAX_READ: Final = 200
-"""Entries of a list that are read, if it is longer all the same: a change writes each of them."""
+MAX_READ: Final = 100
+"""Accounts that are read of a longer list; earlier releases listed 99."""
 
-
-def account_address(record: Mapping[str, Any] | None) -> str | None:
-    """The address of an account in the form of `Guest.id`; None without a valid one."""
-    address = deliverable(email_address(record).strip())
-    return address.casefold() if address else None
+CHOSEN_FOR_ADDRESS: Final = "chosenForAddress"
+"""The field of an address's record with the flags that were chosen for this address only: a map
+from flag to true. Other flags were chosen for the whole mailbox, by an earlier release."""
 
 
-def address_record_id(record: Mapping[str, Any] | None) -> str | None:
-    """Id of the mailbox's record that must list this account; None without a valid address."""
-    address = account_address(record)
-    return guest_uid(address_hash(mailbox(address))) if address else None
+def address_record_id(account: Mapping[str, Any] | None) -> str | None:
+    """Return the id of the record that must list this account, or None without an address."""
+    email = email_address(account)
+    return record_id(email) if "@" in email else None
 
 
-def own_record_id(account: Mapping[str, Any]) -> str:
-    """Id of the record of the account's own address."""
-    return guest_uid(address_hash(account_address(account) or ""))
+def earlier_record_id(account: Mapping[str, Any] | None) -> str | None:
+    """Return the id of the record in which earlier releases kept the choices of this account."""
+    email = email_address(account)
+    return mailbox_record_id(email) if "@" in email else None
 
 
 def account_ids(record: Mapping[str, Any] | None) -> list[str]:
-    """Ids of the accounts that the record of a mailbox lists, at most `MAX_READ`."""
-    return listed_in(record, ACCOUNTS)
-
-
-def listed_in(record: Mapping[str, Any] | None, field: str) -> list[str]:
-    """The ids in a list of the record of a mailbox, at most `MAX_READ`."""
-    listed = (record or {}).get(field)
+    """Return the ids of the accounts that the record of an address lists, at most `MAX_READ`."""
+    listed = (record or {}).get(ACCOUNTS)
     return sorted(listed)[:MAX_READ] if isinstance(listed, Mapping) else []
 
 
-def has_verified(verified: Mapping[str, str], uid: str, record: Mapping[str, Any]) -> bool:
-    """Whether `verified` holds the account's address for that user."""
-    return account_address({"email": verified.get(uid, "")}) == account_address(record)
+def has_verified(verified: Mapping[str, str], uid: str, account: Mapping[str, Any]) -> bool:
+    """Return whether `verified` holds the account's address for that user."""
+    own = address_record_id(account)
+    return own is not None and own == address_record_id({"email": verified.get(uid)})
 
 
 Records: TypeAlias = Mapping[str, Mapping[str, Any]]
 """User records by id."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddressRecords:
-    """The records of an address.
+def accounts_to_list(address: str, accounts: Records, verified: Mapping[str, str]) -> Sequence[str]:
+    """Return the ids of the accounts that the record `address` lists, out of more than fit.
 
-    Attributes:
-        named: The record that a link names; it has the address in the answer.
-        own: The records of the mailbox and of the address; one where both are spelled alike.
-        accounts: The accounts with the address.
-        relatives: The accounts with another address of the mailbox.
+    An account with recap or lifecycle off comes before one that is on, so that no opt-out is lost.
+    Among equals, verified accounts come first.
     """
 
-    named: str = ""
-    own: Records = field(default_factory=dict)
+    def rank(uid: str) -> tuple[bool, bool, str]:
+        account = accounts[uid]
+        choices = {flag: chosen(account, flag) is not False for flag in Flag}
+        return (not opted_out_of_recap(choices), not has_verified(verified, uid, account), uid)
+
+    present = [uid for uid, account in accounts.items() if address_record_id(account) == address]
+    return sorted(present, key=rank)[:MAX_ACCOUNTS]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddressRecords:
+    """The records that decide which emails an address gets.
+
+    Attributes:
+        id: Id of the record of the address. Empty for a link that is about an account only.
+        own: The record of the address, without fields if it does not exist.
+        earlier: The record of the mailbox from an earlier release, if that is another record.
+        accounts: The accounts with the address.
+        is_of_mailbox: Whether it is unknown to which address of the mailbox a link was sent. Then
+            what it turns off is off for all of them.
+    """
+
+    id: str = ""
+    own: Mapping[str, Any] = field(default_factory=dict)
+    earlier: Mapping[str, Any] = field(default_factory=dict)
     accounts: Records = field(default_factory=dict)
-    relatives: Records = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, box: str, address: str, own: Records, accounts: Records, named: str = "") -> Self:
-        """The records of the address whose own record has the id `address`.
-
-        Accounts that have left the mailbox whose record is `box` are left out.
-        """
-        present = {uid: user for uid, user in accounts.items() if address_record_id(user) == box}
-        equal = {uid: user for uid, user in present.items() if own_record_id(user) == address}
-        others = {uid: user for uid, user in present.items() if uid not in equal}
-        return cls(named=named, own=own, accounts=equal, relatives=others)
+    is_of_mailbox: bool = False
 
     @property
     def email(self) -> str:
-        """The address of the account that a link names, or else of the first with the address."""
-        first = min(self.accounts, default="")
-        return email_address(self.accounts.get(self.named, self.accounts.get(first)))
+        """The address of the first account by id."""
+        return email_address(self.accounts.get(min(self.accounts, default="")))
+
+    def is_off(self, flag: Flag) -> bool:
+        """Return whether the flag is off by a choice for the address, whatever accounts say."""
+        return chosen(self.own, flag) is False or self._is_off_earlier(flag)
 
     def without_off(self, flag: Flag) -> Self:
-        """The same, without the accounts that have the flag off: turning it off leaves them alone.
-
-        The own records stay. Their `chosenAt` outweighs what an account chose before, of which the
-        trigger may not have heard yet.
-        """
-        accounts, relatives = (
-            {uid: it for uid, it in records.items() if chosen(it, flag) is not False}
-            for records in (self.accounts, self.relatives)
-        )
-        return replace(self, accounts=accounts, relatives=relatives)
+        """Return the same without accounts that have the flag off: no need to write them."""
+        on = {uid: it for uid, it in self.accounts.items() if chosen(it, flag) is not False}
+        return replace(self, accounts=on)
 
     def changed(self, choices: Mapping[Flag, bool]) -> Self:
-        """The records with `choices`, which in the own records outweigh those of relatives."""
-        own, accounts = _with(self.own, choices), _with(self.accounts, choices)
+        """Return the records after `choices` were written into each of them."""
+        own = self.own
+        if self.id:
+            stored = own.get(CHOSEN_FOR_ADDRESS)
+            exact = {**stored} if isinstance(stored, Mapping) else {}
+            exact |= dict.fromkeys(choices, not self.is_of_mailbox)
+            own = {**_with(own, choices), CHOSEN_FOR_ADDRESS: exact}
+        accounts = {uid: _with(it, choices) for uid, it in self.accounts.items()}
         return replace(self, own=own, accounts=accounts)
 
     def doubtful(self) -> set[str]:
-        """The accounts whose choice counts only where their address is verified."""
+        """Return the accounts whose choice counts only if their address is verified."""
         return {
             uid
             for flag in Flag
-            if _is_on(self.own, flag)
+            if chosen(self.own, flag) is True
             for uid, record in self.accounts.items()
             if chosen(record, flag) is False
         }
 
     def flags(self, verified: Mapping[str, str]) -> dict[Flag, bool]:
-        """Whether the address gets each kind of mail.
+        """Return whether the address gets each kind of email.
 
         `verified` are the verified addresses of the users that `doubtful` names.
         """
         return {flag: self._flag(flag, verified) for flag in Flag}
 
     def ask(self, accounts: Accounts) -> dict[Flag, bool]:
-        """The same, by asking for those addresses where there are any."""
+        """Return the same, and look up the verified addresses only if they matter."""
         uids = self.doubtful()
         return self.flags(accounts.verified_addresses(uids) if uids else {})
 
     def _flag(self, flag: Flag, verified: Mapping[str, str]) -> bool:
-        if _is_off(self.own, flag):
+        if self.is_off(flag):
             return False
-        if _is_on(self.own, flag):
-            counted = {
-                uid: it for uid, it in self.accounts.items() if has_verified(verified, uid, it)
-            }
-            return not _is_off(counted, flag)
-        return not _is_off({**self.accounts, **self.relatives}, flag)
+        is_chosen = chosen(self.own, flag) is True
+        return not any(
+            chosen(it, flag) is False and (not is_chosen or has_verified(verified, uid, it))
+            for uid, it in self.accounts.items()
+        )
+
+    def _is_off_earlier(self, flag: Flag) -> bool:
+        is_chosen_since = _is_for_address(self.own, flag) or _is_for_address(self.earlier, flag)
+        return chosen(self.earlier, flag) is False and not is_chosen_since
 
 
-def _with(records: Records, choices: Mapping[Flag, bool]) -> Records:
-    return {uid: {**it, PREFERENCES: {**_stored(it), **choices}} for uid, it in records.items()}
+def _with(record: Mapping[str, Any], choices: Mapping[Flag, bool]) -> dict[str, Any]:
+    stored = record.get(PREFERENCES)
+    kept = stored if isinstance(stored, Mapping) else {}
+    return {**record, PREFERENCES: {**kept, **with_choices(record, choices)}}
 
 
-def _is_off(records: Records, flag: Flag) -> bool:
-    return any(chosen(record, flag) is False for record in records.values())
-
-
-def _is_on(records: Records, flag: Flag) -> bool:
-    return any(chosen(record, flag) is True for record in records.values())
+def _is_for_address(record: Mapping[str, Any], flag: Flag) -> bool:
+    exact = record.get(CHOSEN_FOR_ADDRESS)
+    return isinstance(exact, Mapping) and exact.get(flag) is True

@@ -1,149 +1,188 @@
 """User records in Firestore: `users/{uid}` (design 4)."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from functions.firestore.model import Document, Documents, Merge, time
+from functions.email_address import is_guest_uid
+from functions.firestore.model import (
+    ChangedMeanwhileError,
+    Document,
+    Documents,
+    Merge,
+    time,
+    write_as_read,
+)
 from functions.ports import Accounts
 from functions.preferences.preferences import (
     ACCOUNTS,
     CHOSEN_AT,
+    CHOSEN_FOR_ADDRESS,
     MAX_ACCOUNTS,
     PREFERENCES,
-    UNREACHABLE,
     UNREACHABLE_UNTIL,
     AddressRecords,
     Flag,
+    Records,
     account_ids,
+    accounts_to_list,
     address_record_id,
     chosen,
-    listed_in,
-    own_record_id,
+    earlier_record_id,
+    has_verified,
+    with_choices,
 )
-from functions.wall.address import is_guest_uid
 
 CALL_SECONDS: Final = 10.0
 """Limit of one call with its retries; a person is waiting."""
 
-_FIELDS: Final = ("email", PREFERENCES, ACCOUNTS, UNREACHABLE)
+FIELDS: Final = ("email", PREFERENCES, ACCOUNTS, CHOSEN_FOR_ADDRESS, UNREACHABLE_UNTIL)
+"""The fields that decide about emails."""
 
 
 @dataclass(frozen=True, slots=True)
 class UserStore:
-    """Reads and writes user records."""
+    """Reads and writes user records; `auth` of its methods knows who has verified an address."""
 
     documents: Documents
 
-    def find(self, uid: str, box: str | None = None) -> AddressRecords:
-        """The records of the address that a link is about: one read, and one of further records.
+    def find(self, auth: Accounts, uid: str, other: str | None = None) -> AddressRecords:
+        """Return the records of the address that a link is about.
 
-        `uid` is the account that the link names, or the record of the address; `box` is the record
-        of the mailbox. Links without `box` are about the mailbox of the account, or of `uid`.
+        `uid` is the record of the address, and `other` an account that had it. Links of earlier
+        releases have the record of the mailbox as `other`, and these and the links of apps may
+        have an account as `uid`. A link with only an account is about the account only, unless
+        the account has verified its address: anyone may create an account with any address.
         """
+        if is_guest_uid(uid):
+            return self.of_address(uid, other)
+        box = other
         records = self._read({uid, box or uid})
-        is_account = not is_guest_uid(uid)
+        account = records.get(uid, {})
+        address, earlier = address_record_id(account), earlier_record_id(account)
         if box is None:
-            box = address_record_id(records.get(uid)) if is_account else uid
-            if box is None:
-                return AddressRecords(named=uid, accounts={uid: records.get(uid, {})})
-            records |= self._read([box])
-        address = box
-        if not is_account:
-            address = uid
-        elif address_record_id(records.get(uid)) == box:
-            address = own_record_id(records[uid])
-        listed = account_ids(records.get(box))
-        records |= self._read({address, *listed} - {uid, box})
-        own = {box: records.get(box, {})} | {key: records[key] for key in records if key == address}
-        others = {key: record for key, record in records.items() if key not in own}
-        return AddressRecords.of(box, address, own, others, named=uid)
+            if not address or not has_verified(auth.verified_addresses([uid]), uid, account):
+                return AddressRecords(accounts={uid: account})
+        elif earlier != box:  # the account was deleted, or has another address by now
+            return self._with_accounts(box, records, is_of_mailbox=True)
+        assert address is not None  # noqa: S101 - as `earlier` is the record of an address
+        return self._with_accounts(address, records, earlier=earlier)
+
+    def of_address(self, uid: str, other: str | None = None) -> AddressRecords:
+        """Return the records of the address whose record has the id `uid`; see `find`."""
+        box = other if other and is_guest_uid(other) else None
+        return self._with_accounts(uid, self._read({uid, other or uid}), earlier=box)
+
+    def _with_accounts(
+        self,
+        address: str,
+        records: Records,
+        *,
+        earlier: str | None = None,
+        is_of_mailbox: bool = False,
+    ) -> AddressRecords:
+        """Return the records of `address`, and read what `records` lacks."""
+        own_records = {address, earlier or address}
+        records = {**records, **self._read(own_records - records.keys())}
+        listed = {uid for key in own_records for uid in account_ids(records.get(key))}
+        accounts = {**records, **self._read(listed - records.keys())}
+        return AddressRecords(
+            id=address,
+            own=records.get(address, {}),
+            earlier=records.get(earlier, {}) if earlier and earlier != address else {},
+            accounts={
+                uid: account
+                for uid, account in accounts.items()
+                if not is_guest_uid(uid) and address_record_id(account) == address
+            },
+            is_of_mailbox=is_of_mailbox,
+        )
+
+    def is_off(self, record_id: str, flag: Flag) -> bool:
+        """Return whether the record of an address has the flag off: one read."""
+        return chosen(self._read([record_id]).get(record_id), flag) is False
 
     def choose(
         self, of: AddressRecords, choices: Mapping[Flag, bool], at: datetime
     ) -> AddressRecords:
         """Set some flags in all records of an address, and leave all other fields alone.
 
-        Accounts with another address of the mailbox only have flags turned off. A guest who turns
-        recaps on is mailed again, even after a hard bounce, at each address of the mailbox.
+        A guest who turns recaps on is mailed again, even after a hard bounce.
 
         Returns:
             The records with these flags, without another read.
         """
-        off = {flag: value for flag, value in choices.items() if not value}
-        is_reached = bool(choices.get(Flag.RECAP))
-        bounced = {uid for record in of.own.values() for uid in listed_in(record, UNREACHABLE)}
-        reached = [UNREACHABLE_UNTIL, UNREACHABLE] if is_reached else []
-        self._write(
-            *(_merge(uid, choices, at, delete=reached) for uid in of.own),
-            *(_merge(uid, choices, at) for uid in of.accounts),
-            *(_merge(uid, off, at) for uid in of.relatives if off),
-            *(
-                Merge(_path(uid), delete=[UNREACHABLE_UNTIL])
-                for uid in sorted(bounced - of.own.keys())
-                if is_reached
-            ),
-        )
+        reached = [UNREACHABLE_UNTIL] if choices.get(Flag.RECAP) else []
+        is_exact = not of.is_of_mailbox
+        own = [_merge(of.id, of.own, choices, at, is_exact=is_exact, delete=reached)]
+        accounts = (_merge(uid, it, choices, at) for uid, it in of.accounts.items())
+        self._write(*(own if of.id else []), *accounts)
         return of.changed(choices)
 
-    def free(self, box: str, uid: str, on: Collection[Flag], at: datetime) -> None:
-        """Turn flags of a mailbox on that its owner turned on in the account `uid` at that time.
+    def free(
+        self,
+        auth: Accounts,
+        uid: str,
+        account: Mapping[str, Any],
+        on: Collection[Flag],
+        at: datetime,
+    ) -> None:
+        """Turn flags of an address on that its owner turned on in the account at that time.
 
         A later choice by a link stays, and so does a complaint.
         """
-        own = self.find(uid, box).own
+        record_id, earlier_id = address_record_id(account), earlier_record_id(account)
+        if not record_id or not earlier_id:
+            return
+        if not has_verified(auth.verified_addresses([uid]), uid, account):
+            return
+        earlier = {} if earlier_id == record_id else self._read([earlier_id]).get(earlier_id, {})
 
         def decide(current: Document | None) -> Sequence[Merge]:
             record = current.fields if current else {}
             later = time(record.get(CHOSEN_AT))
             if later and at <= later:
                 return []
-            records = {**own, box: record}
-            is_off = any(chosen(it, flag) is False for it in records.values() for flag in on)
-            choices = dict.fromkeys(on, True)
-            return [_merge(key, choices, at) for key in records] if is_off else []
-
-        self.documents.transact(_path(box), decide)
-
-    def mark_unreachable(self, uid: str, until: datetime, mailbox: str | None = None) -> None:
-        """Note that the address of this record accepts no mail (see `UNREACHABLE_UNTIL`).
-
-        The record `mailbox` lists it, because the links in mails lead there.
-        """
-        writes = [Merge(_path(uid), {UNREACHABLE_UNTIL: until})]
-        if mailbox not in (None, uid):
-            writes.append(Merge(_path(mailbox), {(UNREACHABLE, uid): True}))
-        self._write(*writes)
-
-    def list_account(self, box: str, uid: str, accounts: Accounts) -> None:
-        """List the account `uid` in the record of its mailbox: a read, and a write if it is new.
-
-        In a full list a verified account takes the place of an account that is not.
-        """
-        listed = account_ids(self._read([box]).get(box))
-        if uid in listed:
-            return
-        if len(listed) < MAX_ACCOUNTS:
-            self._write(Merge(_path(box), {(ACCOUNTS, uid): True}))
-            return
-        addresses = accounts.verified_addresses([uid, *listed])
-        owned = {it for it in addresses if address_record_id({"email": addresses[it]}) == box}
-        unverified = set(listed) - owned
-
-        def decide(current: Document | None) -> Sequence[Merge]:
-            ids = account_ids(current.fields if current else None)
-            if uid in ids or not unverified.intersection(ids):
+            records = AddressRecords(id=record_id, own=record, earlier=earlier)
+            if not any(records.is_off(flag) for flag in on):
                 return []
-            kept = sorted(ids, key=unverified.__contains__)[: MAX_ACCOUNTS - 1]
-            return [Merge(_path(box), {ACCOUNTS: dict.fromkeys([uid, *kept], True)})]
+            return [_merge(record_id, record, dict.fromkeys(on, True), at, is_exact=True)]
 
-        if uid in owned:
-            self.documents.transact(_path(box), decide)
+        self.documents.transact(_path(record_id), decide)
+
+    def mark_unreachable(self, uid: str, until: datetime) -> None:
+        """Record that the address of this record accepts no email (see `UNREACHABLE_UNTIL`)."""
+        self._write(Merge(_path(uid), {UNREACHABLE_UNTIL: until}))
+
+    def list_account(self, auth: Accounts, uid: str, account: Mapping[str, Any]) -> None:
+        """List the account in the record of its address: a read, and a write if it is new.
+
+        A full list keeps the accounts that matter most (see `accounts_to_list`).
+        """
+        record_id = address_record_id(account)
+        while record_id:
+            found = self.documents.get(_path(record_id), [ACCOUNTS], seconds=CALL_SECONDS)
+            listed = account_ids(found.fields if found else None)
+            if uid in listed and len(listed) <= MAX_ACCOUNTS:
+                return
+            kept: Sequence[str] = sorted({uid, *listed})
+            if len(kept) > MAX_ACCOUNTS:
+                verified = auth.verified_addresses(kept)
+                records = {**self._read(listed), uid: account}
+                kept = accounts_to_list(record_id, records, verified)
+            if set(kept) == set(listed):
+                return
+            fields = {ACCOUNTS: dict.fromkeys(kept, True)}
+            with suppress(ChangedMeanwhileError):
+                version = found.version if found else None
+                self.documents.commit(write_as_read(_path(record_id), fields, version))
+                return
 
     def _read(self, uids: Iterable[str]) -> dict[str, Mapping[str, Any]]:
         paths = [_path(uid) for uid in sorted(uids)]
-        users = self.documents.get_all(paths, _FIELDS, seconds=CALL_SECONDS) if paths else []
+        users = self.documents.get_all(paths, FIELDS, seconds=CALL_SECONDS) if paths else []
         return {user.id: user.fields for user in users if user}
 
     def _write(self, *writes: Merge) -> None:
@@ -152,10 +191,22 @@ class UserStore:
 
 
 def _merge(
-    uid: str, choices: Mapping[Flag, bool], at: datetime, delete: Sequence[str] = ()
+    uid: str,
+    record: Mapping[str, Any],
+    choices: Mapping[Flag, bool],
+    at: datetime,
+    *,
+    is_exact: bool | None = None,
+    delete: Sequence[str] = (),
 ) -> Merge:
+    """Return the write of `choices` into `record`.
+
+    `is_exact` says whether they are for this address only; None for an account.
+    """
     fields: dict[str | tuple[str, str], Any] = {CHOSEN_AT: at}
-    fields |= {(PREFERENCES, flag.value): value for flag, value in choices.items()}
+    fields |= {(PREFERENCES, name): value for name, value in with_choices(record, choices).items()}
+    if is_exact is not None:
+        fields |= {(CHOSEN_FOR_ADDRESS, flag.value): is_exact for flag in choices}
     return Merge(_path(uid), fields, delete=delete)
 
 

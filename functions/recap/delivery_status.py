@@ -18,6 +18,7 @@ from typing import Final, NamedTuple, Self
 
 from functions import log
 from functions.call.arguments import is_document_id
+from functions.email_address import address_hash, guest_uid, identity
 from functions.firestore.model import (
     ChangedMeanwhileError,
     Documents,
@@ -31,7 +32,6 @@ from functions.ports import Clock, InParallel
 from functions.preferences.preferences import UNREACHABLE_FOR, Flag
 from functions.preferences.user_store import UserStore
 from functions.recap.ledger.batch import Batch, RecapKey
-from functions.wall.address import address_hash, guest_uid, mailbox, normalised
 
 # The prefix keeps the labels apart from the mail service's own fields.
 _EVENT: Final = "wall_event"
@@ -94,7 +94,7 @@ class StoredStatuses:
     Attributes:
         sent_to: Who may have a mail of the requested batches, by batch number.
         statuses: The statuses by guest id.
-        complaints: The mailboxes that complained, as hashes.
+        complaints: The guests who complained, by id.
         version: None before the first status.
     """
 
@@ -152,8 +152,8 @@ _WITH_EFFECT: Final = DeliveryStatus.UNWELCOME | DeliveryStatus.UNREACHABLE
 
 MANY_COMPLAINTS_PER_THOUSAND: Final = 3
 MANY_COMPLAINTS: Final = 4
-"""Mailboxes that complained of a recap. Large mailbox providers refuse a sender from 3 in 1,000 on,
-and all tenants send from one domain."""
+"""Addresses that complained about a recap. Large mailbox providers refuse a sender from 3 in 1,000
+on, and all tenants send from one domain."""
 
 _PAUSES: Final = (0.05, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0, 1.0, 1.0)
 """Seconds between tries while several requests write about one recap. Each time one succeeds."""
@@ -165,11 +165,10 @@ class StillBusyError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Report:
-    """Everything that one request reports about one mail; `mailbox` is a hash."""
+    """Everything that one request reports about one email."""
 
     labels: MailLabels
     status: DeliveryStatus
-    mailbox: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,9 +234,7 @@ class MailEvents:
         )
         change = Tally.of(changed.values()) - Tally.of(known.values())
         complaints = found.complaints | {
-            reports[guest].mailbox
-            for guest, facts in new.items()
-            if DeliveryStatus.COMPLAINED in facts
+            guest for guest, facts in new.items() if DeliveryStatus.COMPLAINED in facts
         }
         if complaints > found.complaints:
             self._alert(key, len(complaints))
@@ -245,7 +242,7 @@ class MailEvents:
         self.statuses.save(key, stored, change)
 
     def _alert(self, key: RecapKey, complained: int) -> None:
-        """Log a recap of which many mailboxes have complained (spec 8)."""
+        """Log a recap about which many addresses have complained (spec 8)."""
         tenant_id, sent = self.statuses.tenant_and_sent(key)
         many = complained * 1000 >= MANY_COMPLAINTS_PER_THOUSAND * sent
         if many and complained >= MANY_COMPLAINTS:
@@ -260,11 +257,11 @@ class MailEvents:
 
     def _have_effect(self, report: _Report, new: DeliveryStatus) -> None:
         now = self.clock.now()
-        address, box = guest_uid(report.labels.guest_id), guest_uid(report.mailbox)
+        address = guest_uid(report.labels.guest_id)
         if DeliveryStatus.UNWELCOME in new:
-            self.users.choose(self.users.find(address, box), {Flag.RECAP: False}, now)
+            self.users.choose(self.users.of_address(address), {Flag.RECAP: False}, now)
         if DeliveryStatus.UNREACHABLE in new:
-            self.users.mark_unreachable(address, now + UNREACHABLE_FOR, box)
+            self.users.mark_unreachable(address, now + UNREACHABLE_FOR)
 
 
 def _changed(found: StoredStatuses, reports: Mapping[str, _Report]) -> dict[str, DeliveryStatus]:
@@ -280,7 +277,7 @@ def _changed(found: StoredStatuses, reports: Mapping[str, _Report]) -> dict[str,
 def _unwelcome_notices(events: Iterable[TrackingEvent]) -> set[str]:
     """Hashes of the addresses whose owners want no more notices, or cannot get any."""
     unwelcome = (event for event in events if event.status & _WITH_EFFECT)
-    hashes = ((address_hash(normalised(event.address)), event.labels) for event in unwelcome)
+    hashes = ((address_hash(identity(event.address)), event.labels) for event in unwelcome)
     return {address for address, labels in hashes if labels.get(NOTICE_LABEL) == address}
 
 
@@ -288,10 +285,10 @@ def _by_recap(events: Iterable[TrackingEvent]) -> Mapping[RecapKey, Mapping[str,
     recaps: dict[RecapKey, dict[str, _Report]] = defaultdict(dict)
     for event in events:
         labels = MailLabels.read(event.labels)
-        if labels is None or labels.guest_id != address_hash(normalised(event.address)):
+        if labels is None or labels.guest_id != address_hash(identity(event.address)):
             continue
         reports = recaps[labels.key]
         earlier = reports.get(labels.guest_id)
         status = event.status | earlier.status if earlier else event.status
-        reports[labels.guest_id] = _Report(labels, status, address_hash(mailbox(event.address)))
+        reports[labels.guest_id] = _Report(labels, status)
     return recaps

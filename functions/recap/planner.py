@@ -15,6 +15,7 @@ from functions.ports import Accounts, Clock, Random
 from functions.preferences.preferences import SkipReason
 from functions.recap.audience.guests import (
     Audience,
+    Guest,
     GuestStore,
     least_recently_mailed_first,
     standing,
@@ -25,7 +26,7 @@ from functions.recap.ledger.recap_store import Lock, RecapStore
 from functions.recap.limits import Counted, RecapLimits
 from functions.recap.mail.composer import Composer, Recipient
 from functions.recap.recap_arguments import Mode, RecapArguments
-from functions.recap.report import Report
+from functions.recap.report import ADDRESSES_OF_A_MAILBOX, Report
 from functions.wall.wall_event import WallEvent
 
 
@@ -61,6 +62,7 @@ class Gathered:
         eligible = [
             guest for guest in guests if others.recaps_of(guest.mailbox) < limits.per_address
         ]
+        eligible, crowded = _within_mailboxes(eligible)
         mails = limits.mails(others)
         reasons = Counter(skipped.values())
         unwilling = audience.invalid + reasons[SkipReason.OPTED_OUT]
@@ -69,8 +71,9 @@ class Gathered:
             recipients=[guest.id for guest in eligible[:mails]],
             skipped=unwilling,
             bounced=bounced,
-            left=max(len(eligible) - mails, 0),
-            over_limit=len(guests) - len(eligible),
+            left=max(len(eligible) - mails, 0) + crowded,
+            crowded=crowded,
+            over_limit=len(guests) - len(eligible) - crowded,
             tenant_limited=mails < min(limits.per_call, len(eligible)),
             not_new=not_new,
             hidden_hosts=audience.hidden_hosts,
@@ -146,9 +149,7 @@ class Gathered:
         return {
             guest.id: Recipient(
                 guest,
-                links.sign(accounts.get(guest.id, guest.own_uid), guest.uid)
-                if signed
-                else links.of_nobody(),
+                links.sign(guest.uid, accounts.get(guest.id)) if signed else links.of_nobody(),
             )
             for guest in chosen.values()
         }
@@ -209,9 +210,7 @@ class Planner:
         )
         for photo in self.guests.approved_photos(arguments.event_id):
             audience.add(photo)
-        skip_reasons, accounts = standing(
-            self.guests, audience.guests, self.clock.now(), self.accounts
-        )
+        skipped, accounts = standing(self.guests, audience.guests, self.clock.now(), self.accounts)
         logo = logo_address(event.logo_url)
         is_shown = logo is not None and self.hosts.allow(logo)
         return Gathered(
@@ -219,12 +218,24 @@ class Planner:
             event=event,
             arguments=arguments,
             audience=audience,
-            skip_reasons=skip_reasons,
+            skip_reasons=skipped,
             accounts=accounts,
             sent_at={} if first else self.recaps.sent_at(arguments.event_id),
             logo_url=logo if is_shown else None,
             hidden_logo=host_of(logo) if logo and not is_shown else "",
         )
+
+
+def _within_mailboxes(guests: Iterable[Guest]) -> tuple[list[Guest], int]:
+    """Return the guests without those beyond `ADDRESSES_OF_A_MAILBOX`, and how many these are."""
+    mailboxes, within, crowded = Counter[str](), list[Guest](), 0
+    for guest in guests:
+        mailboxes[guest.mailbox] += 1
+        if mailboxes[guest.mailbox] <= ADDRESSES_OF_A_MAILBOX:
+            within.append(guest)
+        else:
+            crowded += 1
+    return within, crowded
 
 
 def _why_nobody(audience: Audience, skipped: int, not_new: int) -> str:

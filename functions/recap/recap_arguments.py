@@ -15,8 +15,8 @@ from functions.call.arguments import (
     time_argument,
 )
 from functions.call.errors import refuse
+from functions.email_address import deliverable
 from functions.mail.text import one_line, paragraph
-from functions.wall.address import deliverable
 
 SUBJECT_CHARACTERS: Final = 200
 MESSAGE_CHARACTERS: Final = 4000

@@ -12,6 +12,10 @@ from functions.recap.ledger.batch import Batch, BatchState, Counts, RecapKey, Re
 
 HOSTS_NAMED: Final = 5
 
+ADDRESSES_OF_A_MAILBOX: Final = 100
+"""Addresses of one mailbox that a recap is sent to. Without a bound, 1,000 photos with addresses
+such as `ann+1@example.com` would send one person 1,000 emails."""
+
 
 @dataclass(frozen=True, slots=True)
 class RecapResult:
@@ -37,6 +41,7 @@ class Report:
         skipped: Guests who had opted out before the batches were planned, or have no valid address.
         bounced: Guests whose address has sent a mail back for good.
         left: Guests who are in no batch, and the first of the next recap.
+        crowded: Guests among them whose mailbox has as many addresses as one recap mails.
         over_limit: Guests whose mailbox had the tenant's maximum of recaps today.
         tenant_limited: Whether the tenant's maximum of mails today is below the number of guests.
         not_new: Guests who had a recap of this event and get no second one now.
@@ -55,6 +60,7 @@ class Report:
     skipped: int = 0
     bounced: int = 0
     left: int = 0
+    crowded: int = 0
     over_limit: int = 0
     tenant_limited: bool = False
     not_new: int = 0
@@ -182,6 +188,8 @@ def _notes(report: Report) -> list[str]:
         "(RECAP_MAILS_PER_DAY).": report.tenant_limited,
         f"{report.not_new} guests have had a recap of this event before: this one goes to guests "
         "without one alone.": report.not_new and not report.why_nobody,
+        f"A recap is sent to at most {ADDRESSES_OF_A_MAILBOX} addresses of one mailbox, such as "
+        f"ann+1@example.com and ann+2@example.com; {report.crowded} more are left.": report.crowded,
         f"{report.left} guests are left; the next recap, possible {when} 24 hours, goes to them "
         "first (with onlyNew, only to guests without one).": report.left,
         _hidden(report.hidden_hosts): report.batches.sent,

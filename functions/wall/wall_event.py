@@ -6,8 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Self
 
+from functions.email_address import identity
 from functions.firestore.model import status, text, time
-from functions.wall.address import normalised
 
 
 class EventStatus(StrEnum):
@@ -117,5 +117,5 @@ class Photo:
 
     @property
     def guest(self) -> str | None:
-        """The uploader's e-mail address, trimmed and case-folded; None where none was left."""
-        return normalised(self.uploader_email or "") or None
+        """The identity of the uploader's email address, or None without an address."""
+        return identity(self.uploader_email or "") or None

@@ -13,11 +13,18 @@ from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from functions.email_address import (
+    address_hash,
+    deliverable,
+    guest_uid,
+    identity,
+    mailbox,
+    spellings,
+)
 from functions.firestore.model import Document, Documents, Query
 from functions.mail.text import plain, shortened
 from functions.ports import Accounts, InParallel
 from functions.preferences.preferences import (
-    ACCOUNTS,
     AddressRecords,
     SkipReason,
     account_ids,
@@ -25,6 +32,7 @@ from functions.preferences.preferences import (
     is_unreachable,
     opted_out_of_recap,
 )
+from functions.preferences.user_store import FIELDS as RECORD_FIELDS
 from functions.recap.audience.photos import (
     FIELDS,
     MAIL_BYTES,
@@ -36,7 +44,6 @@ from functions.recap.audience.photos import (
     picture_of,
 )
 from functions.recap.recap_arguments import Mode
-from functions.wall.address import address_hash, deliverable, guest_uid, mailbox, normalised
 from functions.wall.wall_event import Photo
 
 NAME_CHARACTERS: Final = 40
@@ -100,15 +107,13 @@ class Guest:
 
     `id` is a hash of the address, by which the ledger knows the guest; `mailbox` is one of the
     mailbox, which several addresses may share. `first_at` is when the server got the guest's oldest
-    approved photo. `spellings` are the normalised forms of the address on photos: nearly always
-    one, two for an international domain.
+    approved photo.
     """
 
     address: str
     name: str = ""
     first_at: datetime = _LATER
     photo_count: int = 0
-    spellings: tuple[str, ...] = ()
     newest: Newest = field(default_factory=lambda: Newest(MAIL_BYTES, _NO_LIMIT))
     id: str = field(init=False)
     mailbox: str = field(init=False)
@@ -116,7 +121,7 @@ class Guest:
 
     def __post_init__(self) -> None:
         """Hash the address."""
-        self.id = address_hash(self.address.casefold())
+        self.id = address_hash(identity(self.address))
         self.mailbox = address_hash(mailbox(self.address))
 
     def count(self, photo: Photo) -> None:
@@ -129,24 +134,18 @@ class Guest:
 
     @property
     def uid(self) -> str:
-        """Id of the user record that the links in a mail to the guest lead to (design 3.53)."""
-        return guest_uid(self.mailbox)
-
-    @property
-    def own_uid(self) -> str:
-        """Id of the user record of the address itself."""
+        """Id of the user record that the links in an email to the guest lead to (design 3.53)."""
         return guest_uid(self.id)
 
     @property
-    def emails(self) -> set[str]:
-        """All forms in which accounts may have the address, that of the mailbox among them."""
-        own = self.address.casefold()
-        return {self.address, own, mailbox(self.address), *self.spellings}
+    def earlier_uid(self) -> str:
+        """Id of the record in which earlier releases kept the choices of the mailbox."""
+        return guest_uid(self.mailbox)
 
     @property
-    def uids(self) -> set[str]:
-        """Ids of all records of addresses in which the guest may have opted out."""
-        return {guest_uid(address_hash(normalised(email))) for email in self.emails}
+    def emails(self) -> set[str]:
+        """The forms in which accounts may have the address."""
+        return {self.address, *spellings(self.address)}
 
 
 @dataclass(slots=True)
@@ -178,7 +177,7 @@ class Audience:
     pictures_dropped: bool = False
     reel: Newest = field(default_factory=lambda: Newest(MAIL_BYTES, MAX_REEL))
     by_id: dict[str, Guest] = field(default_factory=dict)
-    _by_spelling: dict[str, Guest | None] = field(default_factory=dict)
+    _by_identity: dict[str, Guest | None] = field(default_factory=dict)
     _narrowed: bool = False
     _left: int = field(init=False)
 
@@ -197,12 +196,12 @@ class Audience:
         if picture and self.mode is Mode.ALL:
             rank = (photo.featured, photo.approved_at or photo.created_at)
             self.reel.add(photo.id, rank, picture)
-        spelling = photo.guest
-        if spelling is None:
+        address = photo.guest
+        if address is None:
             return
-        if spelling not in self._by_spelling:
-            self._by_spelling[spelling] = self._guest(photo.uploader_email or "", spelling)
-        guest = self._by_spelling[spelling]
+        if address not in self._by_identity:
+            self._by_identity[address] = self._guest(photo.uploader_email or "")
+        guest = self._by_identity[address]
         if guest:
             guest.count(photo)
             if picture and self.mode is Mode.PERSONAL and not self.pictures_dropped:
@@ -210,7 +209,7 @@ class Audience:
 
     def add_again(self, photo: Photo, chosen: Mapping[str, Guest]) -> None:
         """Keep the picture of a photo that was counted before, if its guest is `chosen`."""
-        guest = self._by_spelling.get(photo.guest) if photo.guest else None
+        guest = self._by_identity.get(photo.guest) if photo.guest else None
         if guest and guest.id in chosen and (picture := picture_of(photo, self.hosts)):
             self._keep(guest, photo, picture)
 
@@ -224,25 +223,21 @@ class Audience:
                 each.newest.limit(self.room, _PHOTOS_OF_MANY)
 
     def find(self, email: str) -> Guest | None:
-        """The guest with this address, in any spelling; None without such a guest."""
-        guest = self._by_spelling.get(normalised(email))
-        if guest is None and (address := deliverable(email)):
-            guest = self.by_id.get(address_hash(address.casefold()))
-        return guest
+        """Return the guest with this address, in any spelling, or None without such a guest."""
+        return self._by_identity.get(identity(email))
 
     def in_order(self) -> list[Guest]:
         """All guests with a valid address; whose first approved photo is oldest comes first."""
         return sorted(self.guests, key=lambda guest: (guest.first_at, guest.id))
 
-    def _guest(self, email: str, spelling: str) -> Guest | None:
-        address = deliverable(email.strip())
+    def _guest(self, email: str) -> Guest | None:
+        address = deliverable(email)
         if address is None:
             return None
         guest = Guest(address)
-        guest = self.by_id.setdefault(guest.id, guest)
+        self.by_id[guest.id] = guest
         if self._narrowed:
             guest.newest.limit(self.room, _PHOTOS_OF_MANY)
-        guest.spellings = (*guest.spellings, spelling)
         if len(self.by_id) > self.at_most and not self.pictures_dropped:
             self.pictures_dropped, self._narrowed = True, False
             for each in self.by_id.values():
@@ -258,7 +253,7 @@ class Audience:
     @property
     def invalid(self) -> int:
         """Number of addresses that are not valid."""
-        return sum(guest is None for guest in self._by_spelling.values())
+        return sum(guest is None for guest in self._by_identity.values())
 
 
 _RECORDS_PER_READ: Final = 500
@@ -287,10 +282,9 @@ class GuestStore:
 
     def records(self, uids: Iterable[str]) -> dict[str, Mapping[str, Any]]:
         """The existing records `users/{uid}`, by id."""
-        fields = ["emailPreferences", "unreachableUntil", ACCOUNTS, "email"]
 
         def read(page: Sequence[str]) -> Sequence[Document | None]:
-            return self.documents.get_all([f"users/{uid}" for uid in page], fields=fields)
+            return self.documents.get_all([f"users/{uid}" for uid in page], fields=RECORD_FIELDS)
 
         return self._by_id(read, uids, _RECORDS_PER_READ)
 
@@ -319,27 +313,26 @@ class GuestStore:
 def standing(
     store: GuestStore, guests: Sequence[Guest], now: datetime, of_users: Accounts
 ) -> tuple[Mapping[str, SkipReason], Mapping[str, str]]:
-    """Read the records of the addresses of guests, and of the accounts of their mailboxes.
+    """Read the records of the addresses of guests, and of the accounts with these addresses.
 
     Returns:
         Why guests get no recap; and the account that has a guest's address, the first by id of
         several. Both are by guest id.
     """
-    own = store.records({uid for guest in guests for uid in guest.uids})
+    own = store.records({uid for guest in guests for uid in (guest.uid, guest.earlier_uid)})
     accounts = store.records_with({email for guest in guests for email in guest.emails})
-    boxes = {guest.uid for guest in guests}
-    listed = {uid for box in boxes for uid in account_ids(own.get(box))}
+    listed = {uid for record in own.values() for uid in account_ids(record)}
     accounts |= store.records(listed - accounts.keys())
-    of_box: dict[str, dict[str, Mapping[str, Any]]] = defaultdict(dict)
-    for uid, record in accounts.items():
-        if box := address_record_id(record):
-            of_box[box][uid] = record
+    by_address: dict[str, dict[str, Mapping[str, Any]]] = defaultdict(dict)
+    for uid, account in accounts.items():
+        if address := address_record_id(account):
+            by_address[address][uid] = account
     records = {
-        guest.id: AddressRecords.of(
-            guest.uid,
-            guest.own_uid,
-            {uid: own[uid] for uid in guest.uids if uid in own},
-            of_box.get(guest.uid, {}),
+        guest.id: AddressRecords(
+            id=guest.uid,
+            own=own.get(guest.uid, {}),
+            earlier=own.get(guest.earlier_uid, {}) if guest.earlier_uid != guest.uid else {},
+            accounts=by_address.get(guest.uid, {}),
         )
         for guest in guests
     }
@@ -348,16 +341,15 @@ def standing(
     reasons = {
         guest.id: SkipReason.UNREACHABLE
         for guest in guests
-        if is_unreachable(own.get(guest.own_uid), now)
+        if is_unreachable(own.get(guest.uid), now)
     }
-    # Where a guest has several reasons, the guest's own choice wins.
+    # If a guest has several reasons, the guest's own choice wins.
     reasons |= {
         guest: SkipReason.OPTED_OUT
         for guest, each in records.items()
         if opted_out_of_recap(each.flags(addresses))
     }
-    named = {guest: min(each.accounts) for guest, each in records.items() if each.accounts}
-    return reasons, named
+    return reasons, {guest: min(each.accounts) for guest, each in records.items() if each.accounts}
 
 
 def least_recently_mailed_first(

@@ -20,6 +20,7 @@ from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup, escape
 
+from functions.email_address import deliverable
 from functions.links.link import PreferencesLinks
 from functions.mail.message import EVENT_NAME_CHARACTERS, Copy, EmailMessage, MailSender
 from functions.mail.text import shortened
@@ -38,7 +39,6 @@ from functions.recap.mail.layout import (
     steps,
 )
 from functions.recap.recap_arguments import Mode, RecapArguments
-from functions.wall.address import deliverable
 from functions.wall.wall_event import WallEvent
 
 PREHEADER_CHARACTERS: Final = 110

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from functions import log
+from functions.email_address import deliverable, identity, record_id
 from functions.firestore.model import Documents, text, time
 from functions.mail.message import EmailMessage, Mailer, MailSender
 from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendOutcome, Unknown
@@ -26,7 +27,6 @@ from functions.mail.text import unlinked
 from functions.mail.translation import templates_in
 from functions.ports import Clock
 from functions.rate_limit import RateLimit
-from functions.wall.address import address_hash, deliverable, guest_uid, normalised
 from functions.webhooks.deliveries.delivery import KEPT_FOR, Attempt, EndedWithin, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.endpoint_url import name_of
@@ -142,8 +142,8 @@ class Notifier:
         """The addresses that mail can go to, each once."""
         addresses: dict[str, str] = {}
         for address in filter(None, map(deliverable, notify)):
-            addresses.setdefault(normalised(address), address)
-        paths = [f"users/{guest_uid(address_hash(address))}" for address in addresses]
+            addresses.setdefault(record_id(address), address)
+        paths = [f"users/{uid}" for uid in addresses]
         records = self.documents.get_all(paths, fields=[_UNREACHABLE_UNTIL]) if paths else []
         now = self.clock.now()
         return [
@@ -155,7 +155,7 @@ class Notifier:
     def _may_get(self, tenant_id: str, address: str) -> bool:
         """Whether one more mail may go to the address; the mail is counted."""
         for of, name, at_most in (
-            ("address", normalised(address), MAILS_TO_AN_ADDRESS),
+            ("address", identity(address), MAILS_TO_AN_ADDRESS),
             ("tenant", tenant_id, MAILS_OF_A_TENANT),
         ):
             if not self.rate_limit.allows("notices", f"{of} {name}", at_most, timedelta(days=1)):

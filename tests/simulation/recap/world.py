@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 from emulator.neighbours.sendgrid import NO_ANSWER, Answer, Problem, accepted, refused
 from functions.call.caller import Caller, Role
 from functions.call.errors import CallError
+from functions.email_address import address_hash
 from functions.firestore.model import Document, Put, Query
 from functions.handlers import recap_calls
 from functions.mail.mail_status import DeliveryStatus, Tally, TrackingEvent
@@ -34,7 +35,6 @@ from functions.recap.recap_arguments import PreviewArguments, RecapArguments, Sc
 from functions.recap.report import RecapResult
 from functions.recap.schedule import task_of
 from functions.service import Service
-from functions.wall.address import address_hash
 from tests.in_memory.adapters import (
     InMemoryAccounts,
     InMemoryRandom,

@@ -7,8 +7,8 @@ from datetime import timedelta
 from itertools import pairwise
 from typing import Any, Final
 
+from functions.email_address import identity
 from functions.firestore.model import Document, Query
-from functions.wall.address import normalised
 from functions.wall.wall_event import EventStatus, Photo, PhotoStatus, WallEvent
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import read_delivery
@@ -117,7 +117,7 @@ def _messages(
         # Photos may be deleted again: a recorded milestone was reached all the same.
         if record.fields["photoId"] if record else enough:
             owed["milestone.reached", str(number)] = 1
-    for joined in {(normalised(upload.guest or ""), upload.uid) for upload in scenario.uploads}:
+    for joined in {(identity(upload.guest or ""), upload.uid) for upload in scenario.uploads}:
         owed["guest.joined", joined[0]] += 1
     expected = Counter(
         {
@@ -146,7 +146,7 @@ def _about(delivery: Delivery) -> str:
         case "milestone.reached":
             return str(data["milestone"])
         case "guest.joined":
-            return normalised(data["uploaderEmail"] or "")
+            return identity(data["uploaderEmail"] or "")
         case "event.published" | "event.archived":
             return ""
         case _:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Final, Self
 
-from functions.wall.address import normalised
+from functions.email_address import identity
 from functions.webhooks.events import EventType
 from tests.simulation.choices import Choices
 from tests.simulation.simulation import MINUTE, SECOND, START
@@ -150,7 +150,7 @@ def _upload(choices: Choices, number: int) -> Upload:
         photo_id=name,
         at=at,
         guest=guest,
-        uid=normalised(guest) if guest else choices.pick(f"{name} uid", _UIDS),
+        uid=identity(guest) if guest else choices.pick(f"{name} uid", _UIDS),
         status=choices.pick(f"{name} status", ("pending", "pending", "approved")),
         moderated=moderated,
         moderated_at=at + choices.between(f"{name} moderated at", 1, 20 * SECOND),

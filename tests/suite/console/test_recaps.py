@@ -3,9 +3,9 @@
 from datetime import UTC, datetime, timedelta
 
 from emulator.mailbox import Mailbox
+from functions.email_address import address_hash, guest_uid
 from functions.mail.mail_status import DeliveryStatus
 from functions.recap.delivery_status import entries_of
-from functions.wall.address import address_hash, guest_uid
 from tests.suite.console.conftest import Browser, Login
 from tests.suite.walls import Wall
 

@@ -3,7 +3,7 @@
 from google.cloud import firestore
 
 from emulator.watching import Found, wait_for
-from functions.wall.address import address_hash, guest_uid
+from functions.email_address import address_hash, guest_uid
 
 
 def test_an_account_is_found_whatever_the_case_of_its_address(

@@ -11,11 +11,11 @@ from google.cloud import firestore
 from werkzeug.test import EnvironBuilder
 
 from bench.costs import COSTS
+from functions.email_address import record_id
 from functions.handlers import preference_calls
 from functions.links.token import Scope, TokenKeys
 from functions.process import CLOCK
 from functions.service import Service
-from functions.wall.address import address_hash, guest_uid
 from tests.suite.operations import Operations, counting_service, link_call
 
 
@@ -27,23 +27,23 @@ def service(counted: Operations) -> Service:
 
 @pytest.fixture
 def ids(record: firestore.DocumentReference) -> tuple[str, str]:
-    """The ids in a link of a recap to an account that the trigger has listed."""
+    """The record and the account in a link of a recap; the trigger has listed the account."""
     email = f"{record.id}@example.com"
-    box = record.parent.document(guest_uid(address_hash(email)))
-    box.set({"accounts": {record.id: True}})
+    own = record.parent.document(record_id(email))
+    own.set({"accounts": {record.id: True}})
     record.set({"email": email})
-    return record.id, box.id
+    return own.id, record.id
 
 
 def test_a_look_up(
     ids: tuple[str, str], keys: TokenKeys, client: str, counted: Operations, service: Service
 ) -> None:
-    """A look-up is one write that counts the call, and one read of account and mailbox."""
-    token = keys.issue(ids[0], CLOCK.now(), box=ids[1])
+    """A look-up is one write that counts the call, and one read of account and address."""
+    token = keys.issue(ids[0], CLOCK.now(), account=ids[1])
     answer = preference_calls.get_email_preferences(
         service, link_call("getEmailPreferences", client, token=token)
     )
-    assert answer["email"] == f"{ids[0]}@example.com"
+    assert answer["email"] == f"{ids[1]}@example.com"
     assert counted.calls == Counter({"Commit": 1, "BatchGetDocuments": 1})
     assert counted.cost() == COSTS["a look-up of preferences"]
 
@@ -51,8 +51,8 @@ def test_a_look_up(
 def test_an_update(
     ids: tuple[str, str], keys: TokenKeys, client: str, counted: Operations, service: Service
 ) -> None:
-    """An update is counted, one read of account and mailbox, and one write of both."""
-    token = keys.issue(ids[0], CLOCK.now(), box=ids[1])
+    """An update is counted, one read of account and address, and one write of both."""
+    token = keys.issue(ids[0], CLOCK.now(), account=ids[1])
     wanted = link_call("updateEmailPreferences", client, token=token, preferences={"recap": False})
     preference_calls.update_email_preferences(service, wanted)
     assert counted.calls == Counter({"Commit": 2, "BatchGetDocuments": 1})
@@ -62,12 +62,12 @@ def test_an_update(
 def test_a_click_that_is_repeated(
     ids: tuple[str, str], keys: TokenKeys, counted: Operations, service: Service
 ) -> None:
-    """The first click writes account and mailbox; each further click writes the mailbox alone."""
-    token = keys.issue(ids[0], CLOCK.now(), Scope.UNSUBSCRIBE, box=ids[1])
+    """The first click writes the record and the account; each further click is one read."""
+    token = keys.issue(ids[0], CLOCK.now(), Scope.UNSUBSCRIBE, account=ids[1])
     builder = EnvironBuilder(
         method="POST", query_string={"token": token}, data={"List-Unsubscribe": "One-Click"}
     )
-    for reads, writes in ((2, 2), (2, 1)):
+    for reads, writes in ((3, 2), (1, 0)):
         answer = preference_calls.unsubscribe(service, flask.Request(builder.get_environ()))
         assert (answer.status_code, counted.reads, counted.writes) == (200, reads, writes)
         counted.clear()

@@ -10,11 +10,11 @@ import pytest
 from bench.costs import COSTS
 from emulator import certificates
 from emulator.mailbox import PORT, EventWebhook, Mailbox
+from functions.email_address import address_hash
 from functions.mail.mail_status import DeliveryStatus, TrackingEvent
 from functions.process import CLOCK
 from functions.recap.delivery_status import MailLabels
 from functions.recap.ledger.batch import RecapKey, plan
-from functions.wall.address import address_hash
 from tests.suite.call import Answer, url
 from tests.suite.operations import Operations, counting_service
 from tests.suite.walls import Wall

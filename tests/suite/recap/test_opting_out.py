@@ -6,7 +6,7 @@ from collections.abc import Callable
 from google.cloud import firestore
 
 from emulator.mailbox import Mailbox
-from functions.wall.address import address_hash
+from functions.email_address import address_hash
 from tests.suite.call import Answer
 from tests.suite.preferences.test_browser import FRESH, RECAP, SITE, Browse
 from tests.suite.walls import Wall

@@ -10,7 +10,8 @@ from typing import Any, Final
 import pytest
 from google.cloud import firestore
 
-from functions.wall.address import address_hash, guest_uid
+from functions.email_address import record_id
+from functions.preferences.preferences import MAX_ACCOUNTS
 from ops import adopting
 from tests.suite.wall.conftest import scan
 
@@ -22,7 +23,7 @@ OFF: Final = {"lifecycle": False, "recap": False, "marketing": False}
 
 def record_of(address: str) -> str:
     """Path of the record of an address."""
-    return f"users/{guest_uid(address_hash(address))}"
+    return f"users/{record_id(address)}"
 
 
 def put(database: firestore.Client, documents: dict[str, Any]) -> None:
@@ -34,9 +35,9 @@ def put(database: firestore.Client, documents: dict[str, Any]) -> None:
 
 
 def test_accounts_are_listed_once(operator: Operator, database: Any) -> None:
-    """The record of each mailbox lists its accounts; a second run does nothing."""
+    """The record of each address lists its accounts; a second run does nothing."""
     users: dict[str, Any] = {
-        "users/u1": {"email": " Ann@Example.com", "plan": 1},
+        "users/u1": {"email": " Ann@Example.com\u200b", "plan": 1},
         "users/u2": {"email": "bob@example.com"},
         "users/u3": {"email": "ann+party@example.com"},
         "users/u4": {"email": "c.a.t@googlemail.com"},
@@ -50,16 +51,17 @@ def test_accounts_are_listed_once(operator: Operator, database: Any) -> None:
 
     status, said, _ = operator(adopting.main, "--dry-run")
     assert (status, scan(database)) == (0, before)
-    assert "would be recorded: 3" in said
+    assert "would be recorded: 4" in said
 
     status, said, _ = operator(adopting.main)
-    assert (status, "recorded: 3" in said) == (0, True)
+    assert (status, "recorded: 4" in said) == (0, True)
     after = scan(database)
-    accounts = {"u0": True, "u1": True, "u3": True}
+    accounts = {"u0": True, "u1": True}
     assert after == before | {
         record_of("ann@example.com"): {"emailPreferences": {"recap": False}, "accounts": accounts},
         record_of("bob@example.com"): {"accounts": {"u2": True}},
-        record_of("cat@gmail.com"): {"accounts": {"u4": True}},
+        record_of("ann+party@example.com"): {"accounts": {"u3": True}},
+        record_of("c.a.t@googlemail.com"): {"accounts": {"u4": True}},
     }
 
     assert "Everything is recorded." in operator(adopting.main)[1]
@@ -92,10 +94,10 @@ def test_photos_of_an_app_with_other_names_are_copied(database: firestore.Client
 
 
 def test_opt_outs_of_a_file(operator: Operator, database: Any, tmp_path: Path) -> None:
-    """An opt-out stands in the record of the mailbox, and in that of its account."""
+    """An opt-out stands in the record of the address, and in that of its account."""
     put(database, {"users/u1": {"email": "Ann@example.com", "emailPreferences": {"recap": False}}})
     path = tmp_path / "opt-outs.csv"
-    path.write_text("\ufeffaddress,what\nANN+news@example.com, marketing\nnew@example.com,ALL\n\n")
+    path.write_text("\ufeffaddress,what\nANN@example.com, marketing\nnew@example.com,ALL\n\n")
     assert operator(adopting.main, f"--optouts={path}")[0] == 0
     after = scan(database)
     assert after["users/u1"]["emailPreferences"] == {"recap": False, "marketing": False}
@@ -108,13 +110,107 @@ def test_opt_outs_of_a_file(operator: Operator, database: Any, tmp_path: Path) -
     assert scan(database) == after
 
 
-@pytest.mark.parametrize("line", ["ann@example.com", "ann@example.com,news", "ann,recap"])
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "<ann@example.com>",
+        "mailto:ann@example.com",
+        "MAILTO:Ann@example.com?subject=out",
+        "ann@example.com;",
+        "ann@example.com ; ",
+        "'ann@example.com'",
+        '"""ann@example.com"""',
+        "\u201cann@example.com\u201d",
+        "Ann Lee <ann@example.com>;",
+        "<mailto:ann@example.com>",
+        "\u200bann@example.com\u00ad",
+        "'<Ann@Example.com>',",
+    ],
+)
+def test_an_address_in_the_form_of_an_export(
+    operator: Operator, database: Any, tmp_path: Path, cell: str
+) -> None:
+    """Programs export addresses with brackets, quotes and separators."""
+    path = tmp_path / "opt-outs.csv"
+    path.write_text(f"{cell.removesuffix(',')},recap\n")
+    assert operator(adopting.main, f"--optouts={path}")[0] == 0
+    assert scan(database) == {record_of("ann@example.com"): {"emailPreferences": {"recap": False}}}
+
+
+@pytest.mark.parametrize(
+    ("email", "other"),
+    [
+        ("mike@example.com", "mi\u212ae@example.com"),
+        ("ana@strasse.example", "ana@stra\u00dfe.example"),
+        ("ann@example.com", "ann+x@example.com"),
+        ("annlee@gmail.com", "ann.lee@gmail.com"),
+    ],
+)
+def test_an_opt_out_is_of_nobody_else(
+    operator: Operator, database: Any, tmp_path: Path, email: str, other: str
+) -> None:
+    """A text that looks like the address, a tag or a dot is another person's."""
+    put(database, {"users/u1": {"email": other}})
+    path = tmp_path / "opt-outs.csv"
+    path.write_text(f"{email},recap\n", encoding="utf-8")
+    assert operator(adopting.main, f"--optouts={path}")[0] == 0
+    assert scan(database) == {
+        "users/u1": {"email": other},
+        record_of(other): {"accounts": {"u1": True}},
+        record_of(email): {"emailPreferences": {"recap": False}},
+    }
+
+
+@pytest.mark.parametrize("stored", ["no", 0, [], False])
+def test_preferences_that_are_no_map_stay_off(
+    operator: Operator, database: Any, tmp_path: Path, stored: object
+) -> None:
+    """They count as off already."""
+    put(database, {"users/u1": {"email": "ann@example.com", "emailPreferences": stored}})
+    path = tmp_path / "opt-outs.csv"
+    path.write_text("ann@example.com,recap\n")
+    assert operator(adopting.main, f"--optouts={path}")[0] == 0
+    assert scan(database)["users/u1"]["emailPreferences"] == stored
+
+
+def test_a_record_lists_twenty_accounts(operator: Operator, database: Any) -> None:
+    """An earlier release listed 99 of a mailbox; opt-outs stay in the list."""
+    uids = [f"u{number:02}" for number in range(MAX_ACCOUNTS + 5)]
+    users: dict[str, Any] = {f"users/{uid}": {"email": "ann@example.com"} for uid in uids}
+    users["users/z"] = {"email": "Ann@example.com", "emailPreferences": {"lifecycle": False}}
+    users["users/t"] = {"email": "ann+t@example.com"}
+    listed = dict.fromkeys([*uids, "t", "gone"], True)
+    put(database, users | {record_of("ann@example.com"): {"accounts": listed}})
+    assert operator(adopting.main)[0] == 0
+    after = scan(database)
+    accounts = after[record_of("ann@example.com")]["accounts"]
+    assert accounts.keys() == {"z", *uids[: MAX_ACCOUNTS - 1]}
+    assert after[record_of("ann+t@example.com")] == {"accounts": {"t": True}}
+    assert "Everything is recorded." in operator(adopting.main)[1]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ann@example.com",
+        "ann@example.com,news",
+        "ann,recap",
+        "ann@example.com;recap",
+        "ann@example.com bob@example.com,recap",
+        "ann@example,com,recap",
+        "an\u200bn@example.com,recap",
+        "ann@example.com (Ann),recap",
+        "<ann@example.com,recap",
+        "mailto:,recap",
+        "ann@@example.com,recap",
+    ],
+)
 def test_a_line_that_cannot_be_read(
     operator: Operator, database: Any, tmp_path: Path, line: str
 ) -> None:
     """A line that cannot be read is named before anything is written."""
     path = tmp_path / "opt-outs.csv"
-    path.write_text(f"address,what\nbob@example.com,all\n{line}\n")
+    path.write_text(f"address,what\nbob@example.com,all\n{line}\n", encoding="utf-8")
     status, _, errors = operator(adopting.main, f"--optouts={path}")
-    assert (status, str(path) in errors) == (1, True)
+    assert (status, f"{path}, line 3" in errors) == (1, True)
     assert scan(database) == {}

@@ -9,9 +9,9 @@ from typing import Any, Final
 import pytest
 from google.cloud import firestore
 
+from functions.email_address import address_hash, guest_uid, record_id
 from functions.mail.mail_status import DeliveryStatus
 from functions.recap import delivery_status, limits
-from functions.wall.address import address_hash, guest_uid
 from ops import guest_data
 from tests.suite.wall.conftest import SendGrid, scan
 
@@ -134,31 +134,40 @@ def test_an_erased_guest_is_found_nowhere(
     assert scan(database) == after
 
 
-def test_the_opt_out_of_an_erased_address_stays_with_its_mailbox(
-    operator: Callable[..., tuple[int, str, str]], database: firestore.Client, sendgrid: SendGrid
-) -> None:
-    """The record of the mailbox is exported, and keeps what belongs to its other addresses."""
-    record = f"users/{guest_uid(address_hash('ann@gmail.com'))}"
-    off = {"emailPreferences": {"recap": False}}
-    database.document("users/u1").set({"email": "A.nn+x@gmail.com"} | off)
-    own, other = (guest_uid(address_hash(text)) for text in ("a.nn+x@gmail.com", "a.nn@gmail.com"))
-    others = {"accounts": {"u1": True, "u2": True}, "unreachableUntil": NOON}
-    others["unreachable"] = {own: True, other: True}
-    database.document(record).set(others | {"emailPreferences": {"marketing": False}})
-    _, said, _ = operator(guest_data.main, "export", "a.nn+x@gmail.com")
-    assert record in said
+OTHERS: Final = [
+    ("a.nn+x@gmail.com", "a.nn@gmail.com"),
+    ("ann@gmail.com", "ann@googlemail.com"),
+    ("mike@example.com", "mi\u212ae@example.com"),
+    ("fiona@example.com", "\ufb01ona@example.com"),
+    ("ana@strasse.example", "ana@stra\u00dfe.example"),
+    ("ana@example.com", "\u00fcana@example.com"),
+]
 
+
+@pytest.mark.parametrize(("email", "other"), OTHERS)
+def test_an_erasure_is_of_the_address_alone(
+    operator: Callable[..., tuple[int, str, str]],
+    database: firestore.Client,
+    sendgrid: SendGrid,
+    email: str,
+    other: str,
+) -> None:
+    """What belongs to another address stays, however much it looks like the guest's."""
+    theirs: dict[str, Any] = {
+        "events/e1": {"tenantId": "a"},
+        "events/e1/photos/p1": photo(other, "Jo"),
+        "events/e1/deliveries/d1": delivery({"photo": photo(other, "Jo") | {"id": "p1"}}, other),
+        "users/u2": {"email": other, "emailPreferences": {"marketing": False}},
+        f"users/{record_id(other)}": {"accounts": {"u2": True}, "unreachableUntil": NOON},
+    }
+    off = {"emailPreferences": {"recap": False}}
+    for path, fields in {**theirs, "users/u1": {"email": email.title()} | off}.items():
+        database.document(path).set(dict(fields))
+    _, said, _ = operator(guest_data.main, "export", email)
+    assert [user["document"] for user in json.loads(said)["users"]] == ["users/u1"]
     for _ in range(2):
-        assert operator(guest_data.main, "erase", "a.nn+x@gmail.com")[0] == 0
-        assert scan(database) == {
-            "users/u1": off,
-            record: {
-                "accounts": {"u2": True},
-                "emailPreferences": {"marketing": False, "recap": False},
-                "unreachable": {other: True},
-                "unreachableUntil": NOON,
-            },
-        }
+        assert operator(guest_data.main, "erase", email)[0] == 0
+        assert scan(database) == {**theirs, "users/u1": off, f"users/{record_id(email)}": off}
     assert len(sendgrid.asked) == 2
 
 

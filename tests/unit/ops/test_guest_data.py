@@ -6,8 +6,8 @@ from typing import Final
 
 import pytest
 
+from functions.email_address import address_hash, guest_uid
 from functions.firestore.model import Merge, Put, Write, Written
-from functions.wall.address import address_hash, guest_uid
 from ops.guest_data import GuestData
 from tests.in_memory.documents import InMemoryDocuments
 

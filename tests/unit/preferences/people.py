@@ -18,7 +18,6 @@ from functions.parameters import Parameters
 from functions.ports import Clock
 from functions.recap.audience.guests import Guest, GuestStore, standing
 from functions.service import Service
-from functions.wall.address import guest_uid
 from tests.in_memory.adapters import InMemoryAccounts, InMemorySecrets, one_by_one, service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 
@@ -27,7 +26,8 @@ KEY: Final = "k" * 32
 ALL: Final = {"lifecycle": True, "transactional": True, "recap": True, "marketing": True}
 
 Ids = tuple[str, ...]
-"""What a link names: an account or the record of an address, and the record of the mailbox."""
+"""What a link names: the record of an address, and an account that had it. Earlier links name an
+account or the record of an address, and the record of the mailbox."""
 
 
 @dataclass
@@ -113,9 +113,8 @@ class People:
         """The ids in the links of a recap to the address, and whether it would be mailed now."""
         guest = Guest(address)
         store = GuestStore(self.documents, one_by_one)
-        skip_reasons, accounts = standing(store, [guest], self.now, self.service.adapters.accounts)
-        uid = accounts.get(guest.id, guest_uid(guest.id))
-        return (uid, guest.uid), not skip_reasons
+        reasons, accounts = standing(store, [guest], self.now, self.service.adapters.accounts)
+        return (guest.uid, *accounts.values()), not reasons
 
     def look_up(self, ids: Ids) -> dict[str, Any]:
         """What `getEmailPreferences` answers to a link."""

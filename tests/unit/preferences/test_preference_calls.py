@@ -11,11 +11,11 @@ import pytest
 from werkzeug.test import TestResponse
 
 from functions.call.errors import CallError, Code
+from functions.email_address import address_hash, guest_uid
 from functions.firestore.model import Put, Write, Written
 from functions.gcp.callables import Call
 from functions.handlers import preference_calls
 from functions.links.token import Scope, TokenKeys
-from functions.wall.address import address_hash, guest_uid
 from tests.in_memory.adapters import having
 from tests.unit.preferences.people import KEY, NOW, People, answer
 
@@ -183,6 +183,7 @@ def test_an_owner_frees_an_address_that_a_mail_came_back_from(
     guest = guest_uid(address_hash("ann@example.com"))
     people.write(Put(f"users/{guest}", {"unreachableUntil": NOW + timedelta(days=365)}))
     if has_account:
+        people.verified["u1"] = "ann@example.com"
         people.account("u1", "ANN@example.com")
     for flags, is_kept in (({"marketing": True}, True), ({"recap": True}, False)):
         people.change(("u1" if has_account else guest,), **flags)

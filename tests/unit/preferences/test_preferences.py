@@ -28,8 +28,10 @@ def flags(account: dict[str, Any]) -> Any:
     [
         ({}, False),
         ({"emailPreferences": None}, False),
-        ({"emailPreferences": []}, False),
-        ({"emailPreferences": {"recap": 0}}, False),
+        ({"emailPreferences": []}, True),
+        ({"emailPreferences": {"recap": 0}}, True),
+        ({"emailPreferences": {"lifecycle": "no"}}, True),
+        ({"emailPreferences": {"recap": None, "lifecycle": 1}}, False),
         ({"emailPreferences": {"marketing": False}}, False),
         ({"emailPreferences": {"recap": False}}, True),
         ({"emailPreferences": {"lifecycle": False}}, True),
@@ -42,7 +44,7 @@ def test_opted_out_of_recap(stored: dict[str, Any], out: bool) -> None:
 
 @given(st.dictionaries(st.sampled_from([*FLAGS, "transactional", "x"]), st.none() | st.booleans()))
 def test_flags(stored: dict[str, bool | None]) -> None:
-    """A flag is off only where `false` is stored; transactional is always on."""
+    """A flag is on if it is true or missing; transactional is always on."""
     wanted = {name: stored.get(name) is not False for name in FLAGS}
     read = flags({"emailPreferences": stored})
     assert read == wanted

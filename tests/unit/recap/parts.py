@@ -11,6 +11,7 @@ import pytest
 from emulator.neighbours.sendgrid import Answer, accepted
 from functions.call.caller import Caller, Role
 from functions.call.errors import CallError
+from functions.email_address import address_hash
 from functions.firestore.model import Create, Merge, Put, Query
 from functions.links.link import PreferencesLinks
 from functions.mail.mail_status import DeliveryStatus, TrackingEvent
@@ -31,7 +32,6 @@ from functions.recap.preview import Preview
 from functions.recap.recap_arguments import Mode, PreviewArguments, RecapArguments
 from functions.recap.report import RecapResult
 from functions.service import Service
-from functions.wall.address import address_hash
 from functions.wall.wall_event import WallEvent
 from tests.in_memory.adapters import (
     KEYS,

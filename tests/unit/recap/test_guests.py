@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from functions.email_address import deliverable
 from functions.recap.audience.guests import Audience, Guest, least_recently_mailed_first
 from functions.recap.audience.photos import (
     MAX_REEL,
@@ -17,7 +18,6 @@ from functions.recap.audience.photos import (
     web_address,
 )
 from functions.recap.recap_arguments import Mode
-from functions.wall.address import deliverable
 from functions.wall.wall_event import Photo
 
 ANY = PhotoHosts.read("*", "")

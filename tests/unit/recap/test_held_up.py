@@ -9,11 +9,11 @@ import pytest
 
 from emulator.neighbours.sendgrid import accepted, refused
 from functions.call.errors import CallError
+from functions.email_address import address_hash
 from functions.firestore.model import ChangedMeanwhileError
 from functions.recap.ledger.batch import BatchState
 from functions.recap.ledger.recap_store import LEASE
 from functions.recap.report import RecapResult
-from functions.wall.address import address_hash
 from tests.unit.recap.parts import NOON, At, House, fail, guest
 
 T = TypeVar("T")

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from functions.call.caller import Caller, Role
+from functions.email_address import address_hash
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT
 from functions.recap import limits
 from functions.recap.audience.guests import HOSTS_COUNTED, Audience
@@ -13,7 +14,6 @@ from functions.recap.audience.photos import PhotoHosts
 from functions.recap.ledger.recap_store import LEASE
 from functions.recap.limits import RecapLimits
 from functions.recap.recap_arguments import Mode
-from functions.wall.address import address_hash
 from functions.wall.wall_event import Photo
 from tests.unit.recap.parts import NOON, TENANT, At, House, fail, guest
 

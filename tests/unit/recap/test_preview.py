@@ -8,13 +8,13 @@ import pytest
 
 from emulator.neighbours.sendgrid import Answer, refused
 from functions.call.errors import CallError, Code
+from functions.email_address import address_hash
 from functions.firestore.model import Put
 from functions.mail.outcome import Cause
 from functions.mail.sendgrid import KEY_NAME
 from functions.recap.ledger.recap_store import LEASE
 from functions.recap.limits import RecapLimits
 from functions.recap.preview import MARK, MIN_GUESTS_TO_COUNT_SKIPPED
-from functions.wall.address import address_hash
 from tests.unit.recap.parts import NOON, House, guest
 
 ME = "organizer@example.com"

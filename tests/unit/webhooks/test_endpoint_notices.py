@@ -9,8 +9,8 @@ from typing import Final
 import pytest
 
 from emulator.neighbours.sendgrid import NO_ANSWER, Answer, Problem, accepted, refused
+from functions.email_address import address_hash, guest_uid
 from functions.mail.outcome import MisconfiguredError
-from functions.wall.address import address_hash, guest_uid
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.endpoints.failing_endpoint import NOTICE_QUEUE
 from tests.in_memory.adapters import KEYS

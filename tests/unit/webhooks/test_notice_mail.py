@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from functions.email_address import address_hash
 from functions.mail.message import EmailMessage, MailSender
-from functions.wall.address import address_hash
 from functions.webhooks.deliveries.delivery import Attempt
 from functions.webhooks.deliveries.endpoint_url import name_of
 from functions.webhooks.endpoints.failing_endpoint import Standing
