@@ -9,6 +9,7 @@ from typing import Any, Final
 import pytest
 from google.cloud import firestore
 
+from functions.email_address import record_id
 from tests.suite.call import call
 
 PAGE: Final = (Path(__file__).parents[3] / "docs/calls.md").read_text()
@@ -47,3 +48,21 @@ def test_a_link_that_other_code_makes(
         "email": f"{record.id}@example.com",
         "preferences": ALL | {"lifecycle": False},
     }
+
+
+RECORD_MAKERS: Final = {
+    "python": "import sys\nprint(*map(address_record, sys.argv[1:]))",
+    "javascript": "console.log(process.argv.slice(1).map(addressRecord).join(' '));",
+}
+
+
+@pytest.mark.parametrize("language", RECORD_MAKERS)
+def test_the_record_that_other_code_names(language: str) -> None:
+    """The links of an app are about the address, so they do not follow an account."""
+    emails = [" Ann@Example.com", "ana@stra\u00dfe.example", "A.b+c@B\u00dcCHER.example", "x@y.com"]
+    blocks = re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
+    [code] = [block for block in blocks if "email-prefs" in block]
+    program, _ = LINK_MAKERS[language]
+    command = [*program, f"{code}\n{RECORD_MAKERS[language]}", *emails]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert printed.split() == [record_id(email) for email in emails]
