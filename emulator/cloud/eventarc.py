@@ -1,6 +1,7 @@
 """A stand-in for Eventarc: brings the writes that Firestore's emulator announces to the triggers.
 
-A write comes at least once: a trigger that answers an error gets it again, later and later. The
+A write comes at least once: a trigger that answers an error gets it again, later and later. A write
+of too large a document calls no trigger, as at Google, and a line reports it. The
 emulator is answered at once, because it announces nothing else until then.
 
 https://cloud.google.com/eventarc/docs/retry-events
@@ -20,7 +21,7 @@ from google.events.cloud.firestore import DocumentEventData
 
 from emulator.cloud.http import SUCCESSES
 from emulator.firebase import PROJECT
-from emulator.neighbours.eventarc import backoff
+from emulator.neighbours.eventarc import EVENT_BYTES, backoff
 
 MIN_BACKOFF: Final = 1.0
 """Seconds. Eventarc waits ten; a test need not."""
@@ -73,15 +74,26 @@ class Announced:
 class Eventarc:
     """Deliveries of writes in the event loop that it is made in."""
 
-    def __init__(self, call: Callable[[Announced], Awaitable[int]]) -> None:
-        """`call` has the trigger run, and returns the status of its answer."""
+    def __init__(
+        self, call: Callable[[Announced], Awaitable[int]], on_line: Callable[[str], None]
+    ) -> None:
+        """`call` has the trigger run, and returns the status of its answer; see `Front.on_line`."""
         self._call = call
+        self._on_line = on_line
         self._silenced: dict[str, datetime] = {}
         self._open: set[asyncio.Task[None]] = set()
 
     def announce(self, write: Announced) -> None:
         """Take a write on, and return at once."""
-        if write.changes and self._is_heard(write):
+        if not (write.changes and self._is_heard(write)):
+            return
+        if (size := len(write.body)) > EVENT_BYTES:
+            self._on_line(
+                f"Eventarc does not call {write.function}: {write.headers.get('ce-document')} has"
+                f" {size:,} bytes before and after the write together; at most {EVENT_BYTES:,} fit"
+                " into an event\n"
+            )
+        else:
             way = asyncio.create_task(self._bring(write))
             self._open.add(way)
             way.add_done_callback(self._open.discard)

@@ -3,16 +3,16 @@
 import asyncio
 import json
 import socket
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
+import httpcore
 import httpx
 import uvicorn
-from starlette.background import BackgroundTask
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from emulator.cloud import http
@@ -31,6 +31,8 @@ _BASE: Final = f"/{PROJECT}/{REGION}/"
 _BACKLOG: Final = 256
 _HEAD_BYTES: Final = 1024 * 1024
 _REST_SECONDS: Final = 10.0
+_POLL_SECONDS: Final = 0.05
+"""How often a server is checked for a response while the next part of the body is awaited."""
 _OF_ONE_CONNECTION: Final = frozenset({b"connection", b"keep-alive", b"transfer-encoding"})
 
 
@@ -123,19 +125,71 @@ class Front:
     async def _relay(self, request: Request, target: str, port: int) -> Response:
         """Pass a request on as it comes to a server on this machine, and the answer back."""
         has_body = {"content-length", "transfer-encoding"} & set(request.headers)
+        body = _Body(request)
         asked = httpx.Request(
             request.method,
             httpx.URL(scheme="http", host=HOST, port=port, raw_path=target.encode("latin-1")),
             headers=_passed_on(request.headers.raw),
-            content=request.stream() if has_body else None,
+            content=body.until_response() if has_body else None,
+            extensions={"trace": body.trace},
         )
-        given = await self._calls.handle_async_request(asked)
-        await _read_rest(request)
-        answer = StreamingResponse(
-            given.aiter_raw(), given.status_code, background=BackgroundTask(given.aclose)
-        )
-        answer.raw_headers = _passed_on(given.headers.raw)
-        return answer
+        return _Relayed(await self._calls.handle_async_request(asked), request)
+
+
+class _Body:
+    """The body of a request on its way to a server, which may respond before the body's end."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self._connection: httpcore.AsyncNetworkStream | None = None
+
+    async def trace(self, event: str, details: Mapping[str, Any]) -> None:
+        """Keep the connection to the server."""
+        if event == "connection.connect_tcp.complete":
+            self._connection = details["return_value"]
+
+    async def until_response(self) -> AsyncIterator[bytes]:
+        """Yield the body as it comes.
+
+        Raises:
+            httpcore.WriteError: the server has responded; httpcore then reads the response.
+        """
+        chunks = self._request.stream()
+        while True:
+            waiting = asyncio.ensure_future(anext(chunks, None))
+            try:
+                while not (await asyncio.wait([waiting], timeout=_POLL_SECONDS))[0]:
+                    if self._connection and self._connection.get_extra_info("is_readable"):
+                        raise httpcore.WriteError
+            finally:
+                waiting.cancel()
+            chunk = waiting.result()
+            if chunk is None:
+                return
+            yield chunk
+
+
+class _Relayed(Response):
+    """The response of a server on this machine, passed on as it comes."""
+
+    def __init__(self, given: httpx.Response, request: Request) -> None:
+        super().__init__(status_code=given.status_code)
+        self.raw_headers = _passed_on(given.headers.raw)
+        self._given = given
+        self._request = request
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the response before the rest of the request is read."""
+        del scope, receive
+        head = {"type": "http.response.start", "status": self.status_code}
+        try:
+            await send(head | {"headers": self.raw_headers})
+            async for chunk in self._given.aiter_raw():
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+            await _read_rest(self._request)
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            await self._given.aclose()
 
 
 async def _read_rest(request: Request) -> None:

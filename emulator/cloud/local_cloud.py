@@ -190,7 +190,9 @@ class LocalCloud:
         self._running.callback(lambda: self._run(self._functions.close()))
         # Before that, so that nothing starts a function anew.
         self._running.callback(lambda: self._run(_cancel_others()))
-        front = Front(self._functions, eventarc.Eventarc(self._bring), PAGES_PORT, self._log)
+        front = Front(
+            self._functions, eventarc.Eventarc(self._bring, self._log), PAGES_PORT, self._log
+        )
         self._running.callback(self._loop.call_soon_threadsafe, front.close)
         ports = [int(self.addresses[name].rpartition(":")[2]) for name in ("functions", "hosting")]
         await front.listen(*ports)

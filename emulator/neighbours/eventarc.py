@@ -5,6 +5,12 @@ https://cloud.google.com/eventarc/docs/retry-events
 
 from typing import Final
 
+EVENT_BYTES: Final = 512 * 1024
+"""Most bytes of an event, with the document before and after the write; a larger one is dropped.
+
+https://cloud.google.com/functions/quotas
+"""
+
 MIN_BACKOFF: Final = 10.0
 MAX_BACKOFF: Final = 600.0
 

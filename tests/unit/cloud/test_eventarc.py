@@ -12,14 +12,22 @@ from google.events.cloud.firestore import DocumentEventData
 from emulator.cloud import eventarc
 from emulator.cloud.eventarc import Announced, Eventarc
 from emulator.cloud.http import post
+from emulator.neighbours.eventarc import EVENT_BYTES
 
 NOW = datetime.now(UTC)
 HEADERS = {"content-type": "application/protobuf", "ce-id": "w1", "host": "127.0.0.1"}
 
 
-def announced(event_id: str, at: datetime = NOW) -> Announced:
-    """A write as Firestore's emulator announces it."""
-    data = DocumentEventData(value={"name": "n", "update_time": at})
+def announced(event_id: str, at: datetime = NOW, *, before: int = 0, after: int = 0) -> Announced:
+    """A write as Firestore's emulator announces it, of a text with so many bytes."""
+    data = DocumentEventData(
+        value={
+            "name": "n",
+            "update_time": at,
+            "fields": {"text": {"string_value": "x" * after}} if after else {},
+        },
+        old_value={"fields": {"text": {"string_value": "x" * before}}} if before else {},
+    )
     headers = HEADERS | {
         "ce-document": f"events/{event_id}/photos/p1",
         "ce-time": at.strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -51,11 +59,46 @@ def test_a_trigger_that_fails_gets_the_write_again(monkeypatch: pytest.MonkeyPat
             done.set()
             return 200
 
-        Eventarc(call).announce(announced("e1"))
+        Eventarc(call, print).announce(announced("e1"))
         await asyncio.wait_for(done.wait(), 60)
 
     asyncio.run(run())
     assert brought == ["e1"] * 3
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "called"),
+    [
+        (0, EVENT_BYTES - 1000, True),
+        (EVENT_BYTES // 2 - 1000, EVENT_BYTES // 2, True),
+        (0, EVENT_BYTES, False),
+        (EVENT_BYTES, 0, False),
+        (EVENT_BYTES // 2, EVENT_BYTES // 2, False),
+        (10, 1_000_000, False),
+    ],
+)
+def test_a_write_above_the_limit_calls_no_trigger(before: int, after: int, *, called: bool) -> None:
+    """The document before and after the write counts, and a line reports the write."""
+    brought: list[str] = []
+    lines: list[str] = []
+
+    async def run() -> None:
+        last = asyncio.Event()
+
+        async def call(write: Announced) -> int:
+            brought.append(write.event_id)
+            if write.event_id == "last":
+                last.set()
+            return 200
+
+        source = Eventarc(call, lines.append)
+        source.announce(announced("e1", before=before, after=after))
+        source.announce(announced("last"))
+        await asyncio.wait_for(last.wait(), 60)
+
+    asyncio.run(run())
+    assert brought == (["e1", "last"] if called else ["last"])
+    assert len(lines) == (not called)
 
 
 def test_an_id_in_any_script_reaches_the_trigger() -> None:
@@ -85,7 +128,7 @@ def test_writes_to_a_silenced_event_call_no_trigger() -> None:
                 both.set()
             return 200
 
-        source = Eventarc(call)
+        source = Eventarc(call, print)
         source.silence("e1")
         source.announce(announced("e1"))
         source.hear("e1")
