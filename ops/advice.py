@@ -60,7 +60,7 @@ class Advice(Parts):
         ]
         if missing:
             yield Lack(
-                f"{len(missing)} accounts are not listed in the record of their address",
+                f"accounts that the record of their address does not list: {len(missing)}",
                 ask=f"Run ops/adopt {self._cloud.project}, so that links find their choices.",
                 is_note=True,
             )

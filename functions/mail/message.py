@@ -114,7 +114,7 @@ def _is_mailbox(text: str) -> bool:
     name, address = parseaddr(text)
     # `parseaddr` silently drops the parts of a text that it does not understand.
     whole = text == address or (name and text.endswith(f"<{address}>"))
-    return bool(whole) and _is_line(text) and deliverable(address) is not None
+    return bool(whole) and _is_line(text) and deliverable(address) == address
 
 
 class Mailer(Protocol):

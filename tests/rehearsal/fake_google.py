@@ -442,7 +442,12 @@ class FakeGoogle:
             case "runQuery":
                 group = body["structuredQuery"]["from"][0]["collectionId"]
                 found = [
-                    {"document": {"name": f"{path}/{group}/{number}", "fields": fields}}
+                    {
+                        "document": {
+                            "name": f"{path}/{group}/{fields.get('id', number)}",
+                            "fields": fields,
+                        }
+                    }
                     for number, fields in enumerate(self.documents.get(group, []))
                 ]
                 # An answer without a document tells the time of the read alone.

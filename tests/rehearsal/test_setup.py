@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pytest
 
+from functions.email_address import record_id
 from functions.secret_readers import SECRET_READERS
 from ops import wanted
 from ops.cloud import Cloud, Outside, RefusedError
@@ -529,6 +530,23 @@ def test_photos_that_no_mail_shows_are_told(ready: Operator) -> None:
     assert said.count("are in no recap mail") == 1
     assert "photos at images.wall.events are in no recap mail" in said
     assert "PHOTO_HOSTS=project,images.wall.events in .env" in said
+
+
+def test_accounts_that_no_record_lists_are_reported(ready: Operator) -> None:
+    """After an upgrade, `ops/check` names `ops/adopt` until it has run."""
+    emails = ["Ann@example.com", "First.Last@Gmail.com", "ann+x@example.com", "no address", ""]
+    accounts = [{"email": {"stringValue": email}} for email in emails]
+    ready.google.documents["users"] = accounts
+    said = ready.done("check")
+    assert "the record of their address does not list: 3" in said
+    assert "Run ops/adopt acme" in said
+    # The records of two addresses list their accounts, which the stand-in calls by their numbers.
+    for number, email in enumerate(emails[:2]):
+        listed = {"mapValue": {"fields": {str(number): {"booleanValue": True}}}}
+        ready.google.documents["users"].append({"id": record_id(email), "accounts": listed})
+    assert "does not list: 1" in ready.done("check")
+    del ready.google.documents["users"]
+    assert "does not list" not in ready.done("check")
 
 
 def test_guests_without_app_check_are_told(ready: Operator) -> None:

@@ -21,7 +21,7 @@ from functions.email_address import (
     mailbox,
     spellings,
 )
-from functions.firestore.model import Document, Documents, Query
+from functions.firestore.model import TEXT_BYTES, Document, Documents, Query
 from functions.mail.text import plain, shortened
 from functions.ports import Accounts, InParallel
 from functions.preferences.preferences import (
@@ -107,13 +107,14 @@ class Guest:
 
     `id` is a hash of the address, by which the ledger knows the guest; `mailbox` is one of the
     mailbox, which several addresses may share. `first_at` is when the server got the guest's oldest
-    approved photo.
+    approved photo. `written` is the address as one of the photos has it.
     """
 
     address: str
     name: str = ""
     first_at: datetime = _LATER
     photo_count: int = 0
+    written: str = ""
     newest: Newest = field(default_factory=lambda: Newest(MAIL_BYTES, _NO_LIMIT))
     id: str = field(init=False)
     mailbox: str = field(init=False)
@@ -145,7 +146,8 @@ class Guest:
     @property
     def emails(self) -> set[str]:
         """The forms in which accounts may have the address."""
-        return {self.address, *spellings(self.address)}
+        written = {self.written} if 0 < len(self.written.encode()) <= TEXT_BYTES else set()
+        return {self.address, *spellings(self.address)} | written
 
 
 @dataclass(slots=True)
@@ -234,7 +236,7 @@ class Audience:
         address = deliverable(email)
         if address is None:
             return None
-        guest = Guest(address)
+        guest = Guest(address, written=email)
         self.by_id[guest.id] = guest
         if self._narrowed:
             guest.newest.limit(self.room, _PHOTOS_OF_MANY)

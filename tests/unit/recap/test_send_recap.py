@@ -105,6 +105,20 @@ def test_a_text_that_looks_like_an_address_removes_no_guest(
     assert (result.sent, result.skipped, house.addresses) == (1, 1, [address])
 
 
+@pytest.mark.parametrize(
+    "written",
+    [" Ann@Example.com", "ann@example.com\u200b", "Ann@EXAMPLE.com", "\ufeffann@example.com"],
+)
+def test_an_account_with_the_same_text_is_found_before_it_is_listed(
+    house: House, written: str
+) -> None:
+    """An app may store the address of an account and of a photo as one person typed it."""
+    house.photo(written)
+    record = {"email": written, "emailPreferences": {"lifecycle": False}}
+    house.documents.commit(Put("users/u1", record))
+    assert house.send().skipped == 1
+
+
 def test_photos_go_to_the_domain_that_was_written(house: House) -> None:
     """IDNA 2008: `straße` and `strasse` are two domains."""
     house.photo("ana@stra\u00dfe.example")

@@ -285,6 +285,26 @@ def test_a_guest_joins_once_however_the_address_is_spelled(parts: Parts) -> None
     assert len(parts.queued) == 4
 
 
+@pytest.mark.parametrize(
+    ("decoy", "email"),
+    [
+        ("mi\u212ae@example.com", "mike@example.com"),
+        ("anna\u017fmith@example.com", "annasmith@example.com"),
+        ("ana@strasse.example", "ana@stra\u00dfe.example"),
+        ("an\u200ba@example.com", "ana@example.com"),
+        ("ana+x@example.com", "ana@example.com"),
+    ],
+)
+def test_no_one_joins_in_place_of_another_guest(parts: Parts, decoy: str, email: str) -> None:
+    """Spec 6.1: a text that looks like an address is another guest; invisible ends are not."""
+    parts.subscribe({"url": URL, "events": [JOINED]})
+    for number, address in enumerate([decoy, email, f"\u200b{email.title()}\ufeff"]):
+        parts.now += timedelta(seconds=1)
+        publish(parts, parts.photo(f"p{number}", address), write=f"w{number}")
+    joined = [json.loads(record.body)["data"]["uploaderEmail"] for record in parts.records]
+    assert sorted(joined) == sorted([decoy, email])
+
+
 def test_a_milestone_that_was_behind_is_told_to_nobody(parts: Parts) -> None:
     """Design 3.11: those passed ten minutes before the URLs were written; later ones fire."""
     parts.crowd(499)
