@@ -181,9 +181,11 @@ class UserStore:
                 return
 
     def _read(self, uids: Iterable[str]) -> dict[str, Mapping[str, Any]]:
-        paths = [_path(uid) for uid in sorted(uids)]
+        """Return the fields of these records by id; a record that does not exist has none."""
+        ids = sorted(uids)
+        paths = [_path(uid) for uid in ids]
         users = self.documents.get_all(paths, FIELDS, seconds=CALL_SECONDS) if paths else []
-        return {user.id: user.fields for user in users if user}
+        return {uid: user.fields if user else {} for uid, user in zip(ids, users, strict=True)}
 
     def _write(self, *writes: Merge) -> None:
         if writes:
