@@ -1,5 +1,6 @@
 """Email addresses: which texts are the same address, and which can receive email (design 3.52)."""
 
+import functools
 import hashlib
 import re
 import unicodedata
@@ -41,6 +42,12 @@ def identity(email: str) -> str:
     text = trimmed(email)
     if text.isascii():
         return text.lower()
+    return _beyond_ascii(text) if len(text) <= _LONGEST else text.translate(_UPPER_TO_LOWER)
+
+
+# A guest's photos all have the same address, and parsing it takes longer than the photo.
+@functools.lru_cache(maxsize=1024)
+def _beyond_ascii(text: str) -> str:
     if address := deliverable(text):
         return address.lower()
     local, at, domain = text.rpartition("@")
@@ -86,7 +93,7 @@ def guest_uid(guest_id: str) -> str:
 
 
 def is_guest_uid(uid: str) -> bool:
-    """Return whether `uid` is that of an address; an app may call its own users `guest-42`."""
+    """Return whether `uid` is that of an address. An app may call its own users `guest-42`."""
     return bool(_GUEST_UID.fullmatch(uid))
 
 

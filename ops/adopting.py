@@ -62,7 +62,7 @@ def _adopt(given: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
 
 
 def _writes(users: Iterable[Document], wanted: OptOuts, verified: Verified) -> Sequence[Write]:
-    """Return the writes of what is not recorded yet: accounts of addresses, and opt-outs."""
+    """Return the writes of accounts and opt-outs that are not recorded yet."""
     there: dict[str, Document] = {}
     accounts: dict[str, dict[str, Mapping[str, Any]]] = defaultdict(dict)  # by record, then by id
     off: dict[str, set[Flag]] = defaultdict(set, wanted)

@@ -44,7 +44,7 @@ class Advice(Parts):
             )
 
     def accounts(self) -> Iterator[Lack]:
-        """Accounts that no record lists: earlier releases listed some by another address."""
+        """Yield a note if records do not list accounts. Earlier releases listed some by mailbox."""
         owners: dict[str, str] = {}
         listed: dict[str, set[str]] = {}
         for document in self._users():
@@ -66,7 +66,7 @@ class Advice(Parts):
             )
 
     def _users(self) -> Iterator[Mapping[str, Any]]:
-        """The user records, at most `_USERS`."""
+        """Yield the user records, at most `_USERS`."""
         query: dict[str, Any] = {
             "from": [{"collectionId": "users"}],
             "select": {"fields": [{"fieldPath": "email"}, {"fieldPath": ACCOUNTS}]},

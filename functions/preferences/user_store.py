@@ -71,7 +71,7 @@ class UserStore:
         return self._with_accounts(address, records, earlier=earlier)
 
     def of_address(self, uid: str, other: str | None = None) -> AddressRecords:
-        """Return the records of the address whose record has the id `uid`; see `find`."""
+        """Return the records of the address whose record has the id `uid`, as `find` does."""
         box = other if other and is_guest_uid(other) else None
         return self._with_accounts(uid, self._read({uid, other or uid}), earlier=box)
 
@@ -107,7 +107,7 @@ class UserStore:
     def choose(
         self, of: AddressRecords, choices: Mapping[Flag, bool], at: datetime
     ) -> AddressRecords:
-        """Set some flags in all records of an address, and leave all other fields alone.
+        """Set some flags in all records of an address, without a change to other fields.
 
         A guest who turns recaps on is mailed again, even after a hard bounce.
 
