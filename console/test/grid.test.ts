@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { EMPTY, type Grid, arranged } from "../src/domain/grid.ts";
-import type { Photo } from "../src/domain/photo.ts";
+import { type Photo, pictureUrl } from "../src/domain/photo.ts";
 
 const photo = (id: string): Photo => ({
   id,
@@ -20,6 +20,13 @@ const photo = (id: string): Photo => ({
 });
 const list = (...ids: string[]) => ids.map(photo);
 const ids = ({ photos }: Grid) => photos.map(({ id }) => id).join(" ");
+
+test("a photo that is not approved is shown by the picture that receivers show", () => {
+  const [url, thumbUrl] = ["https://example.com/large.jpg", "https://example.com/small.jpg"];
+  const shown = (status: Photo["status"]) => pictureUrl({ status, url, thumbUrl });
+  assert.deepEqual([shown("pending"), shown("rejected"), shown("approved")], [url, url, thumbUrl]);
+  assert.equal(pictureUrl({ status: "approved", url, thumbUrl: null }), url);
+});
 
 test("an upload comes to the end and moves nothing", () => {
   const grid = arranged(arranged(EMPTY, list("1", "2"), null), list("1", "2", "3"), null);

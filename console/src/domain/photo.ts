@@ -28,6 +28,15 @@ export interface Photo {
 
 export type Decision = "approve" | "reject" | "feature" | "unfeature" | "delete";
 
+/**
+ * Return the address of the picture that the grid shows of a photo.
+ *
+ * Before the approval it is `url`, which webhooks and walls show: a guest may have written `thumbUrl` in an earlier release.
+ */
+export function pictureUrl({ status, url, thumbUrl }: Pick<Photo, "status" | "url" | "thumbUrl">): string {
+  return status === "approved" ? (thumbUrl ?? url) : url;
+}
+
 /** What can be done with a photo as it stands, the usual first. */
 export function decisions({ status, featured }: Pick<Photo, "status" | "featured">): readonly Decision[] {
   switch (status) {

@@ -54,13 +54,21 @@ _LINKS: Final = re.compile(r"[/@:\\]|www\.|\w\.\w{2,}", re.IGNORECASE)
 _DIGITS_AT_MOST: Final = 4
 
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-"""Categories that a name loses: controls, format characters (also joiners), unassigned."""
+"""Categories that a name loses: controls, format characters, unassigned. Joiners may stay."""
 
 _BLANK: Final = frozenset("\u115f\u1160\u3164\uffa0\u2800")
 """Letters and a symbol that have no visible shape, and that a name loses."""
 
-_MARKS_AT_MOST: Final = 2
-"""Marks that one letter keeps; more of them overlap the lines around."""
+_JOINERS: Final = frozenset("\u200c\u200d")
+"""The joiners that Persian, Sinhala, Malayalam and other scripts spell words with."""
+
+_VIRAMA: Final = 9
+"""The combining class of a virama. A joiner after a virama also counts at the end of a word:
+https://www.rfc-editor.org/rfc/rfc5892#appendix-A.2"""
+
+_MARKS_AT_MOST: Final = 4
+"""Nonspacing and enclosing marks in a row; more of them overlap the lines around:
+https://www.unicode.org/reports/tr39/#Optional_Detection"""
 
 
 def greeted_name(text: str) -> str:
@@ -69,23 +77,42 @@ def greeted_name(text: str) -> str:
     Empty where nothing of that kind is left.
     """
     name = shortened(_visible(text), NAME_CHARACTERS)
-    read = plain(name)
+    read = plain("".join(character for character in name if character not in _JOINERS))
     digits = sum(character.isnumeric() for character in read)
     letters = any(unicodedata.category(character)[0] == "L" for character in read)
     return "" if _LINKS.search(read) or digits > _DIGITS_AT_MOST or not letters else name
 
 
 def _visible(text: str) -> str:
-    kept, marks = [], 0
+    kept: list[str] = []
+    marks, joiner = 0, ""
     for character in text:
         category = unicodedata.category(character)
-        marks = marks + 1 if category[0] == "M" else 0
+        if character in _JOINERS:
+            joiner = character
+            continue
         # `shortened` turns tabs and line breaks into spaces.
-        if character.isspace() or (
-            category not in _INVISIBLE and character not in _BLANK and marks <= _MARKS_AT_MOST
-        ):
-            kept.append(character)
+        if not character.isspace() and (category in _INVISIBLE or character in _BLANK):
+            continue
+        marks = marks + 1 if category in ("Mn", "Me") else 0
+        if marks > _MARKS_AT_MOST:
+            continue
+        if joiner and _joins(kept, category):
+            kept.append(joiner)
+        joiner = ""
+        kept.append(character)
+    if joiner and _joins(kept, ""):
+        kept.append(joiner)
     return "".join(kept)
+
+
+def _joins(before: list[str], category_after: str) -> bool:
+    """Return whether a joiner belongs between these characters and one of that category."""
+    if not before:
+        return False
+    last = before[-1]
+    is_between_letters = unicodedata.category(last)[0] in "LM" and category_after[:1] == "L"
+    return is_between_letters or unicodedata.combining(last) == _VIRAMA
 
 
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)

@@ -12,19 +12,30 @@ from functions.recap.audience.photos import Picture, web_address
 
 _LINK: Final = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
 _AFTER_A_LINK: Final = ".,;:!?…)]}'»”\u2019"
+_BRACKETS: Final = {")": "(", "]": "[", "}": "{"}
 
 
 def linked(paragraph: str, colour: str) -> Markup:
     """`paragraph` escaped, with `<br>` for line breaks, and its web addresses as links."""
     parts, end = [], 0
     for found in _LINK.finditer(paragraph):
-        address = found[0].rstrip(_AFTER_A_LINK)
+        address = _without_punctuation(found[0])
         if web_address(address) is None:
             continue
         parts += [escape(paragraph[end : found.start()]), _anchor(address, colour)]
         end = found.start() + len(address)
     parts.append(escape(paragraph[end:]))
     return Markup("").join(parts).replace("\n", Markup("<br>\n"))
+
+
+def _without_punctuation(address: str) -> str:
+    """Return `address` without the punctuation of the sentence, but with its balanced brackets."""
+    while address and (last := address[-1]) in _AFTER_A_LINK:
+        opening = _BRACKETS.get(last)
+        if opening and address.count(opening) >= address.count(last):
+            break
+        address = address[:-1]
+    return address
 
 
 def _anchor(address: str, colour: str) -> Markup:

@@ -50,7 +50,10 @@ UPLOADS: Final[dict[str, Values]] = {
             "https://fête.example/photo.jpg",
         ],
     ),
-    "thumbUrl": (["https://example.com/thumb.jpg", None], ["data:image/png;base64,AAAA", 1]),
+    "thumbUrl": (
+        [None, ABSENT],
+        ["https://example.com/thumb.jpg", "http://a.example", "data:image/png;base64,AAAA", "", 1],
+    ),
     "featured": ([False], [True, "no"]),
     "uploaderName": (["", "n" * 200], ["n" * 201, None, ["Guest"], ABSENT]),
     "uploaderEmail": (["e" * 320, None, ABSENT], ["e" * 321, 1, {"address": SOMEBODY}]),
@@ -114,6 +117,24 @@ def test_the_event_decides_whether_an_upload_is_accepted_and_approved(
 def test_an_event_that_does_not_exist_accepts_no_uploads(guest: Client) -> None:
     """Spec 3.2: an upload to a missing event is refused."""
     assert not guest.create("events/none/photos/p", upload(guest))
+
+
+def test_staff_add_a_small_picture_and_guests_do_not(cast: Cast, guest: Client, wall: str) -> None:
+    """docs/data-model.md: moderators approve the picture that receivers show."""
+    path = f"{wall}/photos/p"
+
+    def is_accepted(who: Who, change: Fields) -> bool:
+        ADMINISTRATOR.replace(path, photo(guest, "pending"))
+        return cast[who].update(path, change)
+
+    link = {"thumbUrl": "https://example.com/small.jpg"}
+    assert is_accepted(Who.MODERATOR, link)
+    assert is_accepted(Who.ADMIN, link)
+    assert is_accepted(Who.MODERATOR, {"thumbUrl": None})
+    assert not is_accepted(Who.UPLOADER, link)
+    assert not is_accepted(Who.MODERATOR, {"thumbUrl": "gs://bucket/small.jpg"})
+    assert not is_accepted(Who.MODERATOR, {"thumbUrl": 1})
+    assert not is_accepted(Who.MODERATOR, link | {"url": OTHER_URL})
 
 
 def test_a_guest_finds_their_own_photos_and_no_others(cast: Cast, wall: str) -> None:

@@ -44,8 +44,11 @@ def listing(language: str, path: str) -> str:
 
 
 @contextmanager
-def running(command: list[str], **environment: str) -> Iterator[int]:
-    """The receiver, once its port is open."""
+def running(
+    command: list[str], output: list[str] | None = None, **environment: str
+) -> Iterator[int]:
+    """Run the receiver and yield its port; append to `output` what it printed."""
+    output = [] if output is None else output
     certificates.ensure()
     given = {**os.environ, "PORT": "0", "WALL_SECRET": SECRET, **environment}
     process = subprocess.Popen(
@@ -55,7 +58,8 @@ def running(command: list[str], **environment: str) -> Iterator[int]:
         yield port_of(process)
     finally:
         process.terminate()
-        process.communicate(timeout=60)
+        printed, _ = process.communicate(timeout=60)
+        output.append(printed)
 
 
 def port_of(process: "subprocess.Popen[str]") -> int:
@@ -124,6 +128,31 @@ def test_a_receiver_takes_what_is_genuine(language: str, tmp_path: Path) -> None
             post(port, "/hook", body, {"Content-Type": "application/json"}),
         ]
     assert (genuine, refused) == ([204, 204], [400] * 4)
+
+
+@pytest.mark.parametrize("language", ["python", "javascript"])
+def test_a_receiver_says_why_it_answers_400(language: str, tmp_path: Path) -> None:
+    """Each event has a secret of its own, and a developer's first event is not midsummer."""
+    body, output = json.dumps(BODY).encode(), list[str]()
+    command = command_of(language, "/hook", tmp_path)
+    environment = {"NODE_PATH": str(ROOT / "emulator/node_modules"), "WALL_EVENT": "mine"}
+    json_only = {"Content-Type": "application/json"}
+    with running(command, output, **environment) as port:
+        answers = [
+            post(port, "/hook", body, signed(body, event_id="mine")),
+            post(port, "/hook", body, signed(body)),
+            post(port, "/hook", body, json_only),
+            post(port, "/hook", body, json_only | {"Wall-Event-Id": "mine"}),
+            post(port, "/hook", body, signed(body, "whsec_b3RoZXI=", event_id="mine")),
+        ]
+    assert answers == [204, 400, 400, 400, 400]
+    reasons = [line.split(":")[1] for line in output[0].splitlines() if line.startswith("400: ")]
+    assert [reason.replace("'", '"') for reason in reasons] == [
+        ' no secret for event "midsummer"',
+        ' no secret for event ""',
+        ' bad signature for event "mine"',
+        ' bad signature for event "mine"',
+    ]
 
 
 def test_the_relay_posts_to_a_chat(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ from functions.recap.delivery_status import MailLabels
 from functions.recap.ledger.batch import RecapKey
 from functions.recap.recap_arguments import RecapArguments
 
+_PERSIAN = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
+
 
 @pytest.mark.parametrize("event_id", ["my.event", "a b", "Fête", "x" * 1500, "__a", "a\n"])
 def test_an_events_id_is_any_documents(event_id: str) -> None:
@@ -60,7 +62,19 @@ def test_what_is_no_text_does_not_reach_a_mail() -> None:
         ("Anna\u2028Ben\nCarl", "AnnaBenCarl"),
         ("An\u200bna\u202e \u2066Ben\ufeff\U000e0041", "Anna Ben"),
         ("\u3164\u115f\u2800", ""),
-        ("A" + "\u0301" * 30, "A\u0301\u0301"),
+        ("A" + "\u0301" * 30, "A" + "\u0301" * 4),
+        ("A" + "\u0301\u20dd" * 9 + "b", "A\u0301\u20dd\u0301\u20ddb"),
+        ("ကျော်", "ကျော်"),
+        ("བསྒྲུབས", "བསྒྲུབས"),
+        ("ស្ត្រី", "ស្ត្រី"),
+        ("ශ්\u200dරී", "ශ්\u200dරී"),
+        ("ന്\u200d", "ന്\u200d"),
+        (_PERSIAN, _PERSIAN),
+        ("שָׁלוֹם", "שָׁלוֹם"),
+        ("क्\u200dषमा", "क्\u200dषमा"),
+        ("\u200cAn\u200d na\u200d", "An na"),
+        ("ann\u200da.\u200dcom", ""),
+        ("anna.\u200cex\u200dample", ""),
         ("evil\u3002com", ""),
         ("\uff45\uff56\uff49\uff4c\uff0e\uff43\uff4f\uff4d", ""),
         ("evil\u2024com", ""),

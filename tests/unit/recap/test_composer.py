@@ -19,6 +19,7 @@ from functions.mail.sendgrid import request_body
 from functions.mail.translation import CATALOGUES
 from functions.recap.audience.photos import MAIL_BYTES, Picture
 from functions.recap.mail.composer import Recipient
+from functions.recap.mail.layout import linked
 from functions.recap.recap_arguments import Mode
 from tests.unit.recap.parts import composer_of, recipient
 
@@ -311,6 +312,22 @@ def test_the_first_photo_comes_before_the_organizers_words() -> None:
     assert "Thank you for being part" not in html + text
     assert "From Anna & Björn:\nThank you!\n" in text
     assert html.count("See the whole gallery") == 2
+
+
+@pytest.mark.parametrize(
+    ("paragraph", "link"),
+    [
+        ("https://en.example/wiki/Party_(film)", "https://en.example/wiki/Party_(film)"),
+        ("(https://en.example/a_(b)).", "https://en.example/a_(b)"),
+        ("(see https://en.example/a)", "https://en.example/a"),
+        ("https://en.example/a[1]!", "https://en.example/a[1]"),
+        ("[https://en.example/a_(b_(c))]", "https://en.example/a_(b_(c))"),
+        ("https://en.example/a)b)", "https://en.example/a)b"),
+    ],
+)
+def test_a_link_of_the_organizer_keeps_a_balanced_bracket(paragraph: str, link: str) -> None:
+    """The punctuation of the sentence is not part of the link."""
+    assert re.findall('href="(.*?)"', linked(paragraph, "#000000")) == [link]
 
 
 @pytest.mark.parametrize("count", [*range(1, 12), 24])

@@ -26,6 +26,12 @@ export function PhotoDialog({ photo, isDeleted, mayDecide, onDecide, onClose }: 
     <Dialog title={name[0]?.toUpperCase() + name.slice(1)} onClose={onClose}>
       <div class="stack">
         <div class="large"><Picture url={photo.url} alt={name} /></div>
+        {photo.thumbUrl && (
+          <figure>
+            <Picture url={photo.thumbUrl} alt={`Small picture of the ${name}`} />
+            <figcaption class="quiet-text">The small picture, which emails and walls show</figcaption>
+          </figure>
+        )}
         <dl class="facts">
           <div><dt>Status</dt><dd>{isDeleted ? "Deleted" : STATUS_WORDS[status]}{!isDeleted && decidedBy && <>, by <Who uid={decidedByUid} email={decidedBy} />{decidedAt && <>, <When at={decidedAt} long /></>}</>}</dd></div>
           {createdAt && <div><dt>Uploaded</dt><dd><When at={createdAt} long /></dd></div>}
@@ -34,7 +40,9 @@ export function PhotoDialog({ photo, isDeleted, mayDecide, onDecide, onClose }: 
         </dl>
         {mayDecide && open.includes("reject") && (
           <Field
-            label={`Reason, if you ${status === "approved" ? "take it down" : "reject it"} (may stay empty)`}
+            label={`Reason for ${status === "approved" ? "hiding" : "rejecting"} this photo (optional)`}
+            hint="The guest who uploaded the photo and every webhook endpoint can read the reason and your email address."
+            
             value={reason}
             max={REASON_CHARACTERS}
             onChange={setReason}

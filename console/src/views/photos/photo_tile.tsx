@@ -1,7 +1,7 @@
 import type { JSX, RefObject } from "preact";
 
 import { type Made, isOpen } from "../../data/decisions.ts";
-import { type Decision, type Photo, STATUS_WORDS, decidedAs, decisionWords, decisions, photoOf, undoWords } from "../../domain/photo.ts";
+import { type Decision, type Photo, STATUS_WORDS, decidedAs, decisionWords, decisions, photoOf, pictureUrl, undoWords } from "../../domain/photo.ts";
 import { wordsOf } from "../../ui/errors.ts";
 import { StarIcon } from "../../ui/icons.tsx";
 import { Picture } from "../../ui/picture.tsx";
@@ -50,13 +50,13 @@ export function tileOf(props: Props, drawn: Drawn): JSX.Element {
 /** One photo of the grid. */
 function PhotoTile({ photo: shown, made, email, became, isLeft, mayDecide, isChosen, isCurrent, acts }: Props) {
   const photo = made ? madeOf(shown, made, email) : (became ?? shown);
-  const { status, url, thumbUrl, featured, uploaderName, createdAt } = photo;
+  const { status, featured, uploaderName, createdAt } = photo;
   const tab = isCurrent ? 0 : -1;
   const name = photoOf(photo);
   return (
     <li class={`photo${isLeft ? "" : " left"}`} data-id={photo.id} onFocusIn={() => acts.current?.focus(shown)}>
       <button type="button" class="picture" tabIndex={tab} onClick={() => acts.current?.open(shown)}>
-        <Picture url={thumbUrl ?? url} alt="" onLoad={() => acts.current?.loaded(shown)} />
+        <Picture url={pictureUrl(shown)} alt="" onLoad={() => acts.current?.loaded(shown)} />
         <span class="unseen">Look at the {name}</span>
       </button>
       {/* On the picture, so that no tile grows with what it says. */}

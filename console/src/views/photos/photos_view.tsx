@@ -267,7 +267,7 @@ function PhotoGrid({ list, known, status, guest, isLive }: GridProps) {
       )}
       {toDelete && (
         <Ask title="Delete this photo?" action="Delete" kind="danger" close="Keep it" run={async () => void decide(toDelete, "delete")} onClose={() => setToDelete(null)}>
-          <div class="large"><Picture url={toDelete.thumbUrl ?? toDelete.url} alt={photoOf(toDelete)} /></div>
+          <div class="large"><Picture url={toDelete.url} alt={photoOf(toDelete)} /></div>
           <p>The <bdi>{photoOf(toDelete)}</bdi> cannot be brought back. To hide a photo only, reject it or take it down.</p>
         </Ask>
       )}
