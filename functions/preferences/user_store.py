@@ -87,16 +87,20 @@ class UserStore:
         own_records = {address, earlier or address}
         records = {**records, **self._read(own_records - records.keys())}
         listed = {uid for key in own_records for uid in account_ids(records.get(key))}
-        accounts = {**records, **self._read(listed - records.keys())}
+        accounts = {
+            uid: account
+            for uid, account in {**records, **self._read(listed - records.keys())}.items()
+            if not is_guest_uid(uid) and address_record_id(account) == address
+        }
+        if earlier is None and accounts:
+            earlier = earlier_record_id(next(iter(accounts.values())))
+            if earlier and earlier not in records:
+                records |= self._read([earlier])
         return AddressRecords(
             id=address,
             own=records.get(address, {}),
             earlier=records.get(earlier, {}) if earlier and earlier != address else {},
-            accounts={
-                uid: account
-                for uid, account in accounts.items()
-                if not is_guest_uid(uid) and address_record_id(account) == address
-            },
+            accounts=accounts,
             is_of_mailbox=is_of_mailbox,
         )
 

@@ -356,6 +356,15 @@ def test_what_an_earlier_release_turned_off_is_off_for_the_mailbox(
     assert people.mailed("ann+y@example.com")[1] is False
 
 
+def test_a_link_of_an_app_shows_what_an_earlier_release_turned_off(people: People) -> None:
+    """The accounts with the address tell which mailbox that was."""
+    people.write(Put(f"users/{RECORD}", {"emailPreferences": {"lifecycle": False}}))
+    people.account("u1", TAGGED)
+    assert people.look_up((TAGGED_RECORD,)) == answer(TAGGED, lifecycle=False)
+    assert people.change((TAGGED_RECORD,), lifecycle=True) == answer(TAGGED)
+    assert people.mailed(TAGGED)[1] is True
+
+
 def test_an_owner_frees_an_address_from_an_earlier_opt_out(people: People) -> None:
     """A verified owner who turns recaps on in the app gets them."""
     people.verified["u1"] = TAGGED
