@@ -37,6 +37,8 @@ COSTS: Final = {
     "a delivery that succeeds": Cost(rpcs=2, reads=1, writes=1, posts=1),
     # And the settings, which a process then keeps for five seconds.
     "a delivery that begins late and succeeds": Cost(rpcs=3, reads=2, writes=1, posts=1),
+    # The record, the settings, and the record again once it is written.
+    "a delivery whose URL was removed before a retry": Cost(rpcs=4, reads=3, writes=1),
     # The record four times, the settings before each retry; the record of the endpoint that fails,
     # read and made.
     "a delivery that fails four times": Cost(rpcs=13, reads=8, writes=5, tasks=3, posts=4),

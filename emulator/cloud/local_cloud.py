@@ -191,7 +191,7 @@ class LocalCloud:
         # Before that, so that nothing starts a function anew.
         self._running.callback(lambda: self._run(_cancel_others()))
         front = Front(
-            self._functions, eventarc.Eventarc(self._bring, self._log), PAGES_PORT, self._log
+            self._functions, eventarc.Eventarc(self._bring, self._print), PAGES_PORT, self._log
         )
         self._running.callback(self._loop.call_soon_threadsafe, front.close)
         ports = [int(self.addresses[name].rpartition(":")[2]) for name in ("functions", "hosting")]

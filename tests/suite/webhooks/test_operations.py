@@ -16,10 +16,10 @@ from emulator.receiver import always
 from functions.firestore.client import documents
 from functions.process import CLOCK, webhook_sender
 from functions.wall.wall_event import Photo, WallEvent
-from functions.webhooks.deliveries.delivery import AttemptRequest
+from functions.webhooks.deliveries.delivery import AttemptRequest, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.events import EventType
-from functions.webhooks.webhook_settings import RememberedSettings, key
+from functions.webhooks.webhook_settings import REMOVED, RememberedSettings, key
 from functions.webhooks.worker import Worker
 from tests.in_memory.adapters import service_on
 from tests.in_memory.records import ended_delivery
@@ -137,6 +137,33 @@ def test_a_delivery(
             worker.attempt(AttemptRequest.read(data))
         del counted.tasks[0]
         assert counted.cost(posts=len(receiver.to("/hook"))) == COSTS[what]
+
+
+@pytest.mark.parametrize("urls", [[], ["https://example.com/other"]])
+def test_a_delivery_to_a_removed_url(
+    wall: Wall, worker: Worker, counted: Operations, urls: list[str]
+) -> None:
+    """Nothing is sent, and the attempt that was made stays in the record."""
+    with receiving({"/hook": always(500)}) as receiver:
+        wall.configure({"url": receiver.url("/hook"), "events": UPLOADS})
+        counting_service(counted).publisher.photo_written(wall.id, wall.id, None, photo("pending"))
+        data: Any = counted.tasks[0].data
+        worker.attempt(AttemptRequest.read(data))
+        wall.configure(*urls)
+        record = wall.event.collection("deliveries").document(data["deliveryId"])
+        record.update({"nextAttemptAt": now()})
+        retry: Any = counted.tasks[1].data
+        counted.clear()
+        skipped = worker.attempt(AttemptRequest.read(retry))
+        assert (
+            counted.cost(posts=len(receiver.to("/hook")) - 1)
+            == COSTS["a delivery whose URL was removed before a retry"]
+        )
+    assert skipped is not None
+    stored = DeliveryStore(documents()).load(wall.id, skipped.id)
+    assert stored == skipped
+    assert (skipped.outcome, skipped.reason) == (Outcome.SKIPPED, REMOVED)
+    assert [attempt.status for attempt in skipped.log] == [500]
 
 
 def _failed(event_id: str, at: datetime, count: int, *urls: str) -> None:
