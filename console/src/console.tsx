@@ -46,14 +46,14 @@ function Loading() {
 function NotConnected({ failure }: { readonly failure: unknown }) {
   return (
     <main class="middle">
-      <Empty isView title="The console cannot start">
+      <Empty isView title="The console can't start">
         {failure instanceof NoProjectError ? (
           <p>
-            This site does not say which project it belongs to. Register a web app in the Firebase
-            console, then deploy Hosting once more.
+            This site isn't linked to a Firebase project. Register a web app in the Firebase console, then deploy
+            Hosting again.
           </p>
         ) : (
-          <p>The site cannot be reached. Are you offline?</p>
+          <p>Can't reach the server. Check your connection.</p>
         )}
         <button type="button" onClick={() => location.reload()}>
           Try again

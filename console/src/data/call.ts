@@ -39,7 +39,7 @@ export async function call<Result>(
   } finally {
     clearTimeout(timer);
   }
-  if (answer.error) throw refusal(answer.error);
+  if (answer.error) throw refusal(name, answer.error);
   if (answer.result === undefined) throw new NoAnswerError(lookAt);
   return answer.result;
 }
@@ -49,7 +49,8 @@ interface Answer<Result> {
   readonly error?: { readonly status: string; readonly message: string; readonly details?: { readonly possibleFrom?: string; readonly reason?: string } };
 }
 
-function refusal({ status, message, details }: NonNullable<Answer<never>["error"]>): RefusedError {
-  const from = details?.reason === "cooldown" && details.possibleFrom;
-  return new RefusedError(status, message, from ? new Date(from) : null);
+function refusal(name: string, { status, message, details }: NonNullable<Answer<never>["error"]>): RefusedError {
+  const from = details?.possibleFrom ? new Date(details.possibleFrom) : null;
+  const isCooldown = details?.reason === "cooldown";
+  return new RefusedError(status, message, isCooldown ? from : null, name, isCooldown ? null : from);
 }

@@ -118,11 +118,11 @@ export class Calls {
   }
 
   share(url: string, days: number, canResend: boolean): Promise<Share> {
-    return this.#call("shareWebhookLog", { url, days, canResend }, "the active links");
+    return this.#call("shareWebhookLog", { url, days, canResend }, "the shared logs");
   }
 
   revoke(shareId: string): Promise<unknown> {
-    return this.#call("revokeWebhookLog", { shareId }, "the active links");
+    return this.#call("revokeWebhookLog", { shareId }, "the shared logs");
   }
 
   rotate(activeInMinutes: number): Promise<Rotated> {
@@ -130,7 +130,7 @@ export class Calls {
   }
 
   /** Ends the announced secret before it signs. */
-  withdraw(): Promise<{ readonly message: string }> {
+  withdraw(): Promise<unknown> {
     return this.#call("rotateWebhookSecret", { withdraw: true }, "the secret");
   }
 
@@ -148,9 +148,9 @@ export class Calls {
     return this.#call("sendEventRecap", text, "the recaps below", RECAP_MS);
   }
 
-  /** Plans the recap for that time, in the place of the one that was planned; null takes that back. */
-  plan(text: RecapText | null, at: Date | null): Promise<unknown> {
-    return this.#call("scheduleEventRecap", { ...text, at: at && at.toISOString() }, "what is planned", LOOK_MS);
+  /** Schedules the recap for that time, in place of the scheduled one; null cancels that. */
+  schedule(text: RecapText | null, at: Date | null): Promise<unknown> {
+    return this.#call("scheduleEventRecap", { ...text, at: at && at.toISOString() }, "the scheduled recap", LOOK_MS);
   }
 
   /** Sends the last recap's mail again to guests of whom the mail service has neither confirmed nor reported anything. */

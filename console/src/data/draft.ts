@@ -30,3 +30,8 @@ export function keepDraft(eventId: string, draft: Draft): void {
 export function forgetDrafts(): void {
   for (const name of Object.keys(localStorage)) if (name.startsWith(PREFIX)) localStorage.removeItem(name);
 }
+
+/** The arguments of a call for this draft. */
+export function textOf({ mode, subject, message, onlyNew }: Draft): RecapText {
+  return { mode, ...(subject && { subject }), ...(message && { message }), ...(onlyNew && { onlyNew }) };
+}

@@ -8,8 +8,12 @@ export class RefusedError extends Error {
     /** As in the callable protocol: `NOT_FOUND`. */
     readonly status: string,
     message: string,
-    /** When the next recap becomes possible, where that is why. */
+    /** When the next recap becomes possible, if that is the reason. */
     readonly possibleFrom: Date | null = null,
+    /** The function that refused the call. */
+    readonly call = "",
+    /** When a rate limit ends, if that is the reason. */
+    readonly limitedUntil: Date | null = null,
   ) {
     super(message);
   }

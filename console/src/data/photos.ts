@@ -166,10 +166,10 @@ export async function readPhoto(db: Firestore, eventId: string, id: string): Pro
 
 // Why a decision on the photo that was shown makes no sense any more; null where it does.
 function meanwhile(shown: Photo, now: Standing | null): ChangedMeanwhileError | null {
-  if (!now) return new ChangedMeanwhileError("This photo has been deleted meanwhile.");
+  if (!now) return new ChangedMeanwhileError("This photo was deleted.");
   const isReplaced = now.url !== shown.url || now.createdAt?.getTime() !== shown.createdAt?.getTime();
-  if (isReplaced) return new ChangedMeanwhileError("This photo was replaced by another one meanwhile. Look at it again.");
-  return now.status === shown.status ? null : new ChangedMeanwhileError(`${now.decidedBy || "Somebody else"} has decided meanwhile: ${STATUS_WORDS[now.status]}.`);
+  if (isReplaced) return new ChangedMeanwhileError("This photo has changed. Please review it again.");
+  return now.status === shown.status ? null : new ChangedMeanwhileError(`Already ${STATUS_WORDS[now.status].toLowerCase()}${now.decidedBy ? ` by ${now.decidedBy}` : ""}.`);
 }
 
 /** Whether the decision was carried out, perhaps by an attempt whose answer was lost. */

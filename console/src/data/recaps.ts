@@ -3,6 +3,7 @@
 import { type Firestore, type QueryDocumentSnapshot, collection, doc, orderBy, query } from "firebase/firestore";
 
 import type { RecapCounts } from "../domain/recap.ts";
+import type { Draft } from "./draft.ts";
 import { date, number, text } from "./fields.ts";
 import { type List, type Part, type Watch, watchList, watchOne } from "./listen.ts";
 
@@ -44,23 +45,28 @@ export function watchLock(db: Firestore, eventId: string): Watch<RecapLock | nul
   }));
 }
 
-/** The recap that is planned, or was last. */
-export interface Planned {
+/** The scheduled recap, or the last one. */
+export interface Scheduled {
   readonly at: Date;
   readonly state: string;
-  /** Who has planned it. */
+  /** The organizer who scheduled it. */
   readonly by: string;
-  /** Why it did not go out. */
-  readonly reason: string;
+  /** What will be sent. */
+  readonly draft: Draft;
 }
 
-/** What is planned; null where nothing ever was. */
-export function watchPlanned(db: Firestore, eventId: string): Watch<Planned | null> {
+/** Watches the scheduled recap; null if none was ever scheduled. */
+export function watchScheduled(db: Firestore, eventId: string): Watch<Scheduled | null> {
   return watchOne(doc(db, "events", eventId, "schedules", "recap"), (found) => ({
     at: date(found.get("at")) ?? new Date(0),
     state: text(found.get("state")),
     by: text(found.get("by.email")) || text(found.get("by.uid")),
-    reason: text(found.get("outcome.message")),
+    draft: {
+      mode: found.get("mode") === "all" ? "all" : "personal",
+      subject: text(found.get("subject")),
+      message: text(found.get("message")),
+      onlyNew: found.get("onlyNew") === true,
+    },
   }));
 }
 

@@ -5,7 +5,7 @@ import { type Filters, NO_FILTERS, readFilters, writeFilters } from "./filters.t
 
 export type Role = "moderator" | "admin" | "superadmin";
 
-export const ROOMS = { overview: "Overview", photos: "Photos", recap: "Recap", receivers: "Receivers" } as const;
+export const ROOMS = { overview: "Overview", photos: "Photos", recap: "Recap", receivers: "Webhooks" } as const;
 export type Room = keyof typeof ROOMS;
 
 /** A place in an event. */

@@ -76,13 +76,13 @@ async function sha256(text: string): Promise<string> {
 /** Why nothing could ever be delivered to `url`; null where something could. As the service judges. */
 export function problem(url: string): string | null {
   const given = url.trim();
-  if (!given) return "Enter the address that shall get the webhooks.";
+  if (!given) return "Enter a URL.";
   const bytes = new TextEncoder().encode(given).length;
-  if (bytes > MAX_URL_BYTES) return `It has ${bytes} bytes; ${MAX_URL_BYTES} are the most.`;
+  if (bytes > MAX_URL_BYTES) return `The URL has ${bytes} bytes. The maximum is ${MAX_URL_BYTES}.`;
   // eslint-disable-next-line no-control-regex
-  if (/[\x00-\x20\x7f-\xa0]/.test(given)) return "It holds white space or a control character.";
-  if (!/^https:\/\//i.test(given)) return "It has to begin with https://";
-  if (!URL.canParse(given) || /^[^/]*\/\/[^/?#]*\\/.test(given)) return "It is not an address that can be read.";
+  if (/[\x00-\x20\x7f-\xa0]/.test(given)) return "URL can't contain spaces.";
+  if (!/^https:\/\//i.test(given)) return "URL must start with https://";
+  if (!URL.canParse(given) || /^[^/]*\/\/[^/?#]*\\/.test(given)) return "Enter a valid URL.";
   return null;
 }
 
@@ -91,17 +91,17 @@ export function doubt(url: string): string | null {
   if (problem(url)) return null;
   const { hostname, port, username, password } = new URL(url.trim());
   if (BAD_PORTS.has(Number(port || 443))) {
-    return "The port belongs to another service, which is never connected to: every delivery will fail.";
+    return "Deliveries to this port are blocked and will always fail.";
   }
   if (username || password) {
-    return "Whoever may read the event's receivers and deliveries sees the user name and password. Each delivery is signed: let the receiver verify that instead.";
+    return "Anyone who can view this event's webhooks will see this username and password. Verify the signature instead.";
   }
   const chat = CHATS.find(([host]) => hostname === host || hostname.endsWith(`.${host}`));
   if (chat) {
-    return `${chat[1]} takes messages of a form of its own, and answers deliveries with 400. Put a step of Zapier or Make between, or the relay in docs/receiving.md (Slack and Discord).`;
+    return `${chat[1]} needs its own message format and rejects deliveries with 400. Put Zapier, Make or a small relay in between.`;
   }
   if (/^(localhost|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|\[::1\]|\[f[cd])/.test(hostname)) {
-    return "This looks like an address of a private network; deliveries go to public ones alone.";
+    return "This looks like a private network address. Deliveries only go to public addresses.";
   }
   return null;
 }

@@ -43,18 +43,18 @@ export function suggestedId(name: string, day: Date): string {
 export function linkProblem(address: string): string | null {
   if (!address) return null;
   const isLink = /^https?:\/\/([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?([/?#][!-~]*)?$/i.test(address);
-  return isLink && address.length <= 2048 ? null : "Enter an address that begins with https://, or leave it empty.";
+  return isLink && address.length <= 2048 ? null : "Enter a full URL starting with https://, or leave it empty.";
 }
 
 /** Why the address of a logo cannot be saved; null where it can. As the rules judge. */
 export function logoProblem(address: string): string | null {
   const isLong = address.length > 2000;
-  return isLong || /^http:/i.test(address) ? "Enter an address of at most 2,000 characters that begins with https://, or leave it empty." : linkProblem(address);
+  return isLong || /^http:/i.test(address) ? "Enter a full URL starting with https://, at most 2,000 characters, or leave it empty." : linkProblem(address);
 }
 
 /** Why a colour cannot be saved; null where it can. As the rules judge. */
 export function colourProblem(colour: string): string | null {
-  return /^(#[0-9a-f]{6})?$/i.test(colour) ? null : "Enter a colour such as #1f5fbf, or leave it empty.";
+  return /^(#[0-9a-f]{6})?$/i.test(colour) ? null : "Enter a color such as #1f5fbf, or leave it empty.";
 }
 
 export const MAX_DAYS = 3650;
@@ -63,5 +63,5 @@ export const MAX_DAYS = 3650;
 export function daysProblem(days: string): string | null {
   const given = days.trim();
   if (!given || (/^\d+$/.test(given) && Number(given) >= 1 && Number(given) <= MAX_DAYS)) return null;
-  return `Enter a whole number from 1 to ${MAX_DAYS.toLocaleString(LANGUAGE)}, or leave it empty.`;
+  return `Enter a number from 1 to ${MAX_DAYS.toLocaleString(LANGUAGE)}, or leave it empty.`;
 }

@@ -56,7 +56,7 @@ export function rateOf({ delivered, failed }: Pick<Health, "delivered" | "failed
   return `${taken} delivered, ${refused} failed`;
 }
 
-/** `10 messages have not arrived`. */
+/** `10 deliveries failed`. */
 export function missingWords(missing: number): string {
-  return `${counted(missing)} ${missing === 1 ? "message has" : "messages have"} not arrived`;
+  return `${counted(missing)} ${missing === 1 ? "delivery" : "deliveries"} failed`;
 }

@@ -4,7 +4,7 @@ export const STATUSES = ["pending", "approved", "rejected"] as const;
 export type Status = (typeof STATUSES)[number];
 
 export const STATUS_WORDS: Readonly<Record<Status, string>> = {
-  pending: "Waiting",
+  pending: "Pending",
   approved: "Approved",
   rejected: "Rejected",
 };
@@ -71,13 +71,19 @@ export function undoing(decision: Decision): Decision | null {
 
 /** What undoing a decision is called: what becomes of the photo. */
 export function undoWords(decision: Decision): string {
-  return { approve: "Take down", reject: "Approve instead", feature: "Unfeature", unfeature: "Feature", delete: "" }[decision];
+  return { approve: "Hide", reject: "Undo (approve)", feature: "Remove from highlights", unfeature: "Add to highlights", delete: "" }[decision];
 }
 
 /** What a decision is called on its button, where the photo stands so. */
 export function decisionWords(decision: Decision, status: Status): string {
-  if (decision === "reject") return status === "approved" ? "Take down" : "Reject";
-  return { approve: "Approve", feature: "Feature", unfeature: "Unfeature", delete: "Delete" }[decision];
+  if (decision === "reject") return status === "approved" ? "Hide" : "Reject";
+  return { approve: "Approve", feature: "Add to highlights", unfeature: "Remove from highlights", delete: "Delete" }[decision];
+}
+
+/** What a decision is called while it is saved. */
+export function savingWords(decision: Decision, status: Status): string {
+  if (decision === "reject") return status === "approved" ? "Hiding" : "Rejecting";
+  return { approve: "Approving", feature: "Adding to highlights", unfeature: "Removing from highlights", delete: "Deleting" }[decision];
 }
 
 /** What a key means for a photo; null where it means nothing. */
@@ -96,5 +102,5 @@ export function decisionOf(key: string, photo: Pick<Photo, "status" | "featured"
 
 /** The name of a photo in a sentence: guests may leave none. */
 export function photoOf({ uploaderName }: Pick<Photo, "uploaderName">): string {
-  return uploaderName ? `photo of ${uploaderName}` : "photo without a name";
+  return uploaderName ? `photo by ${uploaderName}` : "anonymous photo";
 }

@@ -16,28 +16,25 @@ export interface RecapCounts {
   } | null;
 }
 
-/** `8 arrived, 1 address does not exist, 1 marked it as spam`; before anything is told, how many left. */
+/** `8 delivered, 1 bounced, 1 marked as spam`; before anything is told, how many left. */
 export function recapWords({ state, sent, left, told }: RecapCounts): string {
   const parts = told ? arrivalWords(told) : [];
   const known = told ? told.delivered + told.bounced + told.dropped : 0;
   const open = sent - known;
-  if (!known) parts.unshift(`${count(sent, "mail", "mails")} sent`);
-  else if (open > 0) parts.push(`of ${open.toLocaleString(LANGUAGE)} nothing is known yet`);
-  if (state === "sending" || state === "interrupted") parts.push(`${left.toLocaleString(LANGUAGE)} still to be sent`);
+  if (!known) parts.unshift(`${count(sent, "email", "emails")} sent`);
+  else if (open > 0) parts.push(`${open.toLocaleString(LANGUAGE)} pending`);
+  if (state === "sending" || state === "interrupted") parts.push(`${left.toLocaleString(LANGUAGE)} not sent yet`);
   return `${parts.join(", ")}.`;
 }
 
 /** What a call of `sendEventRecap` came to. */
-export function sentWords({ sent, skipped = 0, message = "", notes = [] }: Answered): string {
-  const counts = `${count(sent, "mail was", "mails were")} sent${skipped ? `, ${count(skipped, "guest was", "guests were")} skipped` : ""}.`;
-  return [counts, message, ...notes].filter(Boolean).join(" ");
+export function sentWords({ sent, skipped = 0 }: Answered): string {
+  return `${count(sent, "email was", "emails were")} sent${skipped ? `, ${count(skipped, "guest was", "guests were")} skipped` : ""}.`;
 }
 
 interface Answered {
   readonly sent: number;
   readonly skipped?: number;
-  readonly message?: string;
-  readonly notes?: readonly string[];
 }
 
 /** The language that a mail says it is in; empty where it says nothing. */
@@ -48,10 +45,10 @@ export function languageOf(html: string): string {
 function arrivalWords({ delivered, bounced, dropped, complained }: NonNullable<RecapCounts["told"]>): string[] {
   return [
     // A complaint is about a mail that arrived.
-    delivered && `${delivered.toLocaleString(LANGUAGE)} arrived${complained ? `, of which ${complained.toLocaleString(LANGUAGE)} ${complained === 1 ? "was" : "were"} marked as spam` : ""}`,
-    bounced && `${count(bounced, "address does", "addresses do")} not exist or refused it`,
-    dropped && `${count(dropped, "was", "were")} not sent on, as earlier mails came back`,
-    !delivered && complained && `${complained.toLocaleString(LANGUAGE)} marked it as spam`,
+    delivered && `${delivered.toLocaleString(LANGUAGE)} delivered${complained ? ` (${complained.toLocaleString(LANGUAGE)} marked as spam)` : ""}`,
+    bounced && `${bounced.toLocaleString(LANGUAGE)} bounced`,
+    dropped && `${dropped.toLocaleString(LANGUAGE)} suppressed (bounced earlier)`,
+    !delivered && complained && `${complained.toLocaleString(LANGUAGE)} marked as spam`,
   ].filter((words): words is string => typeof words === "string");
 }
 
@@ -59,7 +56,7 @@ function arrivalWords({ delivered, bounced, dropped, complained }: NonNullable<R
 export type Trouble = "bounced" | "dropped" | "complained";
 
 export const TROUBLE_WORDS: Readonly<Record<Trouble, string>> = {
-  bounced: "the address does not exist, or refused the mail",
-  dropped: "not sent on: an earlier mail to the address came back",
-  complained: "marked it as spam, and gets no more recaps",
+  bounced: "bounced: the address doesn't exist or rejected the email",
+  dropped: "suppressed: an earlier email to this address bounced",
+  complained: "marked as spam; gets no more recaps",
 };

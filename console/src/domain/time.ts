@@ -76,10 +76,10 @@ function both(ms: number, large: number, largeName: string, small: number, small
   return rest ? `${whole} ${largeName} ${rest} ${smallName}` : `${whole} ${largeName}`;
 }
 
-/** `in 4 s`; `any moment` once it is due. */
+/** `in 4 s`; `now` once it is due. */
 export function countdown(due: Date, now: Date): string {
   const left = due.getTime() - now.getTime();
-  return left <= 0 ? "any moment" : `in ${span(Math.ceil(left / SECOND) * SECOND)}`;
+  return left <= 0 ? "now" : `in ${span(Math.ceil(left / SECOND) * SECOND)}`;
 }
 
 /** `3 min ago`, `in 2 h`, `just now`. */

@@ -11,23 +11,23 @@ export interface Verdict {
 /** What there is to say of a delivery; null while its first attempt is on its way. `recovers`: its receiver gets again what failed. */
 export function verdict(delivery: Delivery, recovers = false): Verdict | null {
   const { outcome, reason } = delivery;
-  if (outcome === "success") return { turn: "nobody", words: "The receiver has it. There is nothing to do." };
-  if (outcome === "skipped") return { turn: "organizer", words: `Nothing ${lastAttempt(delivery) ? "more " : ""}was sent: ${reason ?? "the URL cannot be used"}. ${skippedAdvice(reason ?? "")}` };
+  if (outcome === "success") return { turn: "nobody", words: "Delivered. No action needed." };
+  if (outcome === "skipped") return { turn: "organizer", words: `${lastAttempt(delivery) ? "No more attempts" : "Not sent"}: ${reason ?? "the URL is invalid"}. ${skippedAdvice(reason ?? "")}` };
   const last = lastAttempt(delivery);
   if (!last || isAcknowledged(last)) return null;
   const { fault, advice } = diagnosis(last);
   const rest = isOpen(delivery)
-    ? "It is tried again by itself."
-    : recovers ? "Once that is fixed it is sent again by itself." : "It is not tried again by itself: send it again once that is fixed.";
+    ? "We'll retry automatically."
+    : recovers ? "It will be resent automatically once the problem is fixed." : "No more automatic retries. Resend it once the problem is fixed.";
   return { turn: "receiver", words: `${fault} ${advice} ${rest}` };
 }
 
 function skippedAdvice(reason: string): string {
-  if (reason === "the URL was removed") return "Add the URL under Receivers again, then send this again.";
-  if (reason === "the URL no longer takes this event type") return "Send this again if the receiver still needs it.";
+  if (reason === "the URL was removed") return "Add the URL under Webhooks again, then resend this delivery.";
+  if (reason === "the URL no longer takes this event type") return "Resend this delivery if the endpoint still needs it.";
   return reason.startsWith("the URL is disabled") || reason === "the URL is switched off"
-    ? "Switch the receiver on again under Receivers, then send this again."
-    : "Change the URL under Receivers.";
+    ? "Turn the endpoint on under Webhooks, then resend this delivery."
+    : "Edit the URL under Webhooks.";
 }
 
 interface Diagnosis {
@@ -41,40 +41,40 @@ interface Diagnosis {
 export function diagnosis({ status, error }: Pick<Attempt, "status" | "error">): Diagnosis {
   if (status !== null) return ofStatus(status);
   for (const [beginning, found] of OF_ERRORS) if (error?.startsWith(beginning)) return found;
-  return { fault: `The receiver was not reached: ${error ?? "no answer"}.`, advice: "Its people have to look at their server." };
+  return { fault: `The endpoint couldn't be reached: ${error ?? "no answer"}.`, advice: "Ask its developers to check the server." };
 }
 
 function ofStatus(status: number): Diagnosis {
-  const fault = `The receiver's server answered ${statusWords(status)}.`;
+  const fault = `The endpoint answered ${statusWords(status)}.`;
   const advice = BY_STATUS[status] ?? (status >= 500
-    ? "It failed on its side: its own log says why."
+    ? "The endpoint returned an error. Check its server logs."
     : status >= 300 && status < 400
-      ? "Redirects are not followed: enter the address that it leads to."
-      : "It refuses the message: its own log says why.");
+      ? "Redirects are not followed. Enter the URL it redirects to."
+      : "The endpoint rejected the request. Check its server logs.");
   return { fault, advice };
 }
 
 const BY_STATUS: Readonly<Record<number, string>> = {
-  401: "Mostly a signature did not verify: docs/receiving.md shows how to verify.",
-  403: "Mostly a signature did not verify: docs/receiving.md shows how to verify.",
-  404: "It takes no POST at this path: compare the URL with theirs.",
-  405: "It takes no POST at this path: compare the URL with theirs.",
-  408: "It gave up waiting: its people have to look at their server.",
-  410: "It says that the address is gone for good: remove the receiver, or change its URL.",
-  413: "It takes no message of this size: its limit has to be raised.",
-  429: "It takes no more for now: its limit has to be raised.",
-  502: "Its front end does not reach the program behind it.",
-  503: "It is overloaded or in maintenance.",
-  504: "Its front end got no answer from the program behind it in time.",
+  401: "Usually this means signature verification failed. The event reference shows how to verify.",
+  403: "Usually this means signature verification failed. The event reference shows how to verify.",
+  404: "The endpoint doesn't accept POST requests at this path. Check the URL.",
+  405: "The endpoint doesn't accept POST requests at this path. Check the URL.",
+  408: "The endpoint timed out. Ask its developers to check the server.",
+  410: "The endpoint says this URL is gone permanently. Remove the endpoint or edit its URL.",
+  413: "The request is too large for the endpoint. Its limit needs raising.",
+  429: "The endpoint is rate limiting us. Its limit may need raising.",
+  502: "The gateway couldn't reach the application.",
+  503: "The endpoint is overloaded or in maintenance.",
+  504: "The gateway timed out waiting for the application.",
 };
 
 const OF_ERRORS: readonly (readonly [string, Diagnosis])[] = [
-  ["no answer within", { fault: "The receiver did not answer within five seconds.", advice: "It should answer first, and do the work afterwards." }],
-  ["the host name does not resolve", { fault: "Nobody knows the receiver's host name.", advice: "Compare the URL with theirs; its DNS entry may be missing." }],
-  ["the certificate is not valid", { fault: "The receiver's certificate is not valid.", advice: "It has to be renewed, or sent with its whole chain." }],
-  ["the TLS handshake failed", { fault: "No secure connection came about.", advice: "The receiver has to speak TLS 1.2 or newer at this port." }],
-  ["the connection was refused", { fault: "The receiver's host takes no connection at this port.", advice: "Its server may not run, or a firewall keeps us out." }],
-  ["the connection was closed", { fault: "The receiver closed the connection without an answer.", advice: "Its server may have crashed: its own log says why." }],
-  ["the host cannot be reached", { fault: "The receiver's host cannot be reached.", advice: "Its server may be off, or a firewall keeps us out." }],
-  ["the answer is not HTTP", { fault: "Something that is no web server answers at this port.", advice: "Compare host and port with theirs." }],
+  ["no answer within", { fault: "The endpoint didn't answer within five seconds.", advice: "It should answer first and do the work afterward." }],
+  ["the host name does not resolve", { fault: "Host not found (DNS).", advice: "Check the URL. Its DNS record may be missing." }],
+  ["the certificate is not valid", { fault: "The endpoint's certificate isn't valid.", advice: "Renew it, or send the full certificate chain." }],
+  ["the TLS handshake failed", { fault: "TLS handshake failed.", advice: "The endpoint must support TLS 1.2 or newer on this port." }],
+  ["the connection was refused", { fault: "The endpoint refused the connection.", advice: "Its server may be down, or a firewall is blocking us." }],
+  ["the connection was closed", { fault: "The endpoint closed the connection without answering.", advice: "Its server may have crashed. Check its logs." }],
+  ["the host cannot be reached", { fault: "The endpoint's host can't be reached.", advice: "Its server may be down, or a firewall is blocking us." }],
+  ["the answer is not HTTP", { fault: "The server on this port doesn't speak HTTP.", advice: "Check the host and port." }],
 ];

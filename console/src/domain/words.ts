@@ -11,7 +11,7 @@ import {
 import { LANGUAGE } from "./time.ts";
 
 export const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
-  pending: "Waiting",
+  pending: "Pending",
   retrying: "Retrying",
   success: "Delivered",
   failed: "Failed",
@@ -70,11 +70,11 @@ export function attemptsWords(delivery: Delivery): string {
 
 /** What the last attempt came to, or why there was none yet. */
 export function lastWords(delivery: Delivery): string {
-  if (delivery.outcome === "skipped") return delivery.reason ?? "not sent";
+  if (delivery.outcome === "skipped") return delivery.reason ?? "Not sent";
   const last = lastAttempt(delivery);
   if (last) return attemptWords(last);
   if (!waitsForItsTurn(delivery)) return "";
-  return delivery.slow ? "waits with the slow receivers" : "waits for earlier deliveries of this busy event";
+  return delivery.slow ? "queued (slow endpoint)" : "queued behind earlier deliveries";
 }
 
 /** The highest count that is asked for: the rules allow no larger page. */
@@ -101,9 +101,9 @@ export interface LeftAlone {
 /** Why deliveries are not sent again; empty where there are none. */
 export function leftAloneWords({ removedUrl, disabledUrl, unusableUrl, tests }: LeftAlone): string {
   const counts = [
-    [removedUrl, "to an address that was removed"],
-    [disabledUrl, "to an address that is switched off"],
-    [unusableUrl, "to an address that nothing can be sent to"],
+    [removedUrl, "to a removed endpoint"],
+    [disabledUrl, "to a disabled endpoint"],
+    [unusableUrl, "to an invalid URL"],
     [tests, tests === 1 ? "test" : "tests"],
   ] as const;
   return counts.filter(([number]) => number > 0).map(([number, words]) => `${number.toLocaleString(LANGUAGE)} ${words}`).join("; ");

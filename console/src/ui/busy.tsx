@@ -48,7 +48,7 @@ interface Props {
 const SLOW_MS = 3000;
 
 /** A button that keeps its place and the focus while its work is going on; long work is told. */
-export function ActionButton({ busy, children, onClick, kind = "plain", submits = false, disabled = false, slow = "No answer yet …" }: Props) {
+export function ActionButton({ busy, children, onClick, kind = "plain", submits = false, disabled = false, slow = "Still working…" }: Props) {
   const [isSlow, setSlow] = useState(false);
   useEffect(() => {
     if (!busy) return;

@@ -29,7 +29,8 @@ export function Field({ label, value, onChange, type = "text", options, hint, pr
   const common = {
     id,
     value,
-    dir: "auto" as const,
+    // Of what people type; a choice follows the page.
+    dir: options ? ("ltr" as const) : ("auto" as const),
     "aria-invalid": Boolean(problem),
     "aria-describedby": `${id}-told`,
     "data-focus": focus,

@@ -9,7 +9,7 @@ function show(): void {
   document.title = [waiting && `(${waiting})`, `${titles.at(-1) ?? "Console"} · Event photo wall`].filter(Boolean).join(" ");
 }
 
-/** How many photos wait goes into the tab's title, and onto the icon of an installed page: `48+`; empty where none waits. */
+/** How many photos wait goes into the tab's title, and onto the icon of an installed page: `372`; empty if none waits. */
 export function useWaiting(words: string): void {
   useEffect(() => {
     waiting = words;

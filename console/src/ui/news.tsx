@@ -40,9 +40,9 @@ export function Connection({ news, ask, onLive }: Props) {
   return (
     <p class={`connection ${isLive ? "live" : "stale"}`}>
       <span role="status">
-        {isLive ? "Live" : "No news: this is what was known last. It goes on by itself."}
+        {isLive ? "Live" : "Connection lost. Showing the last known state; reconnecting…"}
       </span>
-      <span>last news {span(silence)} ago</span>
+      <span>updated {span(silence)} ago</span>
     </p>
   );
 }

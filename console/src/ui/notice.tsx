@@ -61,7 +61,7 @@ export function Skeleton({ rows = 6, label = "Loading…", isFigure = false }: S
     const timer = setTimeout(() => setUnheard(true), UNHEARD_MS);
     return () => clearTimeout(timer);
   }, []);
-  const words = isOnline ? "Not known yet: the service does not answer." : "Not known yet: you are offline.";
+  const words = isOnline ? "Still loading… the server isn't responding." : "You're offline.";
   if (!isOnline || isUnheard) return isFigure ? <Unknown words={words} /> : <span class="quiet-text" role="status">{words}</span>;
   return (
     <div class="skeleton" role="status">

@@ -15,8 +15,8 @@ interface Props {
 /** A guest's picture; in words where it is on a host that is not trusted, or does not load. */
 export function Picture({ url, alt, onLoad }: Props) {
   const [hasFailed, setFailed] = useState(false);
-  if (/^http:/i.test(url)) return <span class="no-picture">Not shown, and in no recap: its address begins with http://, not https://</span>;
-  if (!mayShow(url, HOSTS)) return <span class="no-picture">Not shown: the operator allows no pictures of this host (PHOTO_HOSTS)</span>;
-  if (hasFailed) return <span class="no-picture">The picture does not load</span>;
+  if (/^http:/i.test(url)) return <span class="no-picture">Can't show this image: its link isn't secure (http://). It won't appear in recaps.</span>;
+  if (!mayShow(url, HOSTS)) return <span class="no-picture">Image blocked: its host isn't on the allowed list.</span>;
+  if (hasFailed) return <span class="no-picture">Couldn't load this image</span>;
   return <img src={withPictures(url)} alt={alt} loading="lazy" decoding="async" onLoad={() => onLoad?.()} onError={() => setFailed(true)} />;
 }

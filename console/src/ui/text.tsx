@@ -9,9 +9,9 @@ export function Foreign({ children }: { children: string }) {
   return <bdi class="foreign">{children}</bdi>;
 }
 
-/** Who has done something: the address, and the uid, which is sure where the address is not verified. */
+/** Who has done something: the address, with the uid in the title, because an address may be unverified. */
 export function Who({ uid, email }: { readonly uid: string | null; readonly email: string }) {
-  return <><Foreign>{email || "somebody"}</Foreign>{uid && <> <span class="uid">(<Foreign>{uid}</Foreign>)</span></>}</>;
+  return <span title={uid ?? ""}><Foreign>{email || uid || "an unknown account"}</Foreign></span>;
 }
 
 /** The label of a URL, or its host and path; all of it is in the title. */

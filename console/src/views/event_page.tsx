@@ -14,7 +14,7 @@ import { Empty, Skeleton } from "../ui/notice.tsx";
 import { Foreign } from "../ui/text.tsx";
 import { OverviewView } from "./overview/overview_view.tsx";
 import { PhotosView } from "./photos/photos_view.tsx";
-import { PlaceContext, type Sdk, waitingWords } from "./place.ts";
+import { PlaceContext, type Sdk, useWaitingWords } from "./place.ts";
 import { RecapView } from "./recap/recap_view.tsx";
 import { ReceiversView } from "./receivers/receivers_view.tsx";
 import { TopBar } from "./top_bar.tsx";
@@ -34,13 +34,13 @@ export function EventPage({ sdk, staff, route }: Props) {
   // `staff` is another object with each ID token, an hour later; what was decided stays.
   const decisions = useMemo(() => new Decisions(sdk.db, eventId, staff), [sdk, eventId, staff.uid, staff.email]);
   const eventName = event?.name ?? eventId;
-  const tally = waitingWords(waiting);
+  const tally = useWaitingWords(sdk.db, eventId, waiting);
   useWaiting(tally);
   // A room begins at its top.
   useLayoutEffect(() => scrollTo(0, 0), [at, route.status]);
 
   return (
-    <PlaceContext.Provider value={{ sdk, staff, eventId, eventName, calls, decisions, waiting }}>
+    <PlaceContext.Provider value={{ sdk, staff, eventId, eventName, calls, decisions, waiting, waitingWords: tally }}>
       <TopBar auth={sdk.auth} staff={staff}>
         <div class="event-name">
           <span class="slash" aria-hidden="true">/</span>
@@ -48,13 +48,13 @@ export function EventPage({ sdk, staff, route }: Props) {
           {event && <span class="badge">{statusWords(event.status)}</span>}
         </div>
       </TopBar>
-      <nav class="tabs" aria-label="Rooms of the event">
+      <nav class="tabs" aria-label="Event sections">
         <ul>
           {(Object.keys(ROOMS) as Room[]).filter((room) => isOpenTo(staff.role, room)).map((room) => (
             <li key={room}>
               <a href={linkTo(room, eventId)} aria-current={room === at ? "page" : undefined}>
                 {ROOMS[room]}
-                {room === "photos" && tally && <span class="tally">{tally}<span class="unseen"> waiting</span></span>}
+                {room === "photos" && tally && <>{" "}<span class="tally">{tally}<span class="unseen"> pending</span></span></>}
               </a>
             </li>
           ))}
@@ -62,13 +62,13 @@ export function EventPage({ sdk, staff, route }: Props) {
       </nav>
       <main tabIndex={-1} class={at === "receivers" || at === "photos" ? "wide" : ""}>
         {event === null || error ? (
-          <Empty isView title="This event cannot be shown">
-            <p>{error && !isRefusal(error) ? wordsOf(error) : "There is no event with this id, or it belongs to another organization."}</p>
+          <Empty isView title="Event not found">
+            <p>{error && !isRefusal(error) ? wordsOf(error) : "This event doesn't exist, or you don't have access to it."}</p>
             <p><a href="#/events">All events</a></p>
           </Empty>
         ) : !isOpenTo(staff.role, at) ? (
-          <Empty isView title="This room is for admins">
-            <p>URLs of receivers may hold keys. To see them, ask an admin of your organization.</p>
+          <Empty isView title="Only admins can see webhooks">
+            <p>Webhook URLs can contain keys, so only admins can view them. Ask an admin for access.</p>
             <p><a href={linkTo("overview", eventId)}>Overview</a></p>
           </Empty>
         ) : !event ? (

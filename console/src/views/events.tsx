@@ -9,8 +9,9 @@ import { statusWords } from "../domain/event.ts";
 import { counted } from "../domain/words.ts";
 import { Heading } from "../ui/heading.tsx";
 import { ShownList, useAsked, useList } from "../ui/live.tsx";
-import { Empty } from "../ui/notice.tsx";
+import { Empty, Notice } from "../ui/notice.tsx";
 import { Foreign } from "../ui/text.tsx";
+import { takeTold } from "../ui/told.ts";
 import { EventForm } from "./overview/event_form.tsx";
 
 interface Props {
@@ -22,6 +23,7 @@ interface Props {
 export function EventsView({ db, staff }: Props) {
   const { tenantId } = staff;
   const [isMaking, setMaking] = useState(false);
+  const [told] = useState(takeTold);
   const list = useList((part) => watchEvents(db, tenantId, part), EVENTS_PAGE, [db, tenantId]);
   return (
     <div class="column">
@@ -31,10 +33,11 @@ export function EventsView({ db, staff }: Props) {
           <button type="button" class="primary" onClick={() => setMaking(true)}>New event</button>
         )}
       </div>
-      <p class="quiet-text">{tenantId ? <>Of <Foreign>{tenantId}</Foreign></> : "Of all organizations"}</p>
+      {told && <Notice kind="success"><bdi>{told}</bdi></Notice>}
+      <p class="quiet-text">{tenantId ? <Foreign>{tenantId}</Foreign> : "All organizations"}</p>
       <ShownList list={list} rows={5}>
         {({ items }) => items.length === 0
-          ? <Empty title="No events yet"><p>An event shows here as soon as an admin has made one.</p></Empty>
+          ? <Empty title="No events yet"><p>{isAdmin(staff) ? "Create your first event to get started." : "Events appear here once an admin creates one."}</p></Empty>
           : <ul class="rows">{items.map((event) => <Row key={event.id} db={db} event={event} />)}</ul>}
       </ShownList>
       {isMaking && tenantId !== null && (
@@ -61,7 +64,7 @@ function Row({ db, event: { id, name, status } }: { readonly db: Firestore; read
       <a class="whole" href={linkTo("overview", id)}><Foreign>{name}</Foreign></a>
       <span class="badge">{statusWords(status)}</span>
       <span class="quiet-text grow"><Foreign>{id}</Foreign></span>
-      {counts && <span class="quiet-text">{waiting > 0 && <strong>{counted(waiting)} waiting, </strong>}{counted(approved)} approved</span>}
+      {counts && <span class="quiet-text">{waiting > 0 && <strong>{counted(waiting)} pending, </strong>}{counted(approved)} approved</span>}
     </li>
   );
 }

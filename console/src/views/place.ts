@@ -8,9 +8,11 @@ import { useContext } from "preact/hooks";
 import type { Calls } from "../data/calls.ts";
 import type { Decisions } from "../data/decisions.ts";
 import { type Settings, watchSettings } from "../data/endpoints.ts";
+import { countPhotos } from "../data/photos.ts";
 import type { Staff } from "../data/session.ts";
 import type { Photo } from "../domain/photo.ts";
-import { LONGEST, type Live, type LiveList, useLive } from "../ui/live.tsx";
+import { counted } from "../domain/words.ts";
+import { type Live, type LiveList, useAsked, useLive } from "../ui/live.tsx";
 
 /** Firebase, as the views use it. */
 export interface Sdk {
@@ -27,13 +29,17 @@ export interface Place {
   readonly decisions: Decisions;
   /** The photos that wait, the oldest first. */
   readonly waiting: LiveList<Photo>;
+  /** How many photos wait: `372`, or `500+`; empty if none does or if it is not known. */
+  readonly waitingWords: string;
 }
 
-/** How many photos wait, as far as it is known: `48+`; empty where none does. */
-export function waitingWords({ value, isFromBeginning }: LiveList<Photo>): string {
-  if (!isFromBeginning) return `${LONGEST}+`;
+/** How many photos wait: those of the list, or counted if the list goes on. */
+export function useWaitingWords(db: Firestore, eventId: string, { value, isFromBeginning, news }: LiveList<Photo>): string {
   const { items, hasMore } = value ?? { items: [], hasMore: false };
-  return items.length ? `${items.length}${hasMore ? "+" : ""}` : "";
+  const isLong = hasMore || !isFromBeginning;
+  const number = useAsked(async () => (isLong ? countPhotos(db, eventId, "pending") : 0), [db, eventId, isLong], news).value;
+  if (!isLong) return items.length ? String(items.length) : "";
+  return number ? counted(number) : "";
 }
 
 export const PlaceContext = createContext<Place | null>(null);

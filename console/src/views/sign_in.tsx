@@ -14,7 +14,7 @@ interface SignInProps {
   readonly unsent: readonly string[] | null;
 }
 
-/** E-mail and password. */
+/** Email and password. */
 export function SignInView({ auth, unsent }: SignInProps) {
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
@@ -40,38 +40,38 @@ export function SignInView({ auth, unsent }: SignInProps) {
   }
 
   const ask = (mail: typeof mailLink, words: string) => () => {
-    if (!email.includes("@")) return setTold("Type your address first.");
+    if (!email.includes("@")) return setTold("Enter your email address first.");
     setTold("");
     return void work.run(async () => {
       await mail(auth, email.trim());
       setTold(words);
     });
   };
-  const mailMe = ask(mailLink, "A mail with a link is on its way. Open it in this browser.");
-  const reset = ask(resetPassword, "If there is an account for this address, a mail with a link is on its way.");
+  const mailMe = ask(mailLink, "Check your inbox. Open the link in this browser to sign in.");
+  const reset = ask(resetPassword, "If an account exists for this address, we've sent a password reset link.");
 
   return (
     <main class="middle">
       {unsent && (
         <Notice kind="warning">
-          <p>Your session has ended. Sign in again to go on where you were.</p>
-          {unsent.length > 0 && <><p>Not confirmed, so look at it again:</p><ul>{unsent.map((words) => <li key={words}><bdi>{words}</bdi></li>)}</ul></>}
+          <p>Your session expired. Sign in to pick up where you left off.</p>
+          {unsent.length > 0 && <><p>These changes may not have been saved. Please check them:</p><ul>{unsent.map((words) => <li key={words}><bdi>{words}</bdi></li>)}</ul></>}
         </Notice>
       )}
       <form class="card" onSubmit={submit}>
         <img src="/icon.svg" alt="" width="40" height="40" />
         <Heading title="Sign in">Sign in</Heading>
-        <p class="quiet-text">For the people who run an event: its photos, its recaps, its webhooks.</p>
-        <Field label="E-mail" type="email" complete="username" value={email} onChange={setEmail} />
+        <p class="quiet-text">Manage your events: photos, recap emails and webhooks.</p>
+        <Field label="Email" type="email" complete="username" value={email} onChange={setEmail} />
         {!isByLink && <Field label="Password" type="password" complete="current-password" value={password} onChange={setPassword} />}
-        {isByLink && <p class="quiet-text">The address that the link was mailed to.</p>}
+        {isByLink && <p class="quiet-text">Enter the email address this link was sent to.</p>}
         {work.error && <Notice kind="error">{work.error}</Notice>}
         {told && <Notice>{told}</Notice>}
         <ActionButton busy={work.isBusy} kind="primary" submits>Sign in</ActionButton>
         {!isByLink && (
-          <ActionButton busy={false} kind="quiet" onClick={mailMe}>Mail me a link instead</ActionButton>
+          <ActionButton busy={false} kind="quiet" onClick={mailMe}>Email me a sign-in link</ActionButton>
         )}
-        <ActionButton busy={false} kind="quiet" onClick={reset}>I have forgotten the password</ActionButton>
+        <ActionButton busy={false} kind="quiet" onClick={reset}>Forgot password?</ActionButton>
       </form>
     </main>
   );
@@ -82,10 +82,10 @@ export function NobodyView({ auth, email }: { readonly auth: Auth; readonly emai
   return (
     <main class="middle">
       <div class="card">
-        <Heading title="No access">You have no part in an event yet</Heading>
+        <Heading title="No access">You don't have access to any events yet</Heading>
         <p>
-          You are signed in{email && <> as <strong><Foreign>{email}</Foreign></strong></>}. The operator of this service
-          has to make you a moderator or an admin; after that, sign in again.
+          You are signed in{email && <> as <strong><Foreign>{email}</Foreign></strong></>}. Ask your administrator to give you
+          access, then sign in again.
         </p>
         <button type="button" class="primary" onClick={() => leave(auth)}>
           Sign out

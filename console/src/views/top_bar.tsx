@@ -18,7 +18,7 @@ export function TopBar({ auth, staff, children }: Props) {
     <header class="top">
       {/* No link: the fragment is the address of the view. */}
       <button type="button" class="skip" onClick={() => document.querySelector("main")?.focus()}>
-        Skip to the view
+        Skip to content
       </button>
       <a class="brand" href="#/events">
         <img src="/icon.svg" alt="" width="24" height="24" />
@@ -33,7 +33,7 @@ export function TopBar({ auth, staff, children }: Props) {
           </span>
         ) : (
           // In the place of the person, and in two lines at most, so that nothing below it moves.
-          <span class="person offline" role="status">You are offline. This page waits.</span>
+          <span class="person offline" role="status">You're offline. Reconnecting…</span>
         )}
         <button type="button" class="quiet" onClick={() => leave(auth)}>
           Sign out

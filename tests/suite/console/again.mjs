@@ -7,12 +7,12 @@ export default async function again({ site, admin, eventId, late, visitor }) {
   await signIn(page, site, admin, `#/events/${eventId}/receivers?outcome=failed`);
   const rows = page.locator(".deliveries > li");
   await rows.nth(1).waitFor();
-  await page.getByRole("button", { name: "Send these 2 deliveries again…" }).click();
+  await page.getByRole("button", { name: "Resend these 2 deliveries…" }).click();
   const dialog = page.getByRole("dialog");
   const asked = await dialog.innerText();
   await write(late, { outcome: "failed" });
   await rows.nth(2).waitFor();
-  await dialog.getByRole("button", { name: "Send 2 deliveries" }).click();
-  await dialog.getByText("2 deliveries are on the way again.").waitFor();
+  await dialog.getByRole("button", { name: "Resend" }).click();
+  await dialog.getByText("2 deliveries queued for resending.").waitFor();
   return { asked };
 }

@@ -16,7 +16,7 @@ TENANT: Final = f"tenant-{uuid.uuid4().hex[:8]}"
 PASSWORD: Final = "correct horse"
 
 Login = dict[str, str]
-"""E-mail address and password."""
+"""Email address and password."""
 
 
 class Browser:

@@ -28,7 +28,7 @@ export default async function counting({ site, superadmin, eventId, deliveryId, 
   found.filtered = await counted("receivers?outcome=skipped&type=guest.joined", failing);
   found.delivery = await counted(`deliveries/${deliveryId}`, page.getByRole("heading", { name: "Attempts" }));
   found.receiver = await counted(`receivers/${receiver}`, failing);
-  found.recap = await counted("recap", page.getByRole("heading", { name: "No recap yet" }));
+  found.recap = await counted("recap", page.getByRole("heading", { name: "No recaps yet" }));
   return found;
 }
 

@@ -22,8 +22,8 @@ export default async function crowd({ site, moderator, eventId, visitor }) {
   // Behind the longest list.
   await more.click();
   await page.getByRole("button", { name: "Back to the beginning" }).waitFor();
-  await tiles.filter({ hasText: "Guest 0" }).getByRole("button", { name: "Take down" }).click();
-  await page.getByText("Taken down: photo of Guest 0").waitFor();
+  await tiles.filter({ hasText: "Guest 0" }).getByRole("button", { name: "Hide" }).click();
+  await page.getByText("Hidden: photo by Guest 0").waitFor();
   found.behind = await tiles.count();
   await page.evaluate(() => scrollTo(0, 1e6));
   const [way, bar] = await Promise.all([page.locator(".middle-row"), page.locator(".grid-actions")].map((part) => part.boundingBox()));
@@ -32,17 +32,17 @@ export default async function crowd({ site, moderator, eventId, visitor }) {
   await tiles.nth(47).waitFor();
 
   // One guest's, by a name in small letters and by the address: five at once.
-  const guest = page.getByLabel("Photos of a guest");
+  const guest = page.getByLabel("Search guests");
   await guest.fill("nadia");
   await page.waitForFunction(() => document.querySelectorAll(".photo").length === 6);
   await guest.fill("nadia@example.com");
   await page.waitForFunction(() => document.querySelectorAll(".photo").length === 5);
-  for (const tile of await tiles.all()) await tile.getByLabel("Choose the photo of Nadia").check();
-  await page.getByRole("button", { name: "Take down 5" }).click();
-  await page.getByText("No photo is approved yet of this guest").waitFor();
+  for (const tile of await tiles.all()) await tile.getByLabel("Select photo by Nadia").check();
+  await page.getByRole("button", { name: "Hide 5" }).click();
+  await page.getByText("No approved photos yet for this guest").waitFor();
   await page.waitForFunction(() => document.querySelectorAll(".photo .badge.retrying").length === 0);
   await guest.fill("nobody");
-  await page.getByText("A name is found by how it begins").waitFor();
+  await page.getByText("Search by the start of a name").waitFor();
   return found;
 }
 

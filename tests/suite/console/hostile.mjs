@@ -18,8 +18,8 @@ export default async function hostile({ site, admin, eventId, deliveryId, visito
   const body = await page.locator("pre").innerText();
   await page.getByRole("button", { name: "Show all" }).click();
   const whole = await page.locator("pre").evaluate((pre) => pre.textContent.length);
-  await page.getByRole("link", { name: "Receivers" }).click();
-  await page.getByRole("list", { name: "Receivers" }).waitFor();
+  await page.getByRole("link", { name: "Webhooks" }).click();
+  await page.getByRole("list", { name: "Endpoints" }).waitFor();
   const endpoints = await page.evaluate(look);
   return { dialogs, list, sheet, endpoints, body, whole };
 }

@@ -21,7 +21,7 @@ export default async function looks({ site, staff, views, link, folder, visitor 
   await page.route("http://127.0.0.1:9180/pictures/**", (route) => route.fulfill({ contentType: "image/svg+xml", body: picture(route.request().url()) }));
   if (link) {
     await page.goto(`${site}/console`);
-    await page.getByLabel("E-mail").waitFor();
+    await page.getByLabel("Email").waitFor();
     await taken("sign-in");
     await page.goto(`${site}/events`);
     await taken("catalogue");

@@ -5,9 +5,9 @@ export default async function mailedLink({ site, admin, visitor }) {
   await page.goto(`${site}/console`);
   const devtools = await page.context().newCDPSession(page);
   const { installabilityErrors } = await devtools.send("Page.getInstallabilityErrors");
-  await page.getByLabel("E-mail").fill(admin.email);
-  await page.getByRole("button", { name: "Mail me a link instead" }).click();
-  await page.getByText("A mail with a link is on its way").waitFor();
+  await page.getByLabel("Email").fill(admin.email);
+  await page.getByRole("button", { name: "Email me a sign-in link" }).click();
+  await page.getByText("Check your inbox").waitFor();
 
   const sent = await fetch("http://127.0.0.1:9099/emulator/v1/projects/demo-wall/oobCodes");
   const { oobCodes } = await sent.json();

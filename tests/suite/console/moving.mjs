@@ -11,7 +11,7 @@ export default async function moving({ site, moderator, eventId, swapped, visito
   await page.clock.install();
   await showPictures(page);
   await signIn(page, site, moderator, `#/events/${eventId}/photos`);
-  const tiles = page.getByRole("list", { name: "Waiting photos" }).getByRole("listitem");
+  const tiles = page.getByRole("list", { name: "Pending photos" }).getByRole("listitem");
   const tile = (name) => tiles.filter({ has: page.getByText(name, { exact: true }) });
   const path = (number) => `events/${eventId}/photos/p${number}`;
 
@@ -20,18 +20,18 @@ export default async function moving({ site, moderator, eventId, swapped, visito
 
   // The network goes, and comes back.
   await page.evaluate(() => dispatchEvent(new Event("offline")));
-  await page.getByText("You are offline").waitFor();
-  await page.getByText("No news: this is what was known last").waitFor();
+  await page.getByText("You're offline").waitFor();
+  await page.getByText("Connection lost. Showing the last known state").waitFor();
   found.offline = (await height()) - before;
   await page.evaluate(() => dispatchEvent(new Event("online")));
 
   // Between look and key; the key beside it is pressed too soon after.
-  await tile("Guest 0").getByRole("button", { name: "Look at" }).focus();
+  await tile("Guest 0").getByRole("button", { name: "View" }).focus();
   await upload(eventId, "late-1", "Late 1");
   await tile("Late 1").waitFor();
   found.order = await tiles.locator(".by").allInnerTexts();
   await page.keyboard.press("r");
-  await page.getByText("Rejected: photo of").waitFor();
+  await page.getByText("Rejected: photo by").waitFor();
   await page.keyboard.press("u");
 
   // Between look and click.
@@ -44,23 +44,23 @@ export default async function moving({ site, moderator, eventId, swapped, visito
   await tile(LONG_NAME).waitFor();
   found.cut = await tile(LONG_NAME).evaluate((tile) => tile.querySelector(".by").scrollWidth <= tile.clientWidth && tile.querySelector(".by").scrollWidth > tile.querySelector(".by").clientWidth);
   await page.mouse.click(...approve);
-  await page.getByText("Approved: photo of").waitFor();
+  await page.getByText("Approved: photo by").waitFor();
   found.moved = (await height()) - before;
 
   // Twice at one place.
-  await tile("Guest 3").scrollIntoViewIfNeeded();
+  await tile("Guest 3").evaluate((element) => element.scrollIntoView({ block: "center" }));
   const reject = await aim("Guest 3", "Reject");
   await page.mouse.click(...reject);
-  await page.getByText("Rejected: photo of Guest 3").waitFor();
+  await page.getByText("Rejected: photo by Guest 3").waitFor();
   await page.mouse.click(...reject);
   await page.clock.fastForward(1500);
-  await page.locator('[data-id=p3] [aria-disabled=false]').getByText("Approve instead").waitFor();
+  await page.locator('[data-id=p3] [aria-disabled=false]').getByText("Undo (approve)").waitFor();
 
   // A colleague is faster.
   await write(path(4), { status: "rejected", rejectedBy: "colleague@example.com" });
   await tile("Guest 4").getByText("Rejected by").waitFor();
   found.elsewhere = await tile("Guest 4").locator(".state").innerText();
-  await tile("Guest 4").getByRole("button", { name: "Look at" }).click();
+  await tile("Guest 4").getByRole("button", { name: "View" }).click();
   found.dialog = await page.getByRole("dialog").innerText();
   await page.keyboard.press("Escape");
 
@@ -74,7 +74,7 @@ export default async function moving({ site, moderator, eventId, swapped, visito
   await tile("Guest 2").getByRole("button", { name: "Approve" }).click();
   found.swapped = await told.innerText();
   await page.locator("[data-id=p5]").getByRole("button", { name: "Reject" }).click();
-  await told.filter({ hasText: "2 decisions" }).waitFor();
+  await told.filter({ hasText: "2 changes" }).waitFor();
   found.refused = await told.innerText();
   found.onTile = await page.locator("[data-id=p5] .state").innerText();
   found.green = await page.locator(".state.success").allInnerTexts();

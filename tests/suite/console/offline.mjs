@@ -10,23 +10,23 @@ export default async function offline({ site, admin, eventId, visitor }) {
   page.removeAllListeners("console"); // a network that is gone is no problem of the page's
   await page.context().setOffline(true);
   await page.evaluate(() => dispatchEvent(new Event("offline")));
-  await page.getByText("No news: this is what was known last").waitFor();
+  await page.getByText("Connection lost. Showing the last known state").waitFor();
   const rows = await page.locator(".deliveries > li").count();
   // What was never looked at is not known: neither decided photos nor recaps. What was may have changed.
   await page.getByRole("link", { name: "Overview" }).click();
-  await page.getByText("Not known yet: you are offline.").first().waitFor();
+  await page.getByText("You're offline.").first().waitFor();
   const unknown = await page.locator("main").innerText();
   await page.getByRole("link", { name: "Photos" }).click();
-  await page.getByText("When it was heard from last, no photo is waiting.").waitFor();
+  await page.getByText("As of the last update: all caught up.").waitFor();
   await page.getByRole("link", { name: "Approved" }).click();
-  await page.getByText("Not known yet: you are offline.").waitFor();
+  await page.locator("main").getByText("You're offline.").waitFor();
   await page.getByRole("link", { name: "Overview" }).click();
   const told = await page.getByRole("banner").innerText();
   await upload(eventId, "p2");
   await page.context().setOffline(false);
   await page.evaluate(() => dispatchEvent(new Event("online")));
   await page.getByText("1 of 1 on").waitFor();
-  await page.getByRole("link", { name: "Receivers" }).first().click();
+  await page.getByRole("link", { name: "Webhooks" }).first().click();
   await row(page, "photo.uploaded", "Delivered").waitFor();
   await page.getByText("Live", { exact: true }).waitFor();
   return { rows, unknown, told };

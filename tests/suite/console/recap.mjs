@@ -8,55 +8,55 @@ export default async function recap({ site, admin, moderator, eventId, guest, vi
   const previews = [];
   page.on("request", (request) => request.url().endsWith("/previewEventRecap") && request.method() === "POST" && previews.push(request));
   await signIn(page, site, admin, `#/events/${eventId}`);
-  await page.getByText("3 guests have had no recap.").waitFor();
+  await page.getByText("3 guests haven't received a recap yet").waitFor();
   await page.getByRole("link", { name: "Photos" }).click();
   await page.getByRole("link", { name: "Overview" }).click();
-  await page.getByText("3 guests have had no recap.").waitFor();
+  await page.getByText("3 guests haven't received a recap yet").waitFor();
   await page.getByRole("button", { name: "Edit" }).click();
-  await page.getByLabel("Language of mails").selectOption("Deutsch");
-  await page.getByLabel("Answers of guests go to").selectOption(admin.email);
-  await page.getByLabel("Logo in mails").fill("https://firebasestorage.googleapis.com/v0/b/demo-wall.firebasestorage.app/o/logo.png");
-  await page.getByLabel("Colour of the button").fill("#0b1f4d");
+  await page.getByLabel("Email language").selectOption("Deutsch");
+  await page.getByLabel("Reply-to address").selectOption(admin.email);
+  await page.getByLabel("Email logo").fill("https://firebasestorage.googleapis.com/v0/b/demo-wall.firebasestorage.app/o/logo.png");
+  await page.getByLabel("Brand color (optional)").fill("#0b1f4d");
   await page.getByRole("button", { name: "Save" }).click();
   await page.locator("main").getByText("Deutsch", { exact: true }).first().waitFor();
 
   page = await visitor();
   await showPictures(page);
   await signIn(page, site, moderator, `#/events/${eventId}/recap`);
-  await page.getByLabel("A paragraph of your own").fill("Thank you <b>all</b>!");
+  await page.getByLabel("Personal message").fill("Thank you <b>all</b>!");
   await page.getByLabel(/^Subject/).fill("Thank you for coming");
   // A look at another room keeps the text.
   await page.getByRole("link", { name: "Photos" }).click();
   await page.getByRole("link", { name: "Recap", exact: true }).click();
-  await page.getByRole("button", { name: "Preview" }).click();
-  const frame = page.getByTitle("The mail");
-  const mail = page.frameLocator('iframe[title="The mail"]').locator("html");
+  await page.getByRole("button", { name: "Preview", exact: true }).click();
+  const frame = page.getByTitle("The email");
+  const mail = page.frameLocator('iframe[title="The email"]').locator("html");
   // The first words of it stand once more, unseen, for the list of a mailbox.
   await mail.getByText("Thank you <b>all</b>!").last().waitFor();
   const found = { previews: previews.length, mail: await mail.evaluate(drawn), facts: await page.locator(".facts").innerText() };
-  await page.getByLabel("As seen by").selectOption(guest);
+  await page.getByLabel("Preview as").selectOption(guest);
   await mail.getByText("Hallo Ben").waitFor();
   await page.getByRole("button", { name: "Phone" }).click();
   await page.getByRole("button", { name: "Dark" }).click();
   await until(() => mail.locator(".card").first().evaluate(isDark));
   found.phoneWidth = await frame.evaluate(({ offsetWidth }) => offsetWidth);
   await page.getByRole("button", { name: "Send to me" }).click();
-  await page.getByText("It is on its way to").waitFor();
+  await page.getByText("Test email sent to").waitFor();
 
   await page.getByRole("button", { name: "Send…" }).click();
   const dialog = page.getByRole("dialog");
   found.asked = await dialog.innerText();
-  await dialog.getByRole("button", { name: "Send the recap" }).click();
-  await page.getByText("2 mails were sent").waitFor();
+  await dialog.getByRole("button", { name: "Send recap" }).click();
+  await page.getByText("2 emails were sent").waitFor();
   await page.getByRole("region", { name: "Recap, Sent" }).waitFor();
   found.card = await page.getByRole("region", { name: "Recap, Sent" }).innerText();
-  await page.getByText("The next recap can be sent").waitFor();
+  await page.getByText("You can send the next recap").waitFor();
   const card = page.getByRole("region", { name: "Recap, Sent" });
-  await card.getByRole("button", { name: "Show the mail" }).click();
+  await card.getByRole("button", { name: "Show email" }).click();
   await card.getByRole("button", { name: "Plain text" }).click();
   found.again = {
     subject: await card.locator(".facts strong").innerText(),
-    mail: await card.getByLabel("The mail as plain text").innerText(),
+    mail: await card.getByLabel("The email as plain text").innerText(),
   };
 
   // Everybody or newcomers; photos that no mail shows are told of.
@@ -64,28 +64,28 @@ export default async function recap({ site, admin, moderator, eventId, guest, vi
     if (route.request().method() !== "POST") return route.continue();
     const response = await route.fetch();
     const { result } = await response.json();
-    return route.fulfill({ response, json: { result: { ...result, hidden: 2, notes: ["2 photos are not shown."] } } });
+    return route.fulfill({ response, json: { result: { ...result, hidden: 2, notes: ["2 photos are hidden"] } } });
   });
   const compose = page.getByRole("region", { name: "Next recap" });
   found.to = [];
-  for (const choice of [/^everybody/, /^only guests/]) {
+  for (const choice of [/^Everyone/, /^Only guests/]) {
     await compose.getByLabel(choice).check();
-    await compose.getByRole("button", { name: "Preview" }).click();
-    await compose.getByText("2 photos are not shown.").waitFor();
+    await compose.getByRole("button", { name: "Preview", exact: true }).click();
+    await compose.getByText("2 photos are hidden").waitFor();
     found.to.push(await compose.innerText());
   }
 
   // Planned in place of being sent, and taken back.
-  await compose.getByRole("button", { name: "Plan…" }).click();
-  await dialog.getByLabel("At a time of my own").check();
+  await compose.getByRole("button", { name: "Schedule…" }).click();
+  await dialog.getByLabel("Pick a date and time").check();
   await dialog.getByLabel(/^Time \(/).fill(new Date(Date.now() + 2 * 86_400_000).toISOString().slice(0, 16));
   found.planning = await dialog.innerText();
-  await dialog.getByRole("button", { name: "Plan the recap" }).click();
-  await compose.getByText("It is planned.").waitFor();
-  found.planned = await page.getByText(/^A recap is planned for/).innerText();
-  await page.getByRole("button", { name: "Take back…" }).click();
-  await dialog.getByRole("button", { name: "Take back" }).click();
-  await page.getByText(/^A recap is planned for/).waitFor({ state: "detached" });
+  await dialog.getByRole("button", { name: "Schedule recap" }).click();
+  await compose.getByText("Recap scheduled.").waitFor();
+  found.planned = await page.getByText(/^Recap scheduled for/).innerText();
+  await page.getByRole("button", { name: "Cancel scheduled recap…" }).click();
+  await dialog.getByRole("button", { name: "Cancel recap" }).click();
+  await page.getByText(/^Recap scheduled for/).waitFor({ state: "detached" });
   return found;
 }
 

@@ -10,7 +10,7 @@ export default async function refusal({ site, moderator, eventId, refused, visit
     return route.fulfill({ status: 403, json: { error: { code: 403, status: "PERMISSION_DENIED" } } });
   });
   await signIn(page, site, moderator, `#/events/${eventId}/photos`);
-  const tiles = page.getByRole("list", { name: "Waiting photos" }).getByRole("listitem");
+  const tiles = page.getByRole("list", { name: "Pending photos" }).getByRole("listitem");
   await tiles.nth(5).waitFor();
   await page.waitForFunction(() => [...document.querySelectorAll(".photo img")].every(({ complete }) => complete));
   await page.getByRole("button", { name: "Approve all" }).click();

@@ -11,29 +11,29 @@ export default async function roles({ site, moderator, superadmin, stranger, nob
     return page;
   };
 
-  let page = await seen(moderator, "deliveries", "this room is for admins");
+  let page = await seen(moderator, "deliveries", "Only admins can see webhooks");
   found.moderator = await page.locator("main").innerText();
   found.moderatorsTabs = await tabs(page);
   await page.getByRole("link", { name: "Recap" }).click();
-  await page.getByRole("heading", { name: "No recap yet" }).waitFor();
+  await page.getByRole("heading", { name: "No recaps yet" }).waitFor();
 
-  page = await seen(superadmin, "receivers", "An admin adds");
+  page = await seen(superadmin, "receivers", "Add endpoint");
   found.superadminsTabs = await tabs(page);
   found.superadminsButtons = await page.locator("main").getByRole("button").allInnerTexts();
-  await page.getByRole("button", { name: "Replace" }).click();
-  await page.getByLabel("The new one signs").selectOption("60");
-  await page.getByRole("button", { name: "Announce" }).click();
-  await page.getByText("The new secret signs from").waitFor();
+  await page.getByRole("button", { name: "Rotate…" }).click();
+  await page.getByLabel("Takes effect").selectOption("60");
+  await page.getByRole("button", { name: "Schedule rotation" }).click();
+  await page.getByText("The new secret takes effect on").waitFor();
   await page.getByRole("button", { name: "Close" }).click();
   found.isHidden = (await page.locator("[data-secret]").count()) === 0;
   await page.getByRole("button", { name: "Reveal" }).click();
   found.secret = await page.locator("[data-secret]").innerText();
   found.next = await page.locator("[data-next]").innerText();
-  found.replaced = await page.getByText("replaced by").innerText();
-  found.announced = await page.getByText("Announced by").innerText();
+  found.replaced = await page.getByText("rotated by").innerText();
+  found.announced = await page.getByText("Scheduled by").innerText();
   await page.getByRole("button", { name: "Withdraw…" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Withdraw" }).click();
-  await page.getByText("The announced secret never signs.").waitFor();
+  await page.getByText("The next secret was withdrawn").waitFor();
   await page.getByRole("button", { name: "Close" }).click();
   await page.locator("[data-next]").waitFor({ state: "detached" });
 
@@ -43,17 +43,17 @@ export default async function roles({ site, moderator, superadmin, stranger, nob
   found.curl = await page.evaluate(() => navigator.clipboard.readText());
 
   // A draft of another tenant is not even an event to them.
-  page = await seen(stranger, "deliveries", "This event cannot be shown");
+  page = await seen(stranger, "deliveries", "Event not found");
   await page.goto(`${site}/console#/events`);
   await page.getByRole("heading", { name: "Events", exact: true }).waitFor();
   await page.locator(".skeleton").waitFor({ state: "detached" });
   found.strangersEvents = await page.locator("main").innerText();
 
-  page = await seen(nobody, "deliveries", "You have no part in an event yet");
+  page = await seen(nobody, "deliveries", "You don't have access to any events yet");
   found.nobody = await page.locator("body").innerText();
   return found;
 }
 
 async function tabs(page) {
-  return page.getByRole("navigation", { name: "Rooms of the event" }).getByRole("link").allInnerTexts();
+  return page.getByRole("navigation", { name: "Event sections" }).getByRole("link").allInnerTexts();
 }

@@ -6,10 +6,10 @@ import { signIn } from "./steps.mjs";
 export default async function sharing({ site, admin, eventId, receiver, visitor }) {
   const page = await visitor();
   await signIn(page, site, admin, `#/events/${eventId}/receivers/${receiver}`);
-  await page.locator(".actions").filter({ hasText: "Send a test" }).getByRole("button", { name: "Share its log…" }).click();
-  await page.getByLabel("Ends after").selectOption("3");
-  await page.getByLabel("Deliveries can be sent again").check();
-  await page.getByRole("button", { name: "Make the link" }).click();
+  await page.locator(".actions").filter({ hasText: "Send test…" }).getByRole("button", { name: "Share log…" }).click();
+  await page.getByLabel("Expires after").selectOption("3");
+  await page.getByLabel("Allow resending deliveries").check();
+  await page.getByRole("button", { name: "Create link" }).click();
   const link = await page.locator("[data-link]").innerText();
   await page.keyboard.press("Escape");
 
@@ -26,22 +26,22 @@ export default async function sharing({ site, admin, eventId, receiver, visitor 
   await rows.first().getByRole("link").click();
   await guest.getByRole("heading", { name: "Attempts" }).waitFor();
   found.sheet = await guest.locator("main").innerText();
-  await guest.getByRole("button", { name: "Send again" }).click();
-  await guest.getByText("Redelivery 1").waitFor();
+  await guest.getByRole("button", { name: "Resend" }).click();
+  await guest.getByText("Resend 1").waitFor();
   await guest.getByText("200 OK").waitFor();
   found.address = guest.url().replace(/#.*/, "");
   await guest.getByRole("link", { name: "All deliveries" }).click();
   await guest.getByLabel("Outcome").selectOption("");
   await rows.first().getByRole("link").click();
   await guest.reload();
-  await guest.getByText("Redelivery 1").waitFor();
+  await guest.getByText("Resend 1").waitFor();
   await guest.getByRole("link", { name: "All deliveries" }).click();
 
-  found.made = await page.getByRole("region", { name: "Links for its people" }).innerText();
-  await page.getByRole("button", { name: /^End it now/ }).click();
-  await page.getByText("No active link.").waitFor();
+  found.made = await page.getByRole("region", { name: "Shared logs" }).innerText();
+  await page.getByRole("button", { name: /^Revoke/ }).click();
+  await page.getByText("No active links.").waitFor();
   await guest.getByRole("button", { name: "Refresh" }).click();
-  await guest.getByRole("heading", { name: "This link has ended" }).waitFor();
+  await guest.getByRole("heading", { name: "This link has expired" }).waitFor();
   found.requests = requests;
   return found;
 }

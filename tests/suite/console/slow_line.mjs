@@ -8,7 +8,7 @@ export default async function slowLine({ site, moderator, eventId, photos, visit
   const page = await visitor();
   await showPictures(page);
   await signIn(page, site, moderator, `#/events/${eventId}/photos`);
-  const tiles = page.getByRole("list", { name: "Waiting photos" }).getByRole("listitem");
+  const tiles = page.getByRole("list", { name: "Pending photos" }).getByRole("listitem");
   for (let shown = 48; shown < photos; shown += 48) {
     await tiles.nth(shown - 1).waitFor();
     await page.getByRole("button", { name: "Show more" }).click();

@@ -2,7 +2,7 @@
 
 export async function signIn(page, site, { email, password }, place = "") {
   await page.goto(`${site}/console${place}`);
-  await page.getByLabel("E-mail").fill(email);
+  await page.getByLabel("Email").fill(email);
   await page.getByLabel("Password").fill(password);
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
 }

@@ -44,7 +44,7 @@ def test_a_lost_network_is_told_and_made_up_for(browser: Browser, admin: Login, 
         seen = browser.make("offline", admin=admin, eventId=wall.id)
 
     assert seen["rows"] == 1
-    assert "You are offline" in seen["told"]
+    assert "You're offline" in seen["told"]
     assert "Approved\n\N{EN DASH}" in seen["unknown"]
     assert "Last recap\nnone" not in seen["unknown"]
 
@@ -63,8 +63,8 @@ def test_failed_deliveries_are_sent_again_after_a_question(
         receiver.wait_for(lambda got: {request.delivery_id for request in got} >= shown, timeout=30)
         sent = {request.delivery_id for request in receiver.requests}
 
-    assert "Send 2 deliveries again?" in seen["asked"]
-    assert "To 2 receivers:" in seen["asked"]
+    assert "Resend 2 deliveries?" in seen["asked"]
+    assert "To 2 endpoints:" in seen["asked"]
     assert "The hall" in seen["asked"]
     assert sent == shown
 

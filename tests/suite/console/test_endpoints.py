@@ -62,24 +62,24 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
         sent = {request.delivery_id for request in receiver.requests if request.path == "/right"}
         paths = {request.path for request in receiver.requests}
 
-    assert seen["told"] == "It has to begin with https://"
+    assert seen["told"] == "URL must start with https://"
     assert seen["isOpenStill"]
     assert "100 deliveries in a row have failed" in seen["reason"]
     assert seen["recoverWhileOff"] == 0
-    assert "3 deliveries would be sent again" in seen["before"]
-    assert "Left alone: 1 test." in seen["before"]
-    assert "3 deliveries are on the way again" in seen["after"]
-    assert "2 deliveries would be sent again" in seen["corrected"]
-    assert seen["missing"].startswith("2 messages have not arrived in the last 24 hours.")
-    assert "2 messages have not arrived: send them again" in seen["row"]
-    assert "3 messages have not arrived" in seen["headline"]
-    assert "2 deliveries would be sent again" in seen["offered"]
+    assert "3 deliveries will be resent" in seen["before"]
+    assert "Not included: 1 test." in seen["before"]
+    assert "3 deliveries queued for resending" in seen["after"]
+    assert "2 deliveries will be resent" in seen["corrected"]
+    assert seen["missing"].startswith("2 deliveries failed in the last 24 hours.")
+    assert "2 deliveries failed (can be resent)" in seen["row"]
+    assert "3 deliveries failed" in seen["headline"]
+    assert "2 deliveries will be resent" in seen["offered"]
     assert sent == set(misdirected)
     assert "/rihgt" not in paths
     assert tested == ["milestone.reached"]
-    assert "There is nothing to send again since then." in seen["switchedOn"]
+    assert "There is nothing to resend since then." in seen["switchedOn"]
     assert "Screen in the hall" in seen["receivers"]
-    assert "Superadmins of your organization can read it" in seen["secret"]
+    assert "Only superadmins can view or rotate the secret" in seen["secret"]
     assert f"/console#/events/{wall.id}/receivers" in seen["secret"]
     settings = wall.settings.get().to_dict() or {}
     assert settings.pop("urlsChangedAt")

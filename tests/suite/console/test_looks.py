@@ -49,15 +49,15 @@ def test_every_view_fits_every_window_and_everybody(
         view("events", "#/events", wall.id),
         view("receivers", f"{place}/receivers", "Live"),
         view("delivery", f"{place}/deliveries/{open_}", "Attempts"),
-        view("nothing", f"{place}/receivers?type=event.archived", "No delivery fits"),
-        view("receiver", f"{place}/receivers/{key(DEAD)}", "Given up", "Reveal"),
-        view("test", f"{place}/receivers/{key(URL)}", "Screen in the hall", "Send a test"),
+        view("nothing", f"{place}/receivers?type=event.archived", "No matching deliveries"),
+        view("receiver", f"{place}/receivers/{key(DEAD)}", "Disabled", "Reveal"),
+        view("test", f"{place}/receivers/{key(URL)}", "Screen in the hall", "Send test…"),
         view("recap", f"{place}/recap", "Interrupted"),
     ]
     missing = {
-        f"{place}/receivers/none": "The event does not have this receiver",
-        f"{place}/deliveries/none": "There is no such delivery",
-        "#/events/none": "This event cannot be shown",
+        f"{place}/receivers/none": "Endpoint not found",
+        f"{place}/deliveries/none": "Delivery not found",
+        "#/events/none": "Event not found",
     }
     views += [view(title, at, title) for at, title in missing.items()]
     found = browser.make("looks", staff=superadmin, views=views, link=link, folder=str(tmp_path))
@@ -68,11 +68,11 @@ def test_every_view_fits_every_window_and_everybody(
     own = [
         view("overview", f"{place}/overview", "1 of 2 failing"),
         view("photos", photos, "Ann Andersson"),
-        view("approved", f"{photos}/approved", "Featured"),
-        view("photo", photos, "Ann Andersson", "Look at the"),
+        view("approved", f"{photos}/approved", "Highlight"),
+        view("photo", photos, "Ann Andersson", "View photo"),
         view("new-event", "#/events", wall.id, "New event"),
         view("way-in", f"#/events/{other.id}", "Upload photos"),
-        view("decided", photos, "Ann Andersson", "Approve the photo", "Reject the photo"),
+        view("decided", photos, "Ann Andersson", "Approve", "Reject"),
     ]
     found += browser.make("looks", staff=admin, views=own, link="", folder=str(tmp_path))
 

@@ -53,34 +53,34 @@ def test_an_evening_is_moderated(
     seen = browser.make("photos", admin=admin, moderator=moderator, eventId=wall.id, newId=new_id)
 
     photos = {photo.id: photo.to_dict() or {} for photo in wall.event.collection("photos").get()}
-    assert (seen["onTab"].split(), seen["shown"]) == (["Photos48+", "waiting"], 50)
-    assert seen["title"] == "(48+) Photos · Event photo wall"
-    assert seen["badges"][-1] == 48
+    assert (seen["onTab"].split(), seen["shown"]) == (["Photos", "50", "pending"], 50)
+    assert seen["title"] == "(50) Photos · Event photo wall"
+    assert seen["badges"][-1] == 50
     assert (seen["picture"], seen["typed"]) == ("http://127.0.0.1:9180/pictures/3.jpg", "")
     assert seen["question"] == "Approve 44 photos?"
     assert {photos[f"p{number}"]["status"] for number in range(6, 50)} == {"approved"}
     assert photos["p5"]["status"] == "pending"
-    assert seen["notLoaded"] == "The picture does not load"
-    assert seen["leftOut"].startswith("1 photo is left out")
+    assert seen["notLoaded"] == "Couldn't load this image"
+    assert seen["leftOut"].startswith("1 photo you haven't seen yet")
     assert photos["meanwhile"]["status"] == "pending"
     assert (photos["p4"]["status"], seen["focused"]) == ("rejected", "p4")
     assert [photos[f"p{number}"]["status"] for number in (0, 1, 2)] == ["rejected"] * 3
     assert photos["p0"]["featured"]
-    assert f"Approved, by {moderator['email']} ({photos['p0']['decidedByUid']})" in seen["decision"]
+    assert f"Approved, by {moderator['email']}" in seen["decision"]
     assert {photos[photo]["rejectedBy"] for photo in ("p0", "p1", "p2")} == {moderator["email"]}
     assert [photos[photo]["reason"] for photo in ("p1", "p2")] == [None, "blurred"]
     assert "p3" not in photos
     assert seen["suggested"] == "anna-bjorn"
-    assert seen["codes"] == ["Code: Upload photos", "Code: Look at the photos"]
+    assert seen["codes"] == ["QR code: Upload photos", "QR code: View photos"]
     assert seen["links"] == ["https://example.com/upload", "https://example.com/gallery"]
     assert seen["drawn"] == [True, True]
     assert seen["onPaper"] == ["card way-in"]
     assert seen["taken"] == "There is an event with this id already; choose another."
-    assert " ".join(seen["headline"].split()).startswith("Waiting 3 Approved 44 Rejected 4")
-    assert seen["days"] == "Enter a whole number from 1 to 3,650, or leave it empty."
-    assert "its receivers, their deliveries, links and the secret" in seen["goes"]
+    assert " ".join(seen["headline"].split()).startswith("Pending 3 Approved 44 Rejected 4")
+    assert seen["days"] == "Enter a number from 1 to 3,650, or leave it empty."
+    assert "webhooks, their deliveries, shared logs and the secret" in seen["goes"]
     assert not wall.db.document("events", new_id).get().exists
-    assert "3 waiting, 44 approved" in seen["counts"]
+    assert "3 pending, 44 approved" in seen["counts"]
 
 
 def test_no_photo_is_out_of_reach(
@@ -127,9 +127,9 @@ def test_a_decision_is_of_the_photo_that_was_shown(
     assert not seen["cut"]
     assert seen["elsewhere"] == "Rejected by colleague@example.com"
     assert "Rejected, by colleague@example.com" in seen["dialog"]
-    replaced = "This photo was replaced by another one meanwhile. Look at it again."
-    assert seen["swapped"] == f"Photo of Guest 2: {replaced}"
-    assert seen["refused"] == "2 decisions were refused. Each photo says why."
+    replaced = "This photo has changed. Please review it again."
+    assert seen["swapped"] == f"Photo by Guest 2: {replaced}"
+    assert seen["refused"] == "2 changes couldn't be saved. See each photo for details."
     assert seen["onTile"] == replaced
     assert seen["green"] == ["Approved by you"]
     assert seen["barHeight"] < 0.3 * 844
@@ -149,12 +149,12 @@ def test_a_decision_is_kept_until_the_server_has_confirmed_it(
     upload(1)
     seen = browser.make("unconfirmed", moderator=moderator, eventId=wall.id)
 
-    kept = "1 decision is not confirmed yet, and kept here: leave this page open."
+    kept = "1 change hasn't been saved yet."
     assert seen["told"].startswith(kept)
     assert seen["asked"] == "beforeunload"
     assert seen["refused"] == []
-    assert seen["ended"].startswith("Your session has ended.")
-    assert "Approve: photo of Guest 0" in seen["ended"]
+    assert seen["ended"].startswith("Your session expired.")
+    assert "Approve: photo by Guest 0" in seen["ended"]
     after = wall.event.collection("photos").document("p0").get().to_dict() or {}
     assert (after["status"], after["approvedBy"]) == ("rejected", moderator["email"])
 

@@ -30,7 +30,7 @@ def test_a_link_shows_one_url_and_ends_when_told_to(
     assert "by you" in seen["made"]
     assert name_of(theirs) in seen["list"]  # neither path nor query
     assert "theirs" not in seen["head"]
-    assert re.search(r"Link ends in (3 d|2 d 23 h)", seen["head"])
+    assert re.search(r"Link expires in (3 d|2 d 23 h)", seen["head"])
     assert delivery_id in seen["sheet"]
     assert "a-key" not in seen["sheet"]
     assert "another-receiver" not in seen["sheet"]

@@ -8,7 +8,7 @@ export default async function unconfirmed({ site, moderator, eventId, visitor })
   await page.clock.install();
   await showPictures(page);
   await signIn(page, site, moderator, `#/events/${eventId}/photos`);
-  const tile = page.getByRole("list", { name: "Waiting photos" }).getByRole("listitem");
+  const tile = page.getByRole("list", { name: "Pending photos" }).getByRole("listitem");
   await tile.waitFor();
   page.removeAllListeners("console"); // a network that is gone is no problem of the page's
   let first = null;
@@ -24,7 +24,7 @@ export default async function unconfirmed({ site, moderator, eventId, visitor })
   await commit;
   // Long before the page gives an answer up.
   await page.clock.fastForward(3000);
-  await tile.getByText("Approve: not confirmed yet").waitFor();
+  await tile.getByText("Approving (still saving…)").waitFor();
   found.told = await page.locator(".notice").innerText();
   const asked = page.waitForEvent("dialog");
   await page.close({ runBeforeUnload: true });
@@ -39,15 +39,15 @@ export default async function unconfirmed({ site, moderator, eventId, visitor })
   const token = page.waitForResponse(/securetoken/);
   await page.clock.fastForward(3_600_000);
   await token;
-  await tile.getByRole("button", { name: "Take down" }).click();
+  await tile.getByRole("button", { name: "Hide" }).click();
   await tile.getByText("Rejected").waitFor();
 
   // The session ends in another tab, and a decision is on its way.
   await page.unroute(/commit/);
   await page.route(/commit/, () => {});
   await page.clock.fastForward(1500);
-  await tile.getByRole("button", { name: "Approve instead" }).click();
-  await tile.getByText("Take down: sending").or(tile.getByText("Approve: sending")).waitFor();
+  await tile.getByRole("button", { name: "Undo (approve)" }).click();
+  await tile.getByText("Hiding…").or(tile.getByText("Approving…")).waitFor();
   const other = await page.context().newPage();
   await other.goto(`${site}/console`);
   await other.getByRole("button", { name: "Sign out" }).click();

@@ -7,8 +7,8 @@ export default async function watching({ site, admin, eventId, photoId, visitor 
   const page = await visitor();
   await signIn(page, site, admin);
   await page.locator("li", { hasText: eventId }).getByRole("link").click();
-  await page.getByRole("link", { name: "Receivers" }).first().click();
-  await page.getByRole("heading", { name: "Nothing delivered yet" }).waitFor();
+  await page.getByRole("link", { name: "Webhooks" }).first().click();
+  await page.getByRole("heading", { name: "No deliveries yet" }).waitFor();
 
   await upload(eventId, photoId);
   const flaky = row(page, "photo.uploaded", "/flaky");
@@ -18,7 +18,7 @@ export default async function watching({ site, admin, eventId, photoId, visitor 
   await flaky.getByText("Delivered").waitFor();
   const delivered = await flaky.innerText();
 
-  await page.getByRole("list", { name: "Receivers" }).getByRole("link", { name: "/flaky" }).click();
+  await page.getByRole("list", { name: "Endpoints" }).getByRole("link", { name: "/flaky" }).click();
   await page.getByRole("heading", { name: "/flaky" }).waitFor();
   const health = page.locator(".health");
   await health.getByText("1 of 1 delivered").waitFor();
@@ -34,12 +34,12 @@ export default async function watching({ site, admin, eventId, photoId, visitor 
   await page.getByRole("heading", { name: "A photo was uploaded" }).waitFor();
   const attempts = await page.locator(".timeline li").allInnerTexts();
   const id = decodeURIComponent(page.url()).match(/deliveries\/([^?]+)/)[1];
-  await page.getByRole("button", { name: "Send again" }).click();
-  await page.getByRole("heading", { name: "Redelivery 1" }).waitFor();
+  await page.getByRole("button", { name: "Resend" }).click();
+  await page.getByRole("heading", { name: "Resend 1" }).waitFor();
   await page.getByText("200 OK").last().waitFor();
 
   await page.locator("article .back a").click();
-  await row(page, "photo.uploaded", "again").first().waitFor();
+  await row(page, "photo.uploaded", "resent").first().waitFor();
   const focused = await page.evaluate(() => document.activeElement.closest("[data-id]")?.dataset.id);
   const moved = (await page.evaluate(() => scrollY)) - place;
   const title = await page.title();

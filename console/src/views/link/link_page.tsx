@@ -37,6 +37,8 @@ const LOOKS_MS = [1500, 6000, 20_000];
 
 // So long after it was due an attempt has mostly ended.
 const ATTEMPT_MS = 3000;
+// Times that the page looks for an attempt that is late.
+const LOOKS_AT_ONE = 6;
 
 /** The deliveries to one URL, for its people. */
 export function LinkPage({ link: { token, event: eventName, receiver } }: { readonly link: Link }) {
@@ -72,11 +74,19 @@ export function LinkPage({ link: { token, event: eventName, receiver } }: { read
     }
   }
   useEffect(() => void load(), [outcome, event]);
-  // Once, when the next retry should have ended.
+  // When the next attempt should have ended.
   const due = Math.min(...[...known.values()].filter(isOpen).map(({ nextAttemptAt }) => nextAttemptAt?.getTime() ?? Infinity));
+  const tries = useRef({ due: 0, number: 0 });
   useEffect(() => {
-    if (!page || due <= page.asOf.getTime() || due === Infinity) return;
-    const timer = setTimeout(() => void refresh(), due - Date.now() + ATTEMPT_MS);
+    if (!page || due === Infinity) return;
+    if (tries.current.due !== due) tries.current = { due, number: 0 };
+    const { number } = tries.current;
+    if (number >= LOOKS_AT_ONE) return;
+    // An attempt that is late is looked for again, each time later: calls are few an hour.
+    const timer = setTimeout(() => {
+      tries.current.number += 1;
+      void refresh();
+    }, Math.max(0, due - Date.now()) + ATTEMPT_MS * 2 ** number);
     return () => clearTimeout(timer);
   }, [due, page]);
 
@@ -122,7 +132,7 @@ export function LinkPage({ link: { token, event: eventName, receiver } }: { read
         </span>
         <div class="who">
           <span class="person">
-            <span>Link ends <Countdown to={page.expiresAt} /></span>
+            <span>Link expires <Countdown to={page.expiresAt} /></span>
             <span class="role"><When at={page.expiresAt} /></span>
           </span>
         </div>
@@ -131,9 +141,9 @@ export function LinkPage({ link: { token, event: eventName, receiver } }: { read
         {delivery ? (
           <DeliverySheet delivery={delivery} eventId={eventIdOf(delivery)} back={list || "#"}>
             <div class="actions">
-              {page.canResend && <Act kind="primary" run={() => sendAgain(delivery)} disabled={isOpen(delivery)}>Send again</Act>}
+              {page.canResend && <Act kind="primary" run={() => sendAgain(delivery)} disabled={isOpen(delivery)}>Resend</Act>}
               <CopyButton label="Copy as curl" text={() => curl(delivery)} />
-              {isOpen(delivery) && <span class="quiet-text" role="status">It is on its way.</span>}
+              {isOpen(delivery) && <span class="quiet-text" role="status">In progress.</span>}
               {isOpen(delivery) && <Act kind="quiet" run={() => load()}>Refresh</Act>}
             </div>
           </DeliverySheet>
@@ -141,9 +151,9 @@ export function LinkPage({ link: { token, event: eventName, receiver } }: { read
           <>
             <div class="view-head"><Heading title={`Deliveries to ${receiver || page.url}`}>Deliveries</Heading></div>
             <p class="quiet-text">
-              To <bdi>{page.url}</bdi>. Whoever has this link sees them, and nothing else of the event.{" "}
-              <a href="/events" target="_blank" rel="noopener">What each message holds</a>,{" "}
-              <a href="/events#signature" target="_blank" rel="noopener">how to verify it</a>
+              To <bdi>{page.url}</bdi>. Anyone with this link can see these deliveries, but nothing else about the event.{" "}
+              <a href="/events" target="_blank" rel="noopener">Event reference</a>,{" "}
+              <a href="/events#signature" target="_blank" rel="noopener">How to verify signatures</a>
             </p>
             <form class="filters" role="search" aria-label="Deliveries" onSubmit={(submitted) => submitted.preventDefault()}>
               <KindFields filters={place} onChange={set} />
@@ -153,8 +163,8 @@ export function LinkPage({ link: { token, event: eventName, receiver } }: { read
             {page.deliveries.length ? (
               <DeliveryRows deliveries={page.deliveries.map((one) => known.get(one.id) ?? one)} isOneUrl linkOf={({ id }) => fragmentOf({ ...place, deliveryId: id })} />
             ) : (
-              <Empty title={outcome || event ? "No delivery fits" : "Nothing delivered yet"}>
-                <p>{outcome || event ? "No recorded delivery is of this kind." : "As soon as something is sent to this URL, it shows here."}</p>
+              <Empty title={outcome || event ? "No matching deliveries" : "No deliveries yet"}>
+                <p>{outcome || event ? "No deliveries match this filter." : "Deliveries to this URL appear here."}</p>
               </Empty>
             )}
             {page.next && <div class="actions middle-row"><Act run={() => load(page.next)}>Show older</Act></div>}

@@ -6,8 +6,8 @@ import { Empty } from "../../ui/notice.tsx";
 export function NoLink() {
   return (
     <main class="middle">
-      <Empty isView title="Open the link that you were given">
-        <p>This page shows the deliveries to one webhook URL. The link to it ends in “token=…”; take all of it.</p>
+      <Empty isView title="Incomplete link">
+        <p>This page needs the full link you were sent, including the part after “token=”.</p>
       </Empty>
     </main>
   );
@@ -19,14 +19,14 @@ export function Refusal({ error, onRetry }: { readonly error: unknown; readonly 
   const isFinal = status === "PERMISSION_DENIED" || status === "INVALID_ARGUMENT";
   const isTooOften = status === "RESOURCE_EXHAUSTED";
   const title = isFinal
-    ? "This link has ended, or is not complete"
+    ? "This link has expired or is incomplete"
     : isTooOften
       ? "Too many requests from your network"
-      : "The deliveries could not be loaded";
+      : "Couldn't load the deliveries";
   return (
     <main class="middle">
       <Empty isView title={title}>
-        {isFinal && <p>A link ends after a week at most, or before. Ask the organizer who gave it to you for a new one.</p>}
+        {isFinal && <p>Links expire after a week at most. Ask the organizer for a new one.</p>}
         {isTooOften && <p>{wordsOf(error)}</p>}
         {!isFinal && !isTooOften && <p>Something went wrong on our side, or you are offline.</p>}
         {!isFinal && <button type="button" onClick={onRetry}>Try again</button>}

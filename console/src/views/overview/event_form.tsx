@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 
 import type { EventFields } from "../../data/events.ts";
@@ -31,8 +32,8 @@ export function EventForm({ title, staff, before, save, onClose }: FormProps) {
   const [accentColor, setAccentColor] = useState(before?.accentColor ?? "");
   const [isTried, setTried] = useState(false);
   const id = givenId ?? suggestedId(name, new Date());
-  const nameProblem = name.trim() ? null : "Give the event a name.";
-  const idProblem = before || isEventId(id) ? null : "1 to 128 letters, digits, hyphens and underscores.";
+  const nameProblem = name.trim() ? null : "Enter a name.";
+  const idProblem = before || isEventId(id) ? null : "Use up to 128 letters, numbers, hyphens or underscores.";
   const [uploadProblem, urlProblem] = [uploadUrl, galleryUrl].map((url) => linkProblem(url.trim()));
   const lookProblem = logoProblem(logoUrl.trim()) ?? colourProblem(accentColor.trim());
   // The recorded values stay to choose from: another admin may have set them.
@@ -48,31 +49,56 @@ export function EventForm({ title, staff, before, save, onClose }: FormProps) {
   }
 
   return (
-    <Ask title={title} action={before ? "Save" : "Make the event"} run={submit} onClose={onClose}>
+    <Ask title={title} action={before ? "Save" : "Create event"} run={submit} onClose={onClose}>
       <Field label="Name" value={name} max={NAME_CHARACTERS} focus onChange={setName} problem={isTried ? nameProblem : null} />
       {!before && (
-        <Field label="Id" mono value={id} onChange={setGivenId} problem={isTried ? idProblem : null} hint="It stands in links and webhooks, and cannot be changed later." />
+        <Field label="ID" mono value={id} onChange={setGivenId} problem={isTried ? idProblem : null} hint="Used in links and webhooks. You can't change it later." />
       )}
-      <Field label="Upload page for guests (may stay empty)" type="url" value={uploadUrl} placeholder="https://" onChange={setUploadUrl} problem={uploadProblem} hint="Shown as a link and a code to print, once the event is published." />
-      <Field label="Gallery page (may stay empty)" type="url" value={galleryUrl} placeholder="https://" onChange={setGalleryUrl} problem={urlProblem} hint="Mails to guests link to it." />
-      <Field label="Language of mails to guests" value={language} options={languages.map((one) => [one, languageName(one)])} onChange={setLanguage} />
-      <Field label="Logo in mails to guests (may stay empty)" type="url" value={logoUrl} placeholder="https://" onChange={setLogoUrl} problem={logoProblem(logoUrl.trim())} hint="A PNG or JPEG; it stands above the heading." />
-      <Field label="Colour of the button and links in mails to guests (may stay empty)" value={accentColor} placeholder="#1f5fbf" onChange={setAccentColor} problem={colourProblem(accentColor.trim())} hint="Links stay blue where the colour could not be read." />
-      <Field
-        label="Answers of guests go to"
-        value={replyTo}
-        options={[["", "the operator of this service"], ...mailboxes.map((one) => [one, one] as const)]}
-        onChange={setReplyTo}
-        hint={!staff.isVerified && "Your own address can be chosen once it is verified: sign in by a mailed link once."}
-      />
-      <Field
-        label="Days after archiving until names and addresses of guests are removed (empty: they stay)"
-        value={days}
-        onChange={setDays}
-        problem={daysProblem(days)}
-        hint={`1 to ${MAX_DAYS.toLocaleString(LANGUAGE)}. A recap needs the addresses.`}
-      />
-      <Check isOn={autoApprove} onChange={setAutoApprove}>Show photos at once, without anybody looking at them</Check>
+      <Settings isOpen={before !== null}>
+        <Field label="Guest upload page (optional)" type="url" value={uploadUrl} placeholder="https://" onChange={setUploadUrl} problem={uploadProblem} hint="Once published, guests get this as a link and a printable QR code." />
+        <Field label="Gallery page (optional)" type="url" value={galleryUrl} placeholder="https://" onChange={setGalleryUrl} problem={urlProblem} hint="Linked from emails to guests." />
+        <Field label="Email language" value={language} options={languages.map((one) => [one, languageName(one)])} onChange={setLanguage} />
+        <Field label="Email logo (optional)" type="url" value={logoUrl} placeholder="https://" onChange={setLogoUrl} problem={logoProblem(logoUrl.trim())} hint="Link to a PNG or JPEG, shown at the top of the email." />
+        <Color value={accentColor} onChange={setAccentColor} problem={colourProblem(accentColor.trim())} />
+        <Field
+          label="Reply-to address"
+          value={replyTo}
+          options={[["", "Default (service administrator)"], ...mailboxes.map((one) => [one, one] as const)]}
+          onChange={setReplyTo}
+          hint={!staff.isVerified && "To use your own address, verify it first by signing in with an email link."}
+        />
+        <Field
+          label="Delete guests' names and emails after days (optional)"
+          value={days}
+          onChange={setDays}
+          problem={daysProblem(days)}
+          hint={`1 to ${MAX_DAYS.toLocaleString(LANGUAGE)} days after archiving. Leave empty to keep them. Recaps can't be sent once they're deleted.`}
+        />
+        <Check isOn={autoApprove} onChange={setAutoApprove}>Publish photos immediately, without approval</Check>
+      </Settings>
     </Ask>
   );
 }
+
+/** Everything but the name: folded for a new event, which needs none of it. */
+function Settings({ isOpen, children }: { readonly isOpen: boolean; readonly children: ComponentChildren }) {
+  if (isOpen) return <>{children}</>;
+  return (
+    <details>
+      <summary>More settings</summary>
+      <div class="stack">{children}</div>
+    </details>
+  );
+}
+
+/** A color, as text and in the browser's picker. */
+function Color({ value, onChange, problem }: { readonly value: string; readonly onChange: (value: string) => void; readonly problem: string | null }) {
+  return (
+    <div class="color">
+      <Field label="Brand color (optional)" value={value} placeholder={DEFAULT_COLOR} onChange={onChange} problem={problem} hint="Used for the button and links. Links stay blue if this color would be hard to read." />
+      <input type="color" aria-label="Pick a brand color" value={/^#[0-9a-f]{6}$/i.test(value) ? value : DEFAULT_COLOR} onInput={(event) => onChange(event.currentTarget.value)} />
+    </div>
+  );
+}
+
+const DEFAULT_COLOR = "#1f5fbf";

@@ -17,21 +17,24 @@ import { NO_FILTERS } from "../../domain/filters.ts";
 import { STATUS_WORDS } from "../../domain/photo.ts";
 import { recapWords } from "../../domain/recap.ts";
 import { count, counted } from "../../domain/words.ts";
-import { Ask } from "../../ui/form.tsx";
+import { Ask, Field } from "../../ui/form.tsx";
 import { Heading } from "../../ui/heading.tsx";
+import { OutcomeIcon } from "../../ui/icons.tsx";
 import { Shown, useAsked, useLive } from "../../ui/live.tsx";
+import { Picture } from "../../ui/picture.tsx";
 import { Foreign } from "../../ui/text.tsx";
+import { tellOnce } from "../../ui/told.ts";
 import { When } from "../../ui/when.tsx";
 import { usePlace, useSettings } from "../place.ts";
 import { LockWords } from "../recap/recap_card.tsx";
-import { PlannedWords } from "../recap/planned.tsx";
+import { ScheduledWords } from "../recap/scheduled.tsx";
 import { EventForm } from "./event_form.tsx";
 import { WayIn } from "./way_in.tsx";
 
 /** How the event stands, in live figures, and what an admin does with all of it. */
 export function OverviewView({ event }: { readonly event: WallEvent }) {
   const { staff } = usePlace();
-  const { status, publishedAt, archivedAt, galleryUrl, uploadUrl, autoApprove, language, replyTo, keepGuestDataDays } = event;
+  const { status, publishedAt, archivedAt, galleryUrl, uploadUrl, autoApprove, language, replyTo, keepGuestDataDays, logoUrl, accentColor } = event;
   const since = { draft: null, published: publishedAt, archived: archivedAt }[status];
   return (
     <div class="column">
@@ -41,17 +44,21 @@ export function OverviewView({ event }: { readonly event: WallEvent }) {
         {isOpenTo(staff.role, "receivers") && <Receivers />}
         <LastRecap event={event} />
       </dl>
+      {isAdmin(staff) && status === "draft" && <FirstSteps event={event} />}
       <section class="card" aria-label="The event">
         <p>
           {EXPLAINED[status]}
           {since && <span class="quiet-text"> Since <When at={since} long />.</span>}
         </p>
         <dl class="facts">
-          <div><dt>New photos</dt><dd>{autoApprove ? "show at once, without anybody looking at them" : "wait until somebody approves them"}</dd></div>
-          <div><dt>Mails to guests</dt><dd><bdi lang={language}>{languageName(language)}</bdi>; answers go to {replyTo ? <Foreign>{replyTo}</Foreign> : "the operator of this service"}</dd></div>
-          <div><dt>Upload page</dt><dd>{uploadUrl ? <Foreign>{uploadUrl}</Foreign> : "none"}</dd></div>
-          <div><dt>Gallery page</dt><dd>{galleryUrl ? <Foreign>{galleryUrl}</Foreign> : "none"}</dd></div>
-          <div><dt>Guests' names and addresses</dt><dd>{keepGuestDataDays ? `are removed ${count(keepGuestDataDays, "day", "days")} after archiving` : "stay"}</dd></div>
+          <div><dt>New photos</dt><dd>{autoApprove ? "Published automatically" : "Need approval"}</dd></div>
+          <div><dt>Email language</dt><dd><bdi lang={language}>{languageName(language)}</bdi></dd></div>
+          <div><dt>Reply-to</dt><dd>{replyTo ? <Foreign>{replyTo}</Foreign> : "Default (service administrator)"}</dd></div>
+          <div><dt>Upload page</dt><dd>{uploadUrl ? <Foreign>{uploadUrl}</Foreign> : "None"}</dd></div>
+          <div><dt>Gallery page</dt><dd>{galleryUrl ? <Foreign>{galleryUrl}</Foreign> : "None"}</dd></div>
+          {logoUrl && <div><dt>Email logo</dt><dd class="logo"><Picture url={logoUrl} alt="Logo" /></dd></div>}
+          {accentColor && <div><dt>Brand color</dt><dd><svg class="swatch" aria-hidden="true" viewBox="0 0 1 1"><rect width="1" height="1" fill={accentColor} /></svg> <bdi>{accentColor}</bdi></dd></div>}
+          <div><dt>Guests' names and emails</dt><dd>{keepGuestDataDays ? `Deleted ${count(keepGuestDataDays, "day", "days")} after archiving` : "Kept indefinitely"}</dd></div>
         </dl>
         {isAdmin(staff) && <Actions event={event} />}
       </section>
@@ -60,10 +67,36 @@ export function OverviewView({ event }: { readonly event: WallEvent }) {
   );
 }
 
+/** What a new event needs before its evening, each with its state. */
+function FirstSteps({ event: { status } }: { readonly event: WallEvent }) {
+  const { sdk, eventId } = usePlace();
+  const settings = useSettings();
+  const now = useMemo(() => new Date(), []);
+  const delivered = useLive(() => watchDeliveries(sdk.db, { eventId, endpointId: null, filters: { ...NO_FILTERS, outcome: "success" }, now }, first(1)), [sdk, eventId]);
+  const steps = [
+    ["Add an endpoint", "Optional: send signed notifications to your own systems.", Boolean(settings.value?.endpoints.length), linkTo("receivers", eventId)],
+    ["Send a test", "See a test delivered to your endpoint.", Boolean(delivered.value?.items.length), linkTo("receivers", eventId)],
+    ["Publish the event", "Guests can upload photos from then on.", status !== "draft", null],
+  ] as const;
+  return (
+    <section class="card" aria-labelledby="steps">
+      <h2 id="steps">Get started</h2>
+      <ol class="steps">
+        {steps.map(([title, words, isDone, link]) => (
+          <li key={title}>
+            <OutcomeIcon outcome={isDone ? "success" : "pending"} />
+            <span>{link ? <a href={link}>{title}</a> : <strong>{title}</strong>} <span class="quiet-text">{words}</span> <span class="unseen">{isDone ? "Done" : "Not done yet"}</span></span>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
 const DECIDED = ["approved", "rejected"] as const;
 
 function Photos() {
-  const { sdk, eventId, waiting } = usePlace();
+  const { sdk, eventId, waiting, waitingWords } = usePlace();
   const approved = useLive(() => watchPhotos(sdk.db, eventId, "approved", first(1)), [sdk, eventId]);
   // Counted again whenever a photo comes or is decided on.
   const counts = useAsked(
@@ -74,7 +107,7 @@ function Photos() {
   return (
     <>
       <Figure name={STATUS_WORDS.pending} link={linkTo("photos", eventId)}>
-        <Shown live={waiting} isFigure>{({ items, hasMore }) => `${items.length}${hasMore ? "+" : ""}`}</Shown>
+        <Shown live={waiting} isFigure>{() => waitingWords || "0"}</Shown>
       </Figure>
       {DECIDED.map((status, place) => (
         <Figure key={status} name={STATUS_WORDS[status]} link={linkTo("photos", eventId, { status })}>
@@ -104,7 +137,7 @@ function Receivers() {
     latest.value?.items.map(({ id, outcome }) => id + outcome).join(),
   );
   return (
-    <Figure name="Receivers" link={linkTo("receivers", eventId)}>
+    <Figure name="Webhooks" link={linkTo("receivers", eventId)}>
       <Shown live={settings} isFigure>
         {({ endpoints }) => endpoints.length === 0 ? "none" : (
           <Shown live={failing} isFigure>
@@ -131,7 +164,7 @@ function LastRecap({ event: { status } }: { readonly event: WallEvent }) {
     <Figure name="Last recap" link={linkTo("recap", eventId)}>
       <Shown live={recaps} isFigure>
         {({ items: [latest] }) => !latest ? (
-          owed.value ? <span class="small failing">{count(owed.value, "guest has", "guests have")} had no recap.</span> : "none"
+          owed.value ? <span class="small failing">{count(owed.value, "guest hasn't", "guests haven't")} received a recap yet</span> : "none"
         ) : (
           <span class="small">
             {latest.startedAt && <><When at={latest.startedAt} />: </>}{recapWords(latest)}{" "}
@@ -139,7 +172,7 @@ function LastRecap({ event: { status } }: { readonly event: WallEvent }) {
           </span>
         )}
       </Shown>
-      {" "}<span class="small"><PlannedWords /></span>
+      {" "}<span class="small"><ScheduledWords /></span>
     </Figure>
   );
 }
@@ -161,20 +194,21 @@ function Figure({ name, link, children }: { readonly name: string; readonly link
 }
 
 const EXPLAINED: Readonly<Record<EventStatus, string>> = {
-  draft: "Only you and the other organizers see it. Guests can upload once it is published.",
+  draft: "Only organizers can see this event. Publish it to let guests upload photos.",
   published: "Guests can upload photos.",
-  archived: "Guests can upload no more photos; the gallery stays.",
+  archived: "Uploads are closed. The gallery stays online.",
 };
 
 function Actions({ event }: { readonly event: WallEvent }) {
-  const { sdk, staff, eventId, waiting } = usePlace();
+  const { sdk, staff, eventId, waitingWords } = usePlace();
   const [open, setOpen] = useState<"" | "edit" | "publish" | "archive" | "delete">("");
+  const [typed, setTyped] = useState("");
   const close = () => setOpen("");
   return (
     <div class="actions">
-      {event.status === "archived" && <a class="button primary" href={linkTo("recap", eventId)}>Write the recap</a>}
+      {event.status === "archived" && <a class="button primary" href={linkTo("recap", eventId)}>Create recap</a>}
       {event.status !== "published" && (
-        <button type="button" class={event.status === "draft" ? "primary" : ""} onClick={() => setOpen("publish")}>{event.status === "draft" ? "Publish…" : "Publish again…"}</button>
+        <button type="button" class={event.status === "draft" ? "primary" : ""} onClick={() => setOpen("publish")}>{event.status === "draft" ? "Publish…" : "Reopen…"}</button>
       )}
       {event.status === "published" && <button type="button" onClick={() => setOpen("archive")}>Archive…</button>}
       <button type="button" onClick={() => setOpen("edit")}>Edit</button>
@@ -184,14 +218,14 @@ function Actions({ event }: { readonly event: WallEvent }) {
       )}
       {open === "publish" && (
         <Ask title="Publish the event?" action="Publish" run={() => publishEvent(sdk.db, eventId)} onClose={close}>
-          <p>Guests can upload photos from now on. The receivers are notified.</p>
+          <p>Guests will be able to upload photos. Your webhooks will be notified.</p>
         </Ask>
       )}
       {open === "archive" && (
         <Ask title="Archive the event?" action="Archive" run={() => archiveEvent(sdk.db, eventId)} onClose={close}>
           <p>
-            Guests can upload no more photos; those that are there stay. The receivers are notified. You can publish it again.
-            {event.keepGuestDataDays && ` Names and addresses of guests are removed ${count(event.keepGuestDataDays, "day", "days")} later.`}
+            This closes uploads. Existing photos stay online, and your webhooks are notified. You can reopen the event at any time.
+            {event.keepGuestDataDays && ` Guests' names and emails will be deleted ${count(event.keepGuestDataDays, "day", "days")} from now.`}
           </p>
         </Ask>
       )}
@@ -201,19 +235,22 @@ function Actions({ event }: { readonly event: WallEvent }) {
           action="Delete everything"
           kind="danger"
           close="Keep it"
+          disabled={typed.trim() !== event.name.trim()}
           run={async () => {
             await deleteEvent(sdk.db, eventId);
+            tellOnce(`“${event.name}” was deleted.`);
             location.hash = "#/events";
           }}
           onClose={close}
         >
-          <p>This goes with <strong><Foreign>{event.name}</Foreign></strong>, and cannot be brought back:</p>
+          <p>Deleting <strong><Foreign>{event.name}</Foreign></strong> permanently removes:</p>
           <ul>
-            <li>all its photos{!!waiting.value?.items.length && `, of which ${waiting.value.items.length}${waiting.value.hasMore ? " or more" : ""} still wait`}, with names and addresses of guests</li>
-            <li>its receivers, their deliveries, links and the secret</li>
-            <li>its recaps and what is known of their mails</li>
+            <li>all photos{waitingWords && `, including ${waitingWords} awaiting approval`}, with guests' names and emails</li>
+            <li>webhooks, their deliveries, shared logs and the secret</li>
+            <li>recaps and their delivery status</li>
           </ul>
-          <p class="quiet-text">Pictures in your storage stay there. Its id cannot be used again. To end uploads only, archive it.</p>
+          <p class="quiet-text">Image files in your storage are not deleted. The event ID can't be reused. To only stop uploads, archive the event instead.</p>
+          <Field label={`Type the event's name to confirm: ${event.name}`} value={typed} onChange={setTyped} />
         </Ask>
       )}
     </div>

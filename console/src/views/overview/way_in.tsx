@@ -8,7 +8,7 @@ import { Foreign } from "../../ui/text.tsx";
 
 /** The ways of guests to the event, as links and as codes; printed, they stand alone on the paper. */
 export function WayIn({ event: { name, uploadUrl, galleryUrl } }: { readonly event: WallEvent }) {
-  const ways = ([["Upload photos", uploadUrl], ["Look at the photos", galleryUrl]] as const).filter(([, url]) => url);
+  const ways = ([["Upload photos", uploadUrl], ["View photos", galleryUrl]] as const).filter(([, url]) => url);
   if (!ways.length) return null;
   return (
     <section class="card way-in" aria-labelledby="way-in">
@@ -39,7 +39,7 @@ function Code({ url, words }: { readonly url: string; readonly words: string }) 
   const code = useMemo(() => generate(url), [url]);
   const size = code.size + 2 * QUIET;
   return (
-    <svg class="code" role="img" aria-label={`Code: ${words}`} viewBox={`${-QUIET} ${-QUIET} ${size} ${size}`} shape-rendering="crispEdges">
+    <svg class="code" role="img" aria-label={`QR code: ${words}`} viewBox={`${-QUIET} ${-QUIET} ${size} ${size}`} shape-rendering="crispEdges">
       <path d={toSvgPath(code)} />
     </svg>
   );

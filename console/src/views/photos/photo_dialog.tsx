@@ -35,14 +35,13 @@ export function PhotoDialog({ photo, isDeleted, mayDecide, onDecide, onClose }: 
         <dl class="facts">
           <div><dt>Status</dt><dd>{isDeleted ? "Deleted" : STATUS_WORDS[status]}{!isDeleted && decidedBy && <>, by <Who uid={decidedByUid} email={decidedBy} />{decidedAt && <>, <When at={decidedAt} long /></>}</>}</dd></div>
           {createdAt && <div><dt>Uploaded</dt><dd><When at={createdAt} long /></dd></div>}
-          <div><dt>E-mail</dt><dd>{uploaderEmail ? <Foreign>{uploaderEmail}</Foreign> : "none: no recap goes to this guest"}</dd></div>
+          <div><dt>Email</dt><dd>{uploaderEmail ? <Foreign>{uploaderEmail}</Foreign> : "Not provided (no recap)"}</dd></div>
           {given && <div><dt>Reason</dt><dd><Foreign>{given}</Foreign></dd></div>}
         </dl>
         {mayDecide && open.includes("reject") && (
           <Field
-            label={`Reason for ${status === "approved" ? "hiding" : "rejecting"} this photo (optional)`}
-            hint="The guest who uploaded the photo and every webhook endpoint can read the reason and your email address."
-            
+            label="Reason (optional)"
+            hint="The guest and your webhooks receive the reason and your email address."
             value={reason}
             max={REASON_CHARACTERS}
             onChange={setReason}

@@ -1,7 +1,7 @@
 import type { JSX, RefObject } from "preact";
 
 import { type Made, isOpen } from "../../data/decisions.ts";
-import { type Decision, type Photo, STATUS_WORDS, decidedAs, decisionWords, decisions, photoOf, pictureUrl, undoWords } from "../../domain/photo.ts";
+import { type Decision, type Photo, STATUS_WORDS, decidedAs, decisionWords, decisions, photoOf, pictureUrl, savingWords, undoWords } from "../../domain/photo.ts";
 import { wordsOf } from "../../ui/errors.ts";
 import { StarIcon } from "../../ui/icons.tsx";
 import { Picture } from "../../ui/picture.tsx";
@@ -57,20 +57,20 @@ function PhotoTile({ photo: shown, made, email, became, isLeft, mayDecide, isCho
     <li class={`photo${isLeft ? "" : " left"}`} data-id={photo.id} onFocusIn={() => acts.current?.focus(shown)}>
       <button type="button" class="picture" tabIndex={tab} onClick={() => acts.current?.open(shown)}>
         <Picture url={pictureUrl(shown)} alt="" onLoad={() => acts.current?.loaded(shown)} />
-        <span class="unseen">Look at the {name}</span>
+        <span class="unseen">View {name}</span>
       </button>
       {/* On the picture, so that no tile grows with what it says. */}
       {made?.progress === "refused" && <span class="state error">{wordsOf(made.error)}</span>}
       {!isLeft && <span class={`state badge ${badgeOf(photo, made)}`}>{becameWords(photo, made, became, email)}</span>}
-      {featured && <span class="badge retrying featured"><StarIcon />Featured</span>}
+      {featured && <span class="badge retrying featured"><StarIcon />Highlight</span>}
       {isLeft && mayDecide && (
         <label class="choose">
           <input type="checkbox" tabIndex={tab} checked={isChosen} onChange={() => acts.current?.choose(shown)} />
-          <span class="unseen">Choose the {name}</span>
+          <span class="unseen">Select {name}</span>
         </label>
       )}
       <p class="caption">
-        <span class="by">{uploaderName ? <Foreign>{uploaderName}</Foreign> : "No name"}</span>
+        <span class="by">{uploaderName ? <Foreign>{uploaderName}</Foreign> : "Anonymous"}</span>
         {createdAt && <span class="quiet-text"><When at={createdAt} /></span>}
       </p>
       {isLeft && mayDecide && (
@@ -85,7 +85,7 @@ function PhotoTile({ photo: shown, made, email, became, isLeft, mayDecide, isCho
               onClick={() => acts.current?.decide(shown, decision)}
             >
               {decisionWords(decision, status)}
-              <span class="unseen"> the {name}</span>
+              <span class="unseen">: {name}</span>
             </button>
           ))}
         </div>
@@ -94,7 +94,7 @@ function PhotoTile({ photo: shown, made, email, became, isLeft, mayDecide, isCho
         <div class="actions">
           {made?.progress === "done" && made.decision !== "delete" && (
             <button type="button" class="quiet" tabIndex={tab} aria-disabled={!made.canUndo} onClick={() => acts.current?.undo(shown)}>
-              {undoWords(made.decision)}<span class="unseen">: the {name}</span>
+              {undoWords(made.decision)}<span class="unseen">: {name}</span>
             </button>
           )}
         </div>
@@ -114,8 +114,8 @@ function badgeOf({ status }: Photo, made: Made | undefined): string {
 }
 
 function becameWords({ status, decidedBy }: Photo, made: Made | undefined, became: Photo | null | undefined, email: string) {
-  if (made && isOpen(made)) return `${decisionWords(made.decision, made.photo.status)}: ${made.progress === "late" ? "not confirmed yet" : "sending…"}`;
+  if (made && isOpen(made)) return `${savingWords(made.decision, made.photo.status)}${made.progress === "late" ? " (still saving…)" : "…"}`;
   if (made?.decision === "delete" || became === null) return "Deleted";
-  if (!made && !became) return "Decided elsewhere";
+  if (!made && !became) return "Already reviewed";
   return <span>{STATUS_WORDS[status]}{decidedBy && <> by {decidedBy === email ? "you" : <Foreign>{decidedBy}</Foreign>}</>}</span>;
 }

@@ -42,7 +42,7 @@ export function PhotosView({ status }: { readonly status: Status }) {
           ))}
         </nav>
         <form class="filters" role="search" aria-label="Photos" onSubmit={(event) => event.preventDefault()}>
-          <Field label="Photos of a guest" type="search" value={typed} placeholder="Name or address" onChange={setTyped} />
+          <Field label="Search guests" type="search" value={typed} placeholder="Name or email" onChange={setTyped} />
         </form>
       </div>
       {guest ? <OfGuest key={guest} status={status} guest={guest} /> : status === "pending" ? <PhotoList status={status} list={waiting} /> : <Decided status={status} />}
@@ -183,7 +183,7 @@ function PhotoGrid({ list, known, status, guest, isLive }: GridProps) {
     const decision = decisionOf(key, present(photo));
     if (!decision) return;
     event.preventDefault();
-    if (decision === "approve" && !isSeen(photo)) return setTold(`Not approved, because its picture has not loaded: ${photoOf(photo)}`);
+    if (decision === "approve" && !isSeen(photo)) return setTold(`Wait for the picture to load before approving it: ${photoOf(photo)}`);
     decide(photo, decision);
     // On to the next one that is left; back where it was the last.
     if (decision === "approve" || decision === "reject") focus(grid.photos.slice(place + 1).find(isLeft) ?? grid.photos.find((one) => one !== photo && isLeft(one)));
@@ -200,9 +200,9 @@ function PhotoGrid({ list, known, status, guest, isLive }: GridProps) {
         <p class="quiet-text keys">
           By keyboard: arrows to move,{" "}
           {status !== "approved" && <><kbd>A</kbd> approve, </>}
-          {status !== "rejected" && <><kbd>R</kbd> {status === "approved" ? "take down" : "reject"}, </>}
-          {status === "approved" && <><kbd>F</kbd> feature, </>}
-          <kbd>U</kbd> undo, <kbd>X</kbd> choose, <kbd>Delete</kbd> delete, <kbd>Enter</kbd> look closely.
+          {status !== "rejected" && <><kbd>R</kbd> {status === "approved" ? "hide" : "reject"}, </>}
+          {status === "approved" && <><kbd>F</kbd> highlight, </>}
+          <kbd>U</kbd> undo, <kbd>X</kbd> select, <kbd>Delete</kbd> delete, <kbd>Enter</kbd> view.
         </p>
       )}
       <ul ref={element} class="photos" aria-label={`${STATUS_WORDS[status]} photos`} onKeyDown={onKey}>
@@ -219,13 +219,13 @@ function PhotoGrid({ list, known, status, guest, isLive }: GridProps) {
         }, drawn.current))}
       </ul>
       {left.length === 0 && !known.hasMore && <Nothing status={status} guest={guest} isLive={isLive} />}
-      {guest ? known.hasMore && <p class="quiet-text">The first {GUEST_PHOTOS} are shown. Type more of the name.</p> : <More list={list} />}
+      {guest ? known.hasMore && <p class="quiet-text">Showing the first {GUEST_PHOTOS}. Keep typing to narrow it down.</p> : <More list={list} />}
       {/* Below the photos, so that none moves under the hand. */}
       {hasBar && (
         <div class="column grid-actions">
           {late > 0 && (
             <Notice kind="warning">
-              {count(late, "decision is", "decisions are")} not confirmed yet, and kept here: leave this page open. The service is asked again until it answers.
+              {count(late, "change hasn't", "changes haven't")} been saved yet. Keep this page open; we'll keep trying.
             </Notice>
           )}
           {refused.length > 0 && <Notice kind="error"><Refusals refused={refused} /></Notice>}
@@ -236,11 +236,11 @@ function PhotoGrid({ list, known, status, guest, isLive }: GridProps) {
                 {decisionsOn({ status, featured: false }).filter((one) => one === "approve" || one === "reject").map((one) => (
                   <button key={one} type="button" onClick={() => decideAll(selected, one)}>{decisionWords(one, status)} {selected.length}</button>
                 ))}
-                <button type="button" class="quiet" onClick={() => setChosen(new Set())}>Choose none</button>
+                <button type="button" class="quiet" onClick={() => setChosen(new Set())}>Clear selection</button>
               </>
             )}
-            {mayApproveAll && <button type="button" onClick={() => setToApprove(left)}>Approve all {left.length} shown…</button>}
-            {done > 0 && <button type="button" class="quiet" onClick={putAway}>Put away {done}<span class="unseen"> decided</span></button>}
+            {mayApproveAll && <button type="button" onClick={() => setToApprove(left)}>Approve all {left.length} on this page…</button>}
+            {done > 0 && <button type="button" class="quiet" onClick={putAway}>Hide {done} reviewed</button>}
             {grid.heldBack > 0 && <button type="button" onClick={putAway}>Show {count(grid.heldBack, "newer photo", "newer photos")}</button>}
           </div>
         </div>
@@ -268,7 +268,7 @@ function PhotoGrid({ list, known, status, guest, isLive }: GridProps) {
       {toDelete && (
         <Ask title="Delete this photo?" action="Delete" kind="danger" close="Keep it" run={async () => void decide(toDelete, "delete")} onClose={() => setToDelete(null)}>
           <div class="large"><Picture url={toDelete.url} alt={photoOf(toDelete)} /></div>
-          <p>The <bdi>{photoOf(toDelete)}</bdi> cannot be brought back. To hide a photo only, reject it or take it down.</p>
+          <p><bdi>{capital(photoOf(toDelete))}</bdi>: this can't be undone. To hide the photo instead, {toDelete.status === "approved" ? "hide" : "reject"} it.</p>
         </Ask>
       )}
     </>
@@ -308,8 +308,8 @@ interface ApproveProps {
 function ApproveAll({ photos, unseen, onApprove, onClose }: ApproveProps) {
   return (
     <Ask title={`Approve ${count(photos.length, "photo", "photos")}?`} action="Approve all" disabled={photos.length === 0} run={async () => onApprove(photos)} onClose={onClose}>
-      {unseen > 0 && <Notice kind="warning">{count(unseen, "photo is", "photos are")} left out: the picture has not loaded here, or was not scrolled to.</Notice>}
-      <p>Guests see them at once, and the receivers are notified. Photos that are uploaded meanwhile go on waiting.</p>
+      {unseen > 0 && <Notice kind="warning">{count(unseen, "photo you haven't seen yet is", "photos you haven't seen yet are")} not included. Scroll down to load {unseen === 1 ? "it" : "them"}.</Notice>}
+      <p>They'll appear on the wall right away, and your webhooks will be notified. New uploads won't be included.</p>
     </Ask>
   );
 }
@@ -317,13 +317,13 @@ function ApproveAll({ photos, unseen, onApprove, onClose }: ApproveProps) {
 /** Why decisions were refused: at one photo here, at several beside each. */
 function Refusals({ refused: [first, ...others] }: { readonly refused: readonly Made[] }) {
   if (!first) return null;
-  if (others.length) return <>{count(others.length + 1, "decision was", "decisions were")} refused. Each photo says why.</>;
+  if (others.length) return <>{count(others.length + 1, "change", "changes")} couldn't be saved. See each photo for details.</>;
   return <><bdi>{capital(photoOf(first.photo))}</bdi>: {wordsOf(first.error)}</>;
 }
 
 function doneWords(decision: Decision, status: Status): string {
-  if (decision === "reject") return status === "approved" ? "Taken down" : "Rejected";
-  return { approve: "Approved", feature: "Featured", unfeature: "No longer featured", delete: "Deleted" }[decision];
+  if (decision === "reject") return status === "approved" ? "Hidden" : "Rejected";
+  return { approve: "Approved", feature: "Added to highlights", unfeature: "Removed from highlights", delete: "Deleted" }[decision];
 }
 
 function capital(words: string): string {
@@ -340,14 +340,14 @@ function stepOf(key: string, grid: HTMLElement | null): number | null {
 }
 
 const NOTHING: Readonly<Record<Status, readonly [string, string]>> = {
-  pending: ["No photo is waiting", "Guests' photos show here as soon as they are uploaded, unless the event shows them at once."],
-  approved: ["No photo is approved yet", "Approved photos are the ones that guests see, and that a recap holds."],
-  rejected: ["No photo is rejected", "Rejected photos stay here, and can be approved after all."],
+  pending: ["All caught up", "New uploads that need approval appear here."],
+  approved: ["No approved photos yet", "Photos you approve appear on the wall and in the recap."],
+  rejected: ["No rejected photos", "Rejected photos are kept here in case you change your mind."],
 };
 
 function Nothing({ status, guest, isLive }: Pick<GridProps, "status" | "guest" | "isLive">) {
   const [title, words] = NOTHING[status];
-  if (!isLive) return <Empty title="No news from the service"><p>When it was heard from last, {title.charAt(0).toLowerCase() + title.slice(1)}. That may have changed.</p></Empty>;
-  if (guest) return <Empty title={`${title} of this guest`}><p>A name is found by how it begins, an address as a whole.</p></Empty>;
+  if (!isLive) return <Empty title="Can't reach the server"><p>As of the last update: {title.charAt(0).toLowerCase() + title.slice(1)}. That may have changed.</p></Empty>;
+  if (guest) return <Empty title={`${title} for this guest`}><p>Search by the start of a name, or by a full email address.</p></Empty>;
   return <Empty title={title}><p>{words}</p></Empty>;
 }

@@ -17,9 +17,9 @@ import { usePlace } from "../place.ts";
 export function LockWords({ lock: { leasedUntil, cooldownUntil, isUnfinished } }: { readonly lock: RecapLock }) {
   const now = useNow(10_000);
   if (leasedUntil && leasedUntil > now) return <>A recap is being sent right now.</>;
-  if (!cooldownUntil || cooldownUntil <= now) return <>The next recap can be sent now.</>;
-  if (isUnfinished) return <>The last recap was interrupted. Sending again continues it, and mails only the guests who are left.</>;
-  return <>The next recap can be sent <Countdown to={cooldownUntil} /> (<When at={cooldownUntil} />): one in 24 hours.</>;
+  if (!cooldownUntil || cooldownUntil <= now) return <>You can send the next recap now.</>;
+  if (isUnfinished) return <>The last recap was interrupted. Send again to email the remaining guests.</>;
+  return <>You can send the next recap <Countdown to={cooldownUntil} /> (<When at={cooldownUntil} />).</>;
 }
 
 interface State {
@@ -33,7 +33,7 @@ const STATES: Readonly<Record<string, State>> = {
   sent: { words: "Sent", looks: "success", icon: <TickIcon /> },
   interrupted: { words: "Interrupted", looks: "failed", icon: <WarningIcon /> },
   failed: { words: "Failed", looks: "failed", icon: <CrossIcon /> },
-  empty: { words: "Nobody to send to", looks: "skipped", icon: <OutcomeIcon outcome="skipped" /> },
+  empty: { words: "No recipients", looks: "skipped", icon: <OutcomeIcon outcome="skipped" /> },
 };
 
 /** One recap, moving as its batches complete. Of the `isLast` one unconfirmed mails can be sent again. */
@@ -43,25 +43,25 @@ export function RecapCard({ recap, isLast }: { readonly recap: Recap; readonly i
   return (
     <section class="card" aria-label={`Recap, ${shown.words}`}>
       <div class="head">
-        <h2>{startedAt ? <When at={startedAt} long /> : "Not begun"}</h2>
+        <h2>{startedAt ? <When at={startedAt} long /> : "Not started"}</h2>
         <span class={`badge ${shown.looks}`}>{shown.icon}{shown.words}</span>
-        <span class="badge">{mode === "all" ? "highlights for all" : "own photos"}</span>
+        <span class="badge">{mode === "all" ? "Highlights" : "Own photos"}</span>
       </div>
       {state === "sending" && recipients > 0 && (
-        <progress max={recipients} value={sent} aria-label="Mails sent">{sent} of {recipients}</progress>
+        <progress max={recipients} value={sent} aria-label="Emails sent">{sent} of {recipients}</progress>
       )}
       <p>
         {[
           recapWords(recap),
           skipped > 0 && `${count(skipped, "guest was", "guests were")} skipped.`,
-          left > 0 && state === "sent" && `${count(left, "guest is", "guests are")} left for the next recap.`,
-          unknown > 0 && `Of ${count(unknown, "mail", "mails")} it is not known whether the mail service has taken it.`,
+          left > 0 && state === "sent" && `${count(left, "guest", "guests")} will get theirs with the next recap.`,
+          unknown > 0 && `We couldn't confirm whether ${count(unknown, "email was", "emails were")} accepted.`,
         ].filter(Boolean).join(" ")}
       </p>
       {(subject || message) && (
         <dl class="facts">
           {subject && <div><dt>Subject</dt><dd><Foreign>{subject}</Foreign></dd></div>}
-          {message && <div><dt>Paragraph</dt><dd class="lines"><Foreign>{message}</Foreign></dd></div>}
+          {message && <div><dt>Message</dt><dd class="lines"><Foreign>{message}</Foreign></dd></div>}
         </dl>
       )}
       {isLast && unknown > 0 && state !== "sending" && <SendAgain unconfirmed={unknown} />}
@@ -80,20 +80,20 @@ function SendAgain({ unconfirmed }: { readonly unconfirmed: number }) {
   const [isAsking, setAsking] = useState(false);
   return (
     <div class="actions">
-      <button type="button" onClick={() => setAsking(true)}>Send unconfirmed mails again…</button>
+      <button type="button" onClick={() => setAsking(true)}>Resend unconfirmed emails…</button>
       {isAsking && (
         <Ask
-          title="Send the unconfirmed mails again?"
-          action="Send them again"
+          title="Resend the unconfirmed emails?"
+          action="Resend"
           run={async () => <p><bdi>{sentWords(await calls.resendUnconfirmed())}</bdi></p>}
           onClose={() => setAsking(false)}
-          slow="Being sent; it goes on without this page."
+          slow="Sending… You can leave this page."
         >
           <p>
-            The mail service did not confirm {count(unconfirmed, "mail", "mails")}. Guests of whom it has reported something since
-            get no second one. Others may have the mail already, and get the same mail once more.
+            The email provider didn't confirm {count(unconfirmed, "email", "emails")}. Guests whose email was already reported as
+            delivered are skipped. Others may get the email twice.
           </p>
-          <p class="quiet-text">Reports take some minutes: wait a while before you send again.</p>
+          <p class="quiet-text">Reports take some minutes. Wait a while before you resend.</p>
         </Ask>
       )}
     </div>
@@ -113,14 +113,14 @@ function Look({ recap: { id, mode, subject, message, told } }: { readonly recap:
   return (
     <>
       <div class="actions">
-        {told && told.bounced + told.dropped + told.complained > 0 && shown !== "guests" && <Act run={show("guests")}>Who was not reached?</Act>}
-        {shown !== "mail" && <Act run={show("mail")}>Show the mail</Act>}
+        {told && told.bounced + told.dropped + told.complained > 0 && shown !== "guests" && <Act run={show("guests")}>Show undelivered</Act>}
+        {shown !== "mail" && <Act run={show("mail")}>Show email</Act>}
         {shown && <button type="button" onClick={() => setShown("")}>Hide</button>}
       </div>
       {shown === "guests" && <ul class="rows">{found?.unreached?.map((guest, place) => <Guest key={place} guest={guest} />)}</ul>}
       {shown === "mail" && found && (
         <>
-          <p class="quiet-text">Made again from the record, with today's photos, name and language of the event.</p>
+          <p class="quiet-text">Recreated with the event's current photos, name and language.</p>
           <Mail mail={found} />
         </>
       )}
@@ -129,6 +129,6 @@ function Look({ recap: { id, mode, subject, message, told } }: { readonly recap:
 }
 
 function Guest({ guest: { name, address, trouble } }: { readonly guest: Unreached }) {
-  const who = address ? <><strong><Foreign>{name || "No name"}</Foreign></strong> <Foreign>{address}</Foreign></> : "A guest without an approved photo by now";
+  const who = address ? <><strong><Foreign>{name || "Anonymous"}</Foreign></strong> <Foreign>{address}</Foreign></> : "A guest with no approved photos";
   return <li><span>{who}: {TROUBLE_WORDS[trouble]}</span></li>;
 }

@@ -43,7 +43,7 @@ export function Deliveries({ place, list, labels }: Props) {
           <>
             {failed.length > 0 && (
               <div class="actions">
-                <button type="button" onClick={() => setAsked(failed)}>Send {failed.length === 1 ? "this one" : `these ${count(failed.length, "delivery", "deliveries")}`} again…</button>
+                <button type="button" onClick={() => setAsked(failed)}>Resend {failed.length === 1 ? "this delivery" : `these ${count(failed.length, "delivery", "deliveries")}`}…</button>
               </div>
             )}
             {items.length === 0 ? (
@@ -65,16 +65,16 @@ export function Deliveries({ place, list, labels }: Props) {
 }
 
 function Nothing({ isFiltered, onClear }: { readonly isFiltered: boolean; readonly onClear: () => void }) {
-  if (!isFiltered) return <Empty title="Nothing delivered yet"><p>As soon as something happens at the event it shows here. Or try it: send a test to one of the receivers.</p></Empty>;
+  if (!isFiltered) return <Empty title="No deliveries yet"><p>Deliveries appear here as events happen. To try it out, send a test.</p></Empty>;
   return (
-    <Empty title="No delivery fits">
-      <p>No recorded delivery has everything that the filters ask for. Deliveries are kept for 30 days.</p>
+    <Empty title="No matching deliveries">
+      <p>No deliveries match these filters. Deliveries are kept for 30 days.</p>
       <button type="button" onClick={onClear}>Clear filters</button>
     </Empty>
   );
 }
 
-const PERIOD_WORDS = [["", "Any"], ["1h", "Last hour"], ["24h", "Last 24 hours"], ["7d", "Last 7 days"], ["custom", "From … until …"]] as const;
+const PERIOD_WORDS = [["", "Any"], ["1h", "Last hour"], ["24h", "Last 24 hours"], ["7d", "Last 7 days"], ["custom", "Custom range"]] as const;
 
 interface BarProps {
   readonly filters: Filters;
@@ -109,10 +109,10 @@ function FilterBar({ filters, onChange, onOpen }: BarProps) {
       />
       {isCustom && <>{moment("From", "from")}{moment("Until", "until")}</>}
       <Field
-        label="Delivery id"
+        label="Delivery ID"
         type="search"
         value={id}
-        placeholder="Paste, then Enter"
+        placeholder="Paste an ID and press Enter"
         onChange={setId}
         onEnter={() => {
           const wanted = id.trim();

@@ -22,8 +22,8 @@ export function DeliveryPage({ place, deliveryId, endpoints }: Props) {
   const live = useLive(() => watchDelivery(sdk.db, eventId, deliveryId), [sdk, eventId, deliveryId]);
   const back = writeRoute({ ...place, deliveryId: null });
   const missing = (
-    <Empty isView title="There is no such delivery">
-      <p>The id may be another event's, or the delivery is older than 30 days, which is how long they are kept.</p>
+    <Empty isView title="Delivery not found">
+      <p>Check the ID. Deliveries are deleted after 30 days.</p>
       <p><a href={back}>All deliveries</a></p>
     </Empty>
   );
@@ -45,12 +45,12 @@ function Actions({ delivery, endpoint }: { readonly delivery: Delivery; readonly
   const { eventId, calls } = usePlace();
   return (
     <div class="actions">
-      <Act kind="primary" run={() => calls.resend(delivery.id)} disabled={isOpen(delivery)}>Send again</Act>
-      {endpoint && <a class="button" href={linkTo("receivers", eventId, { endpointId: endpoint.id })}>The receiver</a>}
+      <Act kind="primary" run={() => calls.resend(delivery.id)} disabled={isOpen(delivery)}>Resend</Act>
+      {endpoint && <a class="button" href={linkTo("receivers", eventId, { endpointId: endpoint.id })}>View endpoint</a>}
       {isCallable(delivery) && <CopyButton label="Copy as curl" text={() => signingCurl(delivery, eventId)} />}
       <CopyButton label="Copy link" text={() => location.href} />
-      {isOpen(delivery) && <span class="quiet-text">It can be sent again once it has ended.</span>}
-      {endpoint && endpoint.url !== delivery.url && <span class="quiet-text">It is sent again to the receiver's present URL.</span>}
+      {isOpen(delivery) && <span class="quiet-text">Can be resent once retries are finished.</span>}
+      {endpoint && endpoint.url !== delivery.url && <span class="quiet-text">It will be resent to the endpoint's current URL.</span>}
     </div>
   );
 }

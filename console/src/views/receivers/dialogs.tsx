@@ -4,7 +4,7 @@ import type { Foreseen, TestResult } from "../../data/calls.ts";
 import { newId, saveEndpoint } from "../../data/endpoints.ts";
 import { linkTo } from "../../domain/address.ts";
 import type { Delivery } from "../../domain/delivery.ts";
-import { type Endpoint, MAX_LABEL_CHARACTERS, MAX_URLS, MAX_URL_BYTES, callName, doubt, problem } from "../../domain/endpoint.ts";
+import { type Endpoint, MAX_LABEL_CHARACTERS, callName, doubt, problem } from "../../domain/endpoint.ts";
 import { EVENT_TYPES, EVENT_WORDS, type EventType } from "../../domain/event_type.ts";
 import { DAY_MS } from "../../domain/health.ts";
 import { LANGUAGE, duration, fromInput, toInput } from "../../domain/time.ts";
@@ -22,10 +22,12 @@ interface EndpointProps {
   readonly onClose: () => void;
   /** Told the URL where it has changed, or recovery was switched on; whether something takes the dialog's place. */
   readonly onSaved?: (url: string) => boolean;
+  /** Told the id of a new endpoint. */
+  readonly onAdded?: (id: string) => void;
 }
 
 /** A URL and the messages for it; what cannot be saved is told before. */
-export function EndpointDialog({ before, others, onClose, onSaved }: EndpointProps) {
+export function EndpointDialog({ before, others, onClose, onSaved, onAdded }: EndpointProps) {
   const { sdk, eventId } = usePlace();
   const [url, setUrl] = useState(before?.url ?? "");
   const [label, setLabel] = useState(before?.label ?? "");
@@ -37,8 +39,8 @@ export function EndpointDialog({ before, others, onClose, onSaved }: EndpointPro
   const given = url.trim();
   const isOld = before !== null && given === before.url;
   const isTaken = others.some((one) => one.url === given && one.id !== before?.id);
-  const urlProblem = isTaken ? "The event has this URL already." : problem(url);
-  const typesProblem = isAll || events.length ? null : "Choose at least one kind of message, or everything.";
+  const urlProblem = isTaken ? "This event already has an endpoint with this URL." : problem(url);
+  const typesProblem = isAll || events.length ? null : "Select at least one event.";
 
   async function save() {
     setTried(true);
@@ -49,12 +51,13 @@ export function EndpointDialog({ before, others, onClose, onSaved }: EndpointPro
     const disabled = isOld ? before.disabled : null;
     const chosen = EVENT_TYPES.filter((one) => events.includes(one));
     await saveEndpoint(sdk.db, eventId, { id, url: given, events: isAll ? null : chosen, recover, label: label.trim(), offSince, disabled });
+    if (!before) onAdded?.(id);
     const isNews = before && (!isOld || (recover && !before.recover));
     return isNews && onSaved?.(given) ? "stay" : undefined;
   }
 
   return (
-    <Ask title={before ? "Change a receiver" : "Add a receiver"} action="Save" run={save} onClose={onClose}>
+    <Ask title={before ? "Edit endpoint" : "Add endpoint"} action="Save" run={save} onClose={onClose}>
       <Field
         label="URL"
         type="url"
@@ -64,13 +67,13 @@ export function EndpointDialog({ before, others, onClose, onSaved }: EndpointPro
         onChange={setUrl}
         problem={isTried || (given && !isOld) ? urlProblem : null}
         doubt={urlProblem ? null : doubt(url)}
-        hint={`https, ${MAX_URL_BYTES.toLocaleString(LANGUAGE)} bytes at most; ${MAX_URLS} receivers an event. Have the receiver verify the signature, in place of a key in the URL.`}
+        hint={"Must start with https://. Don't put keys in the URL; verify the signature instead."}
       />
-      <Field label="Name (may stay empty)" value={label} max={MAX_LABEL_CHARACTERS} placeholder="Screen in the hall" onChange={setLabel} />
+      <Field label="Name (optional)" value={label} max={MAX_LABEL_CHARACTERS} placeholder="Screen in the hall" onChange={setLabel} />
       <fieldset class="stack-tight">
-        <legend class="label">Messages for this receiver</legend>
-        <Check name="chosen" isOn={isAll} onChange={() => setAll(true)}>Everything but deletions</Check>
-        <Check name="chosen" isOn={!isAll} onChange={() => setAll(false)}>Only these</Check>
+        <legend class="label">Events to send</legend>
+        <Check name="chosen" isOn={isAll} onChange={() => setAll(true)}>All events except deletions</Check>
+        <Check name="chosen" isOn={!isAll} onChange={() => setAll(false)}>Selected events</Check>
         {!isAll && (
           <div class="type-choice">
             {EVENT_TYPES.map((type) => (
@@ -83,9 +86,9 @@ export function EndpointDialog({ before, others, onClose, onSaved }: EndpointPro
         {isTried && typesProblem && <p class="field-error" role="alert">{typesProblem}</p>}
       </fieldset>
       <Check isOn={recover} onChange={setRecover}>
-        Send failed ones again by itself <span class="quiet-text">once the receiver acknowledges again: each once, of the last 24 hours. Switch it on before: where the receiver already works again, what failed is sent again by hand</span>
+        Automatically resend failed deliveries <span class="quiet-text">from the last 24 hours once the endpoint recovers. Only applies to outages that start after you turn this on.</span>
       </Check>
-      {before && !isOld && <Notice>What failed at the old URL can be sent to the new one.</Notice>}
+      {before && !isOld && <Notice>After saving, you can resend failed deliveries to the new URL.</Notice>}
     </Ask>
   );
 }
@@ -109,20 +112,20 @@ export function TestDialog({ endpoint, onClose }: Props) {
     <Ask title="Send a test" action={result ? "Send another" : "Send"} run={send} onClose={onClose} close="Close">
       <p><Url url={endpoint.url} full /></p>
       <Field
-        label="What it tells"
+        label="Event type"
         value={type}
         onChange={setType}
         options={EVENT_TYPES.map((one) => [one, `${EVENT_WORDS[one]} (${one})`])}
-        hint="A made-up message, signed like a real one. It tells of nobody, and is sent to a receiver that is switched off too."
+        hint="Sends a signed sample event. It contains no guest data, and works even if the endpoint is off."
       />
       {result && (
         <Notice kind={result.outcome === "success" ? "success" : "warning"}>
           <p>
-            <strong>{result.outcome === "success" ? "Delivered" : result.outcome === "skipped" ? "Not sent" : "Not acknowledged"}</strong>:{" "}
+            <strong>{result.outcome === "success" ? "Delivered" : result.outcome === "skipped" ? "Not sent" : "Failed"}</strong>:{" "}
             <bdi>{attemptWords(result)}</bdi>{result.ms !== null && <> in {duration(result.ms)}</>}.
-            {result.nextAttemptAt && " It is tried again like any other delivery."}
+            {result.nextAttemptAt && " It will be retried like any other delivery."}
           </p>
-          <p><a href={linkTo("receivers", eventId, { deliveryId: result.deliveryId, endpointId: endpoint.id })}>Look at it</a></p>
+          <p><a href={linkTo("receivers", eventId, { deliveryId: result.deliveryId, endpointId: endpoint.id })}>View delivery</a></p>
         </Notice>
       )}
     </Ask>
@@ -133,8 +136,8 @@ export function TestDialog({ endpoint, onClose }: Props) {
 function Resent({ sent, left }: { readonly sent: number; readonly left: readonly string[] }) {
   return (
     <Notice kind={sent ? "success" : "warning"}>
-      <p>{count(sent, "delivery is", "deliveries are")} on the way again.</p>
-      {left.map((words) => <p key={words}>Left alone: {words}</p>)}
+      <p>{count(sent, "delivery", "deliveries")} queued for resending.</p>
+      {left.map((words) => <p key={words}>Not included: {words}</p>)}
     </Notice>
   );
 }
@@ -178,13 +181,13 @@ export function RecoverDialog({ url, from, onClose }: RecoverProps) {
 
   return (
     <Ask
-      title="Send again what failed"
-      action={foreseen ? `Send ${count(foreseen.matching, "delivery", "deliveries")} again` : "Count them"}
+      title="Resend failed deliveries"
+      action={foreseen ? `Resend ${count(foreseen.matching, "delivery", "deliveries")}` : "Check"}
       run={send}
       onClose={onClose}
       disabled={!moment}
       isDone={foreseen?.matching === 0}
-      slow={`${count(sent, "delivery is", "deliveries are")} on the way again …`}
+      slow={`${count(sent, "delivery", "deliveries")} queued…`}
     >
       <p><Url url={url} full /></p>
       <Field
@@ -201,10 +204,10 @@ export function RecoverDialog({ url, from, onClose }: RecoverProps) {
         <Notice kind={foreseen.matching ? "info" : "warning"}>
           <p>
             {foreseen.matching
-              ? `${count(foreseen.matching, "delivery", "deliveries")} would be sent again, each with its own id and body.`
-              : "There is nothing to send again since then."}
+              ? `${count(foreseen.matching, "delivery", "deliveries")} will be resent with ${foreseen.matching === 1 ? "its" : "their"} original ID and body.`
+              : "There is nothing to resend since then."}
           </p>
-          {leftAlone && <p>Left alone: {leftAlone}.</p>}
+          {leftAlone && <p>Not included: {leftAlone}.</p>}
         </Notice>
       )}
     </Ask>
@@ -235,13 +238,13 @@ export function ResendDialog({ deliveries, labels, onClose }: ResendProps) {
   };
   return (
     <Ask
-      title={`Send ${count(deliveries.length, "delivery", "deliveries")} again?`}
-      action={`Send ${count(deliveries.length, "delivery", "deliveries")}`}
+      title={`Resend ${count(deliveries.length, "delivery", "deliveries")}?`}
+      action="Resend"
       run={send}
       onClose={onClose}
-      slow="One after the other …"
+      slow="Resending…"
     >
-      <p>To {count(receivers.size, "receiver", "receivers")}:</p>
+      <p>To {count(receivers.size, "endpoint", "endpoints")}:</p>
       <ul>{[...receivers].map((name) => <li key={name}><bdi>{name}</bdi></li>)}</ul>
     </Ask>
   );

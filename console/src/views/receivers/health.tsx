@@ -17,13 +17,13 @@ export function useHealth({ id }: Endpoint, latest: readonly Delivery[]): Live<H
 
 /** How a receiver stands, in a word or two. */
 export function HealthBadge({ endpoint, live: { value: health } }: { readonly endpoint: Endpoint; readonly live: Live<Health> }) {
-  if (endpoint.disabled) return <span class="badge failed"><CrossIcon />Given up</span>;
-  if (endpoint.offSince) return <span class="badge"><OutcomeIcon outcome="skipped" />Switched off</span>;
-  if (problem(endpoint.url)) return <span class="badge failed"><CrossIcon />Unusable URL</span>;
+  if (endpoint.disabled) return <span class="badge failed"><CrossIcon />Disabled</span>;
+  if (endpoint.offSince) return <span class="badge"><OutcomeIcon outcome="skipped" />Off</span>;
+  if (problem(endpoint.url)) return <span class="badge failed"><CrossIcon />Invalid URL</span>;
   if (!health) return null;
   if (health.failingSince) return <span class="badge failed"><CrossIcon />Failing since&nbsp;<When at={health.failingSince} /></span>;
-  if (!health.lastSuccess) return <span class="badge pending"><OutcomeIcon outcome="pending" />Nothing delivered yet</span>;
-  return <span class="badge success"><TickIcon />Acknowledges</span>;
+  if (!health.lastSuccess) return <span class="badge pending"><OutcomeIcon outcome="pending" />No deliveries yet</span>;
+  return <span class="badge success"><TickIcon />Healthy</span>;
 }
 
 export function HealthFacts({ live }: { readonly live: Live<Health> }) {
@@ -35,15 +35,15 @@ export function HealthFacts({ live }: { readonly live: Live<Health> }) {
           <dl class="figures health">
             <div>
               <dt>Last 24 hours</dt>
-              <dd>{delivered + failed ? rateOf(health) : "nothing sent"}</dd>
+              <dd>{delivered + failed ? rateOf(health) : "No deliveries"}</dd>
             </div>
             <div>
-              <dt>Answers in</dt>
+              <dt>Response time</dt>
               <dd>
                 {median === null || slowest === null ? "–" : <>{duration(median)} <span class="quiet-text">median, slowest {duration(slowest)}, of the last {sample}</span></>}
               </dd>
             </div>
-            <div><dt>Last success</dt><dd>{lastSuccess ? <Ago at={lastSuccess} /> : "none in 30 days"}</dd></div>
+            <div><dt>Last success</dt><dd>{lastSuccess ? <Ago at={lastSuccess} /> : "None yet"}</dd></div>
             {failingSince && <div class="failing"><dt>Failing since</dt><dd><Ago at={failingSince} /></dd></div>}
           </dl>
         );

@@ -19,24 +19,24 @@ export function Links({ endpoint: { url } }: { readonly endpoint: Endpoint }) {
   const live = useLive(() => watchShares(sdk.db, eventId, now), [sdk, eventId]);
   return (
     <section class="card" aria-labelledby="links">
-      <h2 id="links">Links for its people</h2>
+      <h2 id="links">Shared logs</h2>
       <p class="quiet-text">
-        A link shows the people behind the receiver what was sent to this URL, what their server answered, and when the next
-        attempt comes. They need no account, and see nothing of other receivers, nor the secret.
+        Share a read-only log with the endpoint's developers: requests, responses and upcoming retries. They need no account,
+        and they can't see other endpoints or the secret.
       </p>
       <Shown live={live}>
         {({ items }) => {
           const links = items.filter((link) => link.url === url && !link.isRevoked);
-          if (!links.length) return <p>No active link.</p>;
+          if (!links.length) return <p>No active links.</p>;
           return (
             <ul class="rows">
               {links.map(({ id, canResend, createdAt, createdBy, expireAt }) => (
                 <li key={id}>
                   <span class="grow">
-                    {canResend ? "Read and send again" : "Read only"}
-                    <span class="quiet-text">{createdAt && <> · made <Ago at={createdAt} /></>} by <Foreign>{createdBy === staff.uid ? "you" : createdBy}</Foreign> · ends <When at={expireAt} /></span>
+                    {canResend ? "Read and resend" : "Read-only"}
+                    <span class="quiet-text">{createdAt && <> · created <Ago at={createdAt} /></>} by <Foreign>{createdBy === staff.uid ? "you" : createdBy}</Foreign> · expires <When at={expireAt} /></span>
                   </span>
-                  <Act kind="danger" run={() => calls.revoke(id)}>End it now</Act>
+                  <Act kind="danger" run={() => calls.revoke(id)}>Revoke</Act>
                 </li>
               ))}
             </ul>
@@ -60,21 +60,21 @@ export function LinkDialog({ url, label, onClose }: { readonly url: string; read
     return (
       <Notice kind="success">
         <p>
-          <strong>Copy it now: it is shown this once.</strong> Bodies hold names and addresses of guests; give it only
-          to the people behind that receiver.
+          <strong>Copy this link now. You won't be able to see it again.</strong> It exposes guests' names and emails. Share
+          it only with this endpoint's developers.
         </p>
         <div class="key">
           <code class="foreign" data-link>{named}</code>
           <CopyButton label="Copy link" text={() => named} />
         </div>
-        <p>It ends by itself on <When at={new Date(expiresAt)} long />.</p>
+        <p>It expires on <When at={new Date(expiresAt)} long />.</p>
       </Notice>
     );
   };
   return (
-    <Ask title="Make a link" action="Make the link" run={make} onClose={onClose}>
-      <Field label="Ends after" value={days} options={DAYS} onChange={setDays} />
-      <Check isOn={canResend} onChange={setCanResend}>Deliveries can be sent again from the link</Check>
+    <Ask title="Share log" action="Create link" run={make} onClose={onClose}>
+      <Field label="Expires after" value={days} options={DAYS} onChange={setDays} />
+      <Check isOn={canResend} onChange={setCanResend}>Allow resending deliveries</Check>
     </Ask>
   );
 }

@@ -27,7 +27,7 @@ export function KindFields({ filters: { outcome, event }, onChange }: KindProps)
         onChange={(value) => onChange({ outcome: (value || null) as Outcome | null })}
       />
       <Field
-        label="What happened"
+        label="Event type"
         value={event ?? ""}
         options={[["", "Any"], ...EVENT_TYPES.map((type) => [type, `${EVENT_WORDS[type]} (${type})`] as const)]}
         onChange={(value) => onChange({ event: (value || null) as EventType | null })}
@@ -75,7 +75,7 @@ function drawn({ delivery, link, label }: RowProps) {
       <a class="whole" href={link}>
         <EventWords type={delivery.event} />
         {delivery.test && <span class="badge">test</span>}
-        {delivery.round > 0 && <span class="badge" title="Sent again by an organizer">again</span>}
+        {delivery.round > 0 && <span class="badge" title="Resent by an organizer">resent</span>}
       </a>
       {label !== null && <span class="where"><Url url={delivery.url} label={label} /></span>}
       <span class="answer">

@@ -14,27 +14,27 @@ export function NotifyCard({ notify }: { readonly notify: readonly string[] }) {
   const save = (changed: (before: readonly string[]) => readonly string[]) => saveNotify(sdk.db, eventId, changed);
   return (
     <section class="card" aria-labelledby="notify">
-      <h2 id="notify">Mails about failures</h2>
+      <h2 id="notify">Failure alerts</h2>
       <p class="quiet-text">
-        One mail when five deliveries in a row have failed, when a receiver is given up, and when it acknowledges again.
+        Get an email after five failed deliveries in a row, when an endpoint is disabled, and when it recovers.
       </p>
-      {notify.length === 0 ? <p>Nobody gets them.</p> : (
+      {notify.length === 0 ? <p>No recipients yet.</p> : (
         <ul class="rows">
           {notify.map((address) => (
             <li key={address}>
               <span class="grow"><Foreign>{address}</Foreign></span>
-              {mayEdit && <Act kind="quiet" run={() => save((before) => before.filter((one) => one !== address))}>Take out<span class="unseen"> {address}</span></Act>}
+              {mayEdit && <Act kind="quiet" run={() => save((before) => before.filter((one) => one !== address))}>Remove<span class="unseen"> {address}</span></Act>}
             </li>
           ))}
         </ul>
       )}
       {mayEdit && !isIn && (
         <div class="actions">
-          <Act run={() => save((before) => [...before, staff.email])} disabled={!staff.isVerified || notify.length >= MAX_ADDRESSES}>Mail me</Act>
+          <Act run={() => save((before) => [...before, staff.email])} disabled={!staff.isVerified || notify.length >= MAX_ADDRESSES}>Email me</Act>
           <span class="quiet-text">
             {!staff.isVerified
-              ? "Your address is not verified yet: sign in by a mailed link once."
-              : notify.length >= MAX_ADDRESSES ? `${MAX_ADDRESSES} addresses are the most.` : "Other admins add themselves."}
+              ? "Verify your email address first by signing in with an email link."
+              : notify.length >= MAX_ADDRESSES ? `Up to ${MAX_ADDRESSES} addresses.` : "Other admins can add themselves here."}
           </span>
         </div>
       )}

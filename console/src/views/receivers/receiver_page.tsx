@@ -63,7 +63,7 @@ export function ReceiverPage({ endpoint, settings, list, children }: Props) {
 
   return (
     <div class="column">
-      <p class="back"><a href={linkTo("receivers", eventId)}><BackIcon />All receivers</a></p>
+      <p class="back"><a href={linkTo("receivers", eventId)}><BackIcon />All endpoints</a></p>
       <div class="head">
         <Heading title={callName(endpoint)}>{label ? <Foreign>{label}</Foreign> : <Url url={url} />}</Heading>
         <HealthBadge endpoint={endpoint} live={health} />
@@ -71,43 +71,49 @@ export function ReceiverPage({ endpoint, settings, list, children }: Props) {
       {isOff && (
         <Notice kind={disabled ? "error" : "info"}>
           <p>
-            Nothing is sent there{disabled && <>: <bdi>{disabled.reason || "it was switched off"}</bdi></>}
-            {since && since.getTime() > 0 && <> (since <When at={since} long />)</>}. What happens meanwhile is recorded as skipped.
+            This endpoint is {disabled ? "disabled" : "turned off"}{disabled && <>: <bdi>{disabled.reason || "it was turned off"}</bdi></>}
+            {since && since.getTime() > 0 && <> (since <When at={since} long />)</>}. Events that happen meanwhile are recorded as skipped.
           </p>
-          {mayEdit ? <Act run={switchOn}>Switch it on again</Act> : <p>An admin can switch it on again.</p>}
+          {mayEdit ? <Act run={switchOn}>Turn on</Act> : <p>An admin can turn it on.</p>}
         </Notice>
       )}
-      {unusable && <Notice kind="warning">Nothing can be delivered there. {unusable}</Notice>}
+      {unusable && <Notice kind="warning">Nothing can be delivered to this URL. {unusable}</Notice>}
       {!isOff && told?.turn === "receiver" && (
         <Notice kind="warning"><p>{told.words}</p></Notice>
       )}
       {!isOff && !unusable && missing > 0 && (
         <Notice kind="warning">
-          <p>{missingWords(missing)} in the last 24 hours{failingSince ? `. Once the receiver acknowledges again, they ${recover ? "are sent again by themselves" : "can be sent again"}.` : "."}</p>
-          {!failingSince && <button type="button" onClick={() => recoverSince(null)}>Send them again…</button>}
+          <p>{missingWords(missing)} in the last 24 hours.{failingSince && (recover ? " They'll be resent automatically once the endpoint recovers." : " They can be resent once the endpoint recovers.")}</p>
+          {!failingSince && <button type="button" onClick={() => recoverSince(null)}>Resend failed…</button>}
         </Notice>
       )}
-      <section class="card" aria-label="The receiver">
+      {!isOff && !unusable && health.value && !health.value.lastSuccess && health.value.delivered + health.value.failed === 0 && (
+        <Notice>
+          <p>No deliveries yet. Send a test to check that your endpoint works.</p>
+          <button type="button" onClick={() => setOpen("test")}>Send a test</button>
+        </Notice>
+      )}
+      <section class="card" aria-label="Endpoint">
         <HealthFacts live={health} />
         <dl class="facts">
           <div><dt>URL</dt><dd><Url url={url} full /></dd></div>
           <div>
-            <dt>Messages</dt>
+            <dt>Events</dt>
             <dd class="types">
               {events === null
-                ? <span class="badge">everything but deletions</span>
-                : events.length ? events.map((type) => <span key={type} class="badge" title={type}>{EVENT_WORDS[type]}</span>) : <span class="badge">nothing</span>}
+                ? <span class="badge">All events except deletions</span>
+                : events.length ? events.map((type) => <span key={type} class="badge" title={type}>{EVENT_WORDS[type]}</span>) : <span class="badge">None</span>}
             </dd>
           </div>
-          <div><dt>After an outage</dt><dd>{recover ? "what failed is sent again by itself" : "nothing is sent again by itself"}</dd></div>
-          {name && <div><dt>Its name in mails and behind links</dt><dd><bdi>{name}</bdi></dd></div>}
+          <div><dt>After an outage</dt><dd>{recover ? "Failed deliveries are resent automatically" : "Failed deliveries are not resent"}</dd></div>
+          {name && <div><dt>Name shown in emails and shared logs</dt><dd><bdi>{name}</bdi></dd></div>}
         </dl>
         <div class="actions">
-          <button type="button" class="primary" onClick={() => setOpen("test")}>Send a test</button>
-          <button type="button" onClick={() => setOpen("share")}>Share its log…</button>
-          {!unusable && !isOff && <button type="button" onClick={() => recoverSince(failingSince)}>Send failed ones again…</button>}
+          <button type="button" class="primary" onClick={() => setOpen("test")}>Send test…</button>
+          <button type="button" onClick={() => setOpen("share")}>Share log…</button>
+          {!unusable && !isOff && <button type="button" onClick={() => recoverSince(failingSince)}>Resend failed…</button>}
           {mayEdit && <button type="button" onClick={() => setOpen("edit")}>Edit</button>}
-          {mayEdit && !isOff && <Act run={() => saveEndpoint(sdk.db, eventId, { ...endpoint, offSince: new Date() })}>Switch off</Act>}
+          {mayEdit && !isOff && <Act run={() => saveEndpoint(sdk.db, eventId, { ...endpoint, offSince: new Date() })}>Turn off</Act>}
           {mayEdit && <button type="button" class="quiet danger" onClick={() => setOpen("remove")}>Remove</button>}
         </div>
       </section>
@@ -122,7 +128,7 @@ export function ReceiverPage({ endpoint, settings, list, children }: Props) {
       {typeof open === "object" && <RecoverDialog {...open} onClose={close} />}
       {open === "remove" && (
         <Ask
-          title="Remove this receiver?"
+          title="Remove this endpoint?"
           action="Remove"
           kind="danger"
           close="Keep it"
@@ -134,8 +140,8 @@ export function ReceiverPage({ endpoint, settings, list, children }: Props) {
         >
           <p><Url url={url} full /></p>
           <p>
-            Nothing is sent there any more, and what failed there cannot be sent again. Deliveries stay recorded for 30
-            days. Links to its log keep working until they end.
+            Deliveries stop, and failed ones can no longer be resent. The log is kept for 30 days, and shared links work
+            until they expire.
           </p>
         </Ask>
       )}

@@ -56,7 +56,7 @@ export function ReceiversView({ place }: { readonly place: Place }) {
   );
 }
 
-/** All receivers or one, with the deliveries. */
+/** All endpoints or one, with the deliveries. */
 function Lists({ place, settings }: { readonly place: Place; readonly settings: Live<Settings> }) {
   const { sdk, eventId } = usePlace();
   const { endpointId, filters } = place;
@@ -65,7 +65,7 @@ function Lists({ place, settings }: { readonly place: Place; readonly settings: 
   const labels = useMemo(() => new Map(settings.value?.endpoints.map(({ id, label }) => [id, label])), [settings.value]);
   const deliveries = <Deliveries place={place} list={list} labels={labels} />;
   return (
-    <Shown live={settings} rows={4} label="Loading receivers…">
+    <Shown live={settings} rows={4} label="Loading webhooks…">
       {(found) => {
         const endpoint = found.endpoints.find(({ id }) => id === endpointId);
         if (!endpointId) return <All settings={found} list={list}>{deliveries}</All>;
@@ -83,38 +83,38 @@ interface AllProps {
 }
 
 function All({ settings: { endpoints, notify, changedAt }, list, children }: AllProps) {
-  const { staff } = usePlace();
+  const { staff, eventId } = usePlace();
   const [isAdding, setAdding] = useState(false);
   const mayEdit = isAdmin(staff);
   const isFull = endpoints.length >= MAX_URLS;
   return (
     <div class="column">
       <div class="view-head">
-        <Heading title="Receivers">Receivers</Heading>
-        {mayEdit && !isFull && <button type="button" class="primary" onClick={() => setAdding(true)}>Add a receiver</button>}
+        <Heading title="Webhooks">Webhooks</Heading>
+        {mayEdit && !isFull && <button type="button" class="primary" onClick={() => setAdding(true)}>Add endpoint</button>}
       </div>
       <p class="quiet-text">
-        {endpoints.length > 0 && <>{count(endpoints.length, "receiver", "receivers")} of {MAX_URLS}. </>}
-        Each is sent the messages that are chosen for it, signed with the event's secret.{" "}
-        <a href="/events" target="_blank" rel="noopener">What each message holds</a>
+        {endpoints.length > 0 && <>{endpoints.length} of {MAX_URLS} endpoints. </>}
+        Each endpoint receives the events you select, signed with the event's secret.{" "}
+        <a href="/events" target="_blank" rel="noopener">Event reference</a>
       </p>
-      {!mayEdit && <Notice>You can look and try. An admin adds, changes and removes receivers.</Notice>}
-      {isFull && mayEdit && <Notice>An event has {MAX_URLS} receivers at most. Remove one to add another.</Notice>}
+      {!mayEdit && <Notice>View and test only. Ask an admin to add, edit or remove endpoints.</Notice>}
+      {isFull && mayEdit && <Notice>An event can have up to {MAX_URLS} endpoints. Remove one to add another.</Notice>}
       {endpoints.length === 0 && (
-        <Empty title="No receiver yet"><p>Add the address of a receiver, and everything that happens at the event is sent there, signed.</p></Empty>
+        <Empty title="No endpoints yet"><p>Add an endpoint to send signed event notifications to your own systems.</p></Empty>
       )}
       {endpoints.length > 0 && (
-        <ul class="rows" aria-label="Receivers">
+        <ul class="rows" aria-label="Endpoints">
           {endpoints.map((endpoint) => <Row key={endpoint.id} endpoint={endpoint} latest={list.value?.items ?? []} />)}
         </ul>
       )}
-      {changedAt && <p class="quiet-text">URLs last changed on <When at={changedAt} long />.</p>}
+      {changedAt && <p class="quiet-text">Webhooks last edited <When at={changedAt} long />.</p>}
       {children}
       <div class="two">
         <SecretCard />
         <NotifyCard notify={notify} />
       </div>
-      {isAdding && <EndpointDialog before={null} others={endpoints} onClose={() => setAdding(false)} />}
+      {isAdding && <EndpointDialog before={null} others={endpoints} onClose={() => setAdding(false)} onAdded={(id) => void (location.hash = linkTo("receivers", eventId, { endpointId: id }))} />}
     </div>
   );
 }
@@ -131,8 +131,8 @@ function Row({ endpoint, latest }: { readonly endpoint: Endpoint; readonly lates
         {label && <><Foreign>{label}</Foreign> </>}
         <Url url={url} />
       </a>
-      <span class="quiet-text">{events === null ? "everything" : count(events.length, "kind of message", "kinds of messages")}</span>
-      {missing > 0 && <span class="failing">{missingWords(missing)}{canSend && `: send ${missing === 1 ? "it" : "them"} again`}</span>}
+      <span class="quiet-text">{events === null ? "All events" : count(events.length, "event", "events")}</span>
+      {missing > 0 && <span class="failing">{missingWords(missing)}{canSend && " (can be resent)"}</span>}
       <HealthBadge endpoint={endpoint} live={live} />
     </li>
   );
@@ -141,9 +141,9 @@ function Row({ endpoint, latest }: { readonly endpoint: Endpoint; readonly lates
 function Unknown() {
   const { eventId } = usePlace();
   return (
-    <Empty isView title="The event does not have this receiver">
-      <p>It may have been removed, or the link is of another event.</p>
-      <p><a href={linkTo("receivers", eventId, { filters: NO_FILTERS })}>All receivers</a></p>
+    <Empty isView title="Endpoint not found">
+      <p>It may have been removed, or the link belongs to another event.</p>
+      <p><a href={linkTo("receivers", eventId, { filters: NO_FILTERS })}>All endpoints</a></p>
     </Empty>
   );
 }

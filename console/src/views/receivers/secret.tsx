@@ -13,7 +13,7 @@ import { usePlace } from "../place.ts";
 /** The secret that signs every delivery of the event: shown to superadmins; admins are told whom to ask. */
 export function SecretCard() {
   const { sdk, staff, eventId, eventName } = usePlace();
-  const request = `Please give the webhook secret of “${eventName}” to the people of its receiver. It is under Secret, at ${location.origin}/console${linkTo("receivers", eventId)}`;
+  const request = `Please share the webhook secret for “${eventName}” with the endpoint's developers. You'll find it under Webhooks > Secret: ${location.origin}/console${linkTo("receivers", eventId)}`;
   const [secret, setSecret] = useState<WebhookSecret | null | undefined>(undefined);
   const [open, setOpen] = useState<"" | "replace" | "withdraw">("");
   // Read when it is asked for, and not before.
@@ -29,26 +29,26 @@ export function SecretCard() {
   return (
     <section class="card" aria-labelledby="secret">
       <h2 id="secret">Secret</h2>
-      <p class="quiet-text">One secret signs all deliveries of the event. Receivers verify with it; anybody who has it can pass for this service.</p>
+      <p class="quiet-text">One secret signs all deliveries of this event. Endpoints verify with it. Anyone with the secret can impersonate this service.</p>
       {staff.role !== "superadmin" ? (
         <>
           <p>
-            Superadmins of your organization can read it and replace it. Send one of them this request; the people of the receiver
-            get the secret from them. The operator of this service knows who the superadmins are.
+            Only superadmins can view or rotate the secret. Send one of them this request. Your administrator knows who the
+            superadmins are.
           </p>
           <div class="key">
             <span class="grow" data-request>{request}</span>
-            <CopyButton label="Copy the request" text={() => request} />
+            <CopyButton label="Copy request" text={() => request} />
           </div>
         </>
       ) : (
         <>
           {secret === undefined && <div class="key"><code aria-label="hidden">whsec_••••••••••••••••</code></div>}
-          {secret === null && <Notice>The event has no secret yet: the first delivery makes it.</Notice>}
+          {secret === null && <Notice>This event has no secret yet. It is created with the first delivery.</Notice>}
           {secret && <Revealed secret={secret} onWithdraw={() => setOpen("withdraw")} />}
           <div class="actions">
             {secret === undefined ? <Act run={reveal}>Reveal</Act> : <button type="button" onClick={hide}>Hide</button>}
-            <button type="button" onClick={() => setOpen("replace")}>Replace…</button>
+            <button type="button" onClick={() => setOpen("replace")}>Rotate…</button>
           </div>
         </>
       )}
@@ -66,22 +66,22 @@ interface RevealedProps {
 function Revealed({ secret: { secret, next, rotatedAt, rotatedBy }, onWithdraw }: RevealedProps) {
   return (
     <>
-      <h3>Signs now</h3>
+      <h3>Current secret</h3>
       <div class="key">
         <code data-secret>{secret}</code>
         <CopyButton label="Copy" text={() => secret} />
       </div>
-      {rotatedAt && <p class="quiet-text">Since <When at={rotatedAt} long />{rotatedBy && <>, replaced by <Who {...rotatedBy} /></>}.</p>}
+      {rotatedAt && <p class="quiet-text">Since <When at={rotatedAt} long />{rotatedBy && <>, rotated by <Who {...rotatedBy} /></>}.</p>}
       {next && (
         <>
-          <h3>Signs next, <Countdown to={next.activeFrom} /></h3>
+          <h3>Next secret (takes effect <Countdown to={next.activeFrom} />)</h3>
           <div class="key">
             <code data-next>{next.secret}</code>
             <CopyButton label="Copy" text={() => next.secret} />
           </div>
           <p class="quiet-text">
-            From <When at={next.activeFrom} long /> on. Until then give receivers both; take the old one away a minute after.
-            {next.by && <> Announced by <Who {...next.by} />.</>}
+            Takes effect on <When at={next.activeFrom} long />. Until then, configure both. You can remove the old one a minute later.
+            {next.by && <> Scheduled by <Who {...next.by} />.</>}
           </p>
           <div class="actions"><button type="button" class="danger" onClick={onWithdraw}>Withdraw…</button></div>
         </>
@@ -95,7 +95,7 @@ const OVERLAPS = [
   ["1440", "in a day"],
   ["4320", "in three days"],
   ["10080", "in a week"],
-  ["0", "at once: the present one has leaked"],
+  ["0", "immediately (current secret is compromised)"],
 ] as const;
 
 interface DialogProps {
@@ -108,13 +108,13 @@ interface DialogProps {
 function WithdrawDialog({ onDone, onClose }: DialogProps) {
   const { calls } = usePlace();
   const withdraw = async () => {
-    const { message } = await calls.withdraw();
+    await calls.withdraw();
     await onDone();
-    return <Notice>{message}</Notice>;
+    return <Notice>The next secret was withdrawn, unless it was already active.</Notice>;
   };
   return (
-    <Ask title="Withdraw the announced secret?" action="Withdraw" kind="danger" close="Keep it" run={withdraw} onClose={onClose}>
-      <p>It never signs, and the present secret goes on. Receivers that have both lose nothing.</p>
+    <Ask title="Withdraw the next secret?" action="Withdraw" kind="danger" close="Keep it" run={withdraw} onClose={onClose}>
+      <p>The new secret won't be used, and the current one stays active. Endpoints that accept both are unaffected.</p>
     </Ask>
   );
 }
@@ -128,18 +128,18 @@ function RotateDialog({ onDone, onClose }: DialogProps) {
     await onDone();
     return (
       <Notice kind="success">
-        {rotatedAt ? "The new secret signs from now on." : <>The new secret signs from <When at={new Date(activeFrom)} long /> on.</>}{" "}
-        Deliveries may be signed with the old one until <When at={new Date(oldSecretUsedUntil)} long />.
+        {rotatedAt ? "The new secret is active now." : <>The new secret takes effect on <When at={new Date(activeFrom)} long />.</>}{" "}
+        Deliveries may be signed with the old secret until <When at={new Date(oldSecretUsedUntil)} long />.
       </Notice>
     );
   };
   return (
-    <Ask title="Replace the secret" action={isNow ? "Replace it now" : "Announce a new secret"} kind={isNow ? "danger" : "primary"} run={rotate} onClose={onClose}>
-      <Field label="The new one signs" value={minutes} options={OVERLAPS} onChange={setMinutes} />
+    <Ask title="Rotate the secret" action={isNow ? "Rotate now" : "Schedule rotation"} kind={isNow ? "danger" : "primary"} run={rotate} onClose={onClose}>
+      <Field label="Takes effect" value={minutes} options={OVERLAPS} onChange={setMinutes} />
       <Notice kind={isNow ? "warning" : "info"}>
         {isNow
-          ? "Receivers refuse deliveries until they have the new secret; what they refuse is retried and can be recovered."
-          : "Both can be read here until then. Receivers that accept either lose nothing. A secret that was announced before is replaced."}
+          ? "Endpoints will reject deliveries until you give them the new secret. Rejected deliveries are retried and can be resent."
+          : "Both secrets are shown here until then. Endpoints that accept either are unaffected. A rotation that was scheduled before is replaced."}
       </Notice>
     </Ask>
   );

@@ -46,7 +46,7 @@ export function DeliverySheet({ delivery, eventId, back, backWords = "All delive
       {children}
       <dl class="facts">
         <Fact name="URL"><Url url={delivery.url} full /></Fact>
-        <Fact name="Delivery id">
+        <Fact name="Delivery ID">
           <code class="foreign">{delivery.id}</code> <CopyButton label="Copy" text={() => delivery.id} />
         </Fact>
         <Fact name="Created"><When at={delivery.createdAt} long /></Fact>
@@ -59,13 +59,13 @@ export function DeliverySheet({ delivery, eventId, back, backWords = "All delive
       <div class="two">
         <section aria-labelledby="attempts">
           <h2 id="attempts">Attempts</h2>
-          {rounds.length === 0 && <p class="quiet-text">None was made{isOpen(delivery) ? " yet" : ""}.</p>}
+          {rounds.length === 0 && <p class="quiet-text">No attempts{isOpen(delivery) ? " yet" : ""}.</p>}
           {rounds.map((round) => (
             <RoundList key={round.number} round={round} isOnly={rounds.length === 1 && round.number === 0} />
           ))}
           {isOpen(delivery) && delivery.nextAttemptAt && (
             <p class="quiet-text">
-              Attempt {delivery.attempts + 1} of {ATTEMPTS} follows <Countdown to={delivery.nextAttemptAt} />
+              Attempt {delivery.attempts + 1} of {ATTEMPTS} <Countdown to={delivery.nextAttemptAt} />
             </p>
           )}
         </section>
@@ -91,7 +91,7 @@ function RoundList({ round, isOnly }: { readonly round: Round; readonly isOnly: 
   return (
     <>
       {!isOnly && (
-        <h3>{round.number === 0 ? "First delivery" : `Redelivery ${round.number}`}</h3>
+        <h3>{round.number === 0 ? "First delivery" : `Resend ${round.number}`}</h3>
       )}
       <ol class="timeline">
         {round.steps.map((step) => <StepItem key={step.attempt.attempt} step={step} />)}
@@ -109,7 +109,7 @@ function StepItem({ step: { attempt, waited, isAcknowledged } }: { readonly step
         <span class={`mark ${isAcknowledged ? "success" : "failed"}`}>{isAcknowledged ? <TickIcon /> : <CrossIcon />}</span>
         <div>
           <p>
-            <span class="unseen">Attempt {attempt.attempt}, {isAcknowledged ? "acknowledged" : "not acknowledged"}: </span>
+            <span class="unseen">Attempt {attempt.attempt}, {isAcknowledged ? "delivered" : "failed"}: </span>
             <strong><bdi>{attemptWords(attempt)}</bdi></strong>
           </p>
           <p class="quiet-text">
@@ -118,8 +118,8 @@ function StepItem({ step: { attempt, waited, isAcknowledged } }: { readonly step
           {hint && <p class="quiet-text">{hint}</p>}
           {attempt.answer && (
             <details>
-              <summary>How the answer began</summary>
-              <pre tabIndex={0} dir="ltr" aria-label={`Answer to attempt ${attempt.attempt}`}>{visible(attempt.answer)}</pre>
+              <summary>Response body</summary>
+              <pre tabIndex={0} dir="ltr" aria-label={`Response to attempt ${attempt.attempt}`}>{visible(attempt.answer)}</pre>
             </details>
           )}
         </div>
@@ -131,9 +131,9 @@ function StepItem({ step: { attempt, waited, isAcknowledged } }: { readonly step
 function HeadersPanel({ delivery, eventId }: Pick<Props, "delivery" | "eventId">) {
   const shown = [
     ...headers(delivery, eventId),
-    ["Wall-Signature", "t=…,v1=… (made anew with each attempt)"] as const,
+    ["Wall-Signature", "t=…,v1=… (regenerated for each attempt)"] as const,
     ["webhook-id", delivery.id] as const,
-    ["webhook-timestamp, webhook-signature", "made anew with each attempt, for Standard Webhooks"] as const,
+    ["webhook-timestamp, webhook-signature", "regenerated for each attempt (Standard Webhooks)"] as const,
   ];
   return (
     <section class="card" aria-labelledby="headers">
