@@ -175,6 +175,8 @@ class GuestData:
                 continue
             if isinstance(body := fields.get("body"), str):
                 fields["body"] = json.loads(body)
+            if found.kind == "deliveries":
+                fields = self._own_part(document.path, fields)
             if found.kind in _BY_HASH:  # such a document is about other guests as well
                 fields = {"knownBy": "a hash of your address"}
             written.setdefault(found.kind, []).append({"document": document.path, **fields})
@@ -260,9 +262,7 @@ class GuestData:
         """A delivery that tells of the guest's photo, or names the address anywhere."""
         try:
             body = json.loads(delivery.fields["body"])
-            data = body["data"]
-            ids = {data.get("firstPhotoId")}
-            ids |= {data[part]["id"] for part in ("photo", "latestPhoto") if part in data}
+            ids = _photo_ids(body["data"])
         except (ValueError, KeyError, TypeError, AttributeError):
             return None
         is_theirs = bool(ids & photos)
@@ -278,6 +278,22 @@ class GuestData:
             {name: value for name, value in attempt.items() if name != "answer"} for attempt in log
         ]
         return Found("deliveries", delivery, _change(delivery, {"body": text, "log": attempts}))
+
+    def _own_part(self, path: str, delivery: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what the guest may read of a delivery: event type, time and their own data.
+
+        The URL has the organizer's passwords and keys, and the answers of receivers in the log may
+        name other guests.
+        """
+        body, photos = delivery["body"], self._photos["/".join(path.split("/")[:2])]
+        data = body["data"]
+        is_own = bool(_photo_ids(data) & photos) or self._is_guest(data.get("uploaderEmail"))
+        return {
+            "event": body.get("event"),
+            "eventId": body.get("eventId"),
+            "timestamp": body.get("timestamp"),
+            "data": data if is_own else {},
+        }
 
     def _scrubbed(self, value: Any, *, is_theirs: bool) -> Any:
         """What a body tells, without the guest; `is_theirs`: it tells of the guest's photo."""
@@ -381,6 +397,12 @@ class GuestData:
             case str():
                 return bool(self._address.search(value))
         return False
+
+
+def _photo_ids(data: Mapping[str, Any]) -> set[str | None]:
+    """Return the ids of the photos that the data of a webhook message is about."""
+    ids = {data[part]["id"] for part in ("photo", "latestPhoto") if part in data}
+    return ids | {data.get("firstPhotoId")}
 
 
 def _change(read: Document, fields: Mapping[str, Any], gone: Sequence[str] = ()) -> Write:

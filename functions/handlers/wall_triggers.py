@@ -7,7 +7,7 @@ from functions import log
 from functions.firestore.model import Put
 from functions.gcp.triggers import DocumentWritten, run_again
 from functions.wall import public_wall
-from functions.wall.retention import TimeUpError, due_at
+from functions.wall.retention import TimeUpError
 
 if TYPE_CHECKING:
     from functions.service import Service
@@ -39,9 +39,8 @@ def event_written(service: "Service", event: DocumentWritten) -> None:
         with run_again("event.not-emptied"):
             service.orphan_cleanup.empty(event.ids["eventId"])
         return
-    if due_at(event.before) != due_at(event.after):
-        with run_again("event.not-timed"):
-            service.forgetting.schedule(event.ids["eventId"])
+    with run_again("event.not-timed"):
+        service.forgetting.event_written(event.before, event.after)
 
 
 def budget_reported(service: "Service", spending: Mapping[str, float]) -> None:

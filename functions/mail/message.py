@@ -4,7 +4,6 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from email.utils import parseaddr
 from typing import Final, Protocol, Self
 
 from functions.email_address import deliverable
@@ -105,16 +104,29 @@ class MailSender:
         return replace(self, reply_to=reply_to or None, address_line=address_line)
 
 
+def name_and_address(text: str) -> tuple[str, str]:
+    """Return the name, which may be empty, and the address of `Name <address>` or an address.
+
+    Everything before the last `<` is the name, with or without quotes. `parseaddr` would read
+    `Photos, Inc. <a@example.com>` as the name "Photos".
+    """
+    name, bracket, rest = text.strip().rpartition("<")
+    if not bracket or not rest.endswith(">"):
+        return "", text.strip()
+    name = name.strip()
+    if len(name) > 1 and name[0] == name[-1] == '"':
+        name = re.sub(r"\\(.)", r"\1", name[1:-1])
+    return name, rest[:-1].strip()
+
+
 def _is_line(text: str) -> bool:
     return not any(unicodedata.category(character) in _LINE_BREAKS for character in text)
 
 
 def _is_mailbox(text: str) -> bool:
-    """Whether `text` is an address, or a name and an address."""
-    name, address = parseaddr(text)
-    # `parseaddr` silently drops the parts of a text that it does not understand.
-    whole = text == address or (name and text.endswith(f"<{address}>"))
-    return bool(whole) and _is_line(text) and deliverable(address) == address
+    """Return whether `text` is an address, or a name and an address."""
+    _, address = name_and_address(text)
+    return _is_line(text) and deliverable(address) == address
 
 
 class Mailer(Protocol):

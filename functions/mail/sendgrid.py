@@ -15,14 +15,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from email.utils import parseaddr
 from socket import gaierror
 from ssl import SSLCertVerificationError
 from typing import Any, ClassVar, Final
 from urllib.error import URLError
 
 from functions.gcp.secret_manager import MissingSecretError
-from functions.mail.message import Copy, EmailMessage
+from functions.mail.message import Copy, EmailMessage, name_and_address
 from functions.mail.outcome import (
     Accepted,
     BadAddresses,
@@ -157,7 +156,7 @@ def request_body(message: EmailMessage) -> dict[str, Any]:
 
 
 def _mailbox(text: str) -> dict[str, str]:
-    name, address = parseaddr(text)
+    name, address = name_and_address(text)
     return {"email": address} | ({"name": name} if name else {})
 
 

@@ -142,13 +142,36 @@ _FORGETTING_SECONDS: Final = 30.0
 """Seconds of one sweep, which has other work as well."""
 
 
+def keep_days(event: Document | None) -> int | None:
+    """Return the days until the guests of the event are forgotten; None if they are kept.
+
+    A script may have written a whole number as `30.0`.
+    """
+    days = event.fields.get(KEEP_DAYS) if event else None
+    if isinstance(days, bool) or not isinstance(days, int | float):
+        return None
+    return int(days) if 0 < days <= MAX_DAYS and days == int(days) else None
+
+
+def _has_unusable_days(event: Document | None) -> bool:
+    """Return whether the event is archived with days that the service can't use."""
+    fields = event.fields if event else {}
+    is_archived = fields.get("status") == EventStatus.ARCHIVED
+    return is_archived and fields.get(KEEP_DAYS) is not None and keep_days(event) is None
+
+
+def _lacks_archiving_time(event: Document | None) -> bool:
+    """Return whether guests of the archived event are to be forgotten, but from when is unknown."""
+    fields = event.fields if event else {}
+    is_archived = fields.get("status") == EventStatus.ARCHIVED
+    return is_archived and keep_days(event) is not None and time(fields.get("archivedAt")) is None
+
+
 def due_at(event: Document | None) -> datetime | None:
     """When the guests of the event are forgotten; None: never."""
     fields = event.fields if event else {}
-    days, archived = fields.get(KEEP_DAYS), time(fields.get("archivedAt"))
-    if fields.get("status") != EventStatus.ARCHIVED or archived is None:
-        return None
-    if type(days) is not int or not 0 < days <= MAX_DAYS:
+    days, archived = keep_days(event), time(fields.get("archivedAt"))
+    if fields.get("status") != EventStatus.ARCHIVED or archived is None or days is None:
         return None
     return min(archived, _LATEST) + timedelta(days=days)
 
@@ -160,6 +183,25 @@ class Forgetting:
     documents: Documents
     clock: Clock
     page_size: int = _PAGE
+
+    def event_written(self, before: Document | None, after: Document) -> None:
+        """Schedule what a write of the event changes, and log a number of days that is unusable.
+
+        An event that a script archived without a usable `archivedAt` gets the time of this write.
+        """
+        event_id = after.id
+        if _has_unusable_days(after) and not _has_unusable_days(before):
+            log.error("event.guests-kept", eventId=event_id)
+        if _lacks_archiving_time(after):
+
+            def writes(event: Document | None) -> Sequence[Write]:
+                fields = {"archivedAt": after.written}
+                return [Update(after.path, fields)] if _lacks_archiving_time(event) else []
+
+            self.documents.transact(after.path, writes)
+            self.schedule(event_id)
+        elif due_at(before) != due_at(after):
+            self.schedule(event_id)
 
     def schedule(self, event_id: str) -> None:
         """Write or delete the timer of an event, as the event is now."""

@@ -14,7 +14,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from email.utils import parseaddr, quote
+from email.utils import quote
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -22,7 +22,13 @@ from markupsafe import Markup, escape
 
 from functions.email_address import deliverable
 from functions.links.link import PreferencesLinks
-from functions.mail.message import EVENT_NAME_CHARACTERS, Copy, EmailMessage, MailSender
+from functions.mail.message import (
+    EVENT_NAME_CHARACTERS,
+    Copy,
+    EmailMessage,
+    MailSender,
+    name_and_address,
+)
 from functions.mail.text import shortened
 from functions.mail.translation import Texts, templates_in
 from functions.ports import Random
@@ -247,7 +253,7 @@ class Composer:
 
     def _from(self) -> str:
         """The sender, with the event's name added where both names are given."""
-        name, address = parseaddr(self._sender.address)
+        name, address = name_and_address(self._sender.address)
         event = greeted_name(self._event_name)
         if not (name and event):
             return self._sender.address

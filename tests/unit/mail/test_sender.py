@@ -2,7 +2,7 @@
 
 import pytest
 
-from functions.mail.message import MailSender
+from functions.mail.message import MailSender, name_and_address
 from functions.mail.outcome import MisconfiguredError, who_can_fix
 
 SENDER = "Wall <photos@example.com>"
@@ -17,7 +17,7 @@ def test_both_may_be_empty() -> None:
 
 @pytest.mark.parametrize(
     "reply_to",
-    ["hello@example.com", "Wall Team <hello@example.com>", '"Team, Wall" <hello@example.com>'],
+    ["hello@example.com", "Wall, Inc. <hello@example.com>", '"Team, Wall" <hello@example.com>'],
 )
 def test_answers_go_to_an_address(reply_to: str) -> None:
     """`MAIL_REPLY_TO` is an address with or without a name; blanks around it do not count."""
@@ -49,6 +49,24 @@ def test_what_is_no_address_is_named(reply_to: str) -> None:
         "The operator of the service has to correct a setting: MAIL_REPLY_TO should be an "
         "e-mail address, or empty."
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("a@b.example", ("", "a@b.example")),
+        (" <a@b.example> ", ("", "a@b.example")),
+        ("Foobar, Inc. <a@b.example>", ("Foobar, Inc.", "a@b.example")),
+        ("Ann; Ben: Photos <a@b.example>", ("Ann; Ben: Photos", "a@b.example")),
+        ("Wall (Photos) <a@b.example>", ("Wall (Photos)", "a@b.example")),
+        ("I <3 Photos <a@b.example>", ("I <3 Photos", "a@b.example")),
+        ("wall@home <a@b.example>", ("wall@home", "a@b.example")),
+        ('"Team \\"Wall\\", Inc." <a@b.example>', ('Team "Wall", Inc.', "a@b.example")),
+    ],
+)
+def test_everything_before_the_last_bracket_is_the_name(text: str, read: tuple[str, str]) -> None:
+    """An operator writes the name as it is, without the quotes of RFC 5322."""
+    assert name_and_address(text) == read
 
 
 @pytest.mark.parametrize("line", ["Wall, 1 Example Street", "\u00c5gatan\u00a01 & 2", "x" * 200])

@@ -1,5 +1,6 @@
 """Erasing a guest while others write the same records (docs/privacy.md)."""
 
+import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
@@ -47,3 +48,37 @@ def test_an_opt_out_survives_an_erasure_that_is_overtaken(overtaken: int, *, has
     assert user is not None
     assert box.fields["emailPreferences"] == {"recap": False}
     assert "email" not in user.fields
+
+
+@pytest.mark.parametrize(
+    ("event_type", "data"),
+    [
+        ("photo.approved", {"photo": {"id": "p1", "uploaderName": "Ann"}}),
+        ("guest.joined", {"firstPhotoId": "p1", "uploaderEmail": "Ann@example.com"}),
+        ("milestone.reached", {"milestone": 100, "latestPhoto": {"id": "p1"}}),
+        ("photo.approved", {"photo": {"id": "p2", "uploaderName": "Ben"}}),
+        ("guest.joined", {"firstPhotoId": "p2", "uploaderEmail": "ben@example.com"}),
+    ],
+)
+def test_an_export_has_nothing_of_the_organizer_and_of_other_guests(
+    event_type: str, data: dict[str, object]
+) -> None:
+    """URLs contain passwords and keys, and receivers answer with other guests' addresses."""
+    documents, now = InMemoryDocuments(), datetime(2026, 5, 1, tzinfo=UTC)
+    documents.commit(
+        Put("events/e", {"tenantId": "t"}),
+        Put("events/e/photos/p1", {"uploaderEmail": "ann@example.com"}),
+        Put("events/e/photos/p2", {"uploaderEmail": "ben@example.com"}),
+    )
+    body = {"event": event_type, "eventId": "e", "timestamp": "2026-05-01T00:00:00.000Z"}
+    delivery = {
+        "url": "https://ann:password@example.com/hook?key=secret&of=ann@example.com",
+        "body": json.dumps(body | {"deliveryId": "d", "data": data}),
+        "log": [{"attempt": 1, "answer": "ben@example.com and ann@example.com"}],
+    }
+    documents.commit(Put("events/e/deliveries/d", delivery))
+    export = GuestData(documents, "ann@example.com", None, now=lambda: now).export()
+    is_own = "p1" in json.dumps(data)
+    assert export["deliveries"] == [
+        {"document": "events/e/deliveries/d", **body, "data": data if is_own else {}}
+    ]

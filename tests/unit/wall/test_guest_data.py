@@ -58,6 +58,11 @@ def forgetting(world: World) -> Forgetting:
     [
         ({}, 30),
         ({"keepGuestDataDays": 1}, 1),
+        ({"keepGuestDataDays": 30.0}, 30),
+        ({"keepGuestDataDays": 7.5}, None),
+        ({"keepGuestDataDays": "30"}, None),
+        ({"keepGuestDataDays": float("nan")}, None),
+        ({"keepGuestDataDays": float("inf")}, None),
         ({"keepGuestDataDays": None}, None),
         ({"keepGuestDataDays": 0}, None),
         ({"keepGuestDataDays": True}, None),
@@ -70,6 +75,37 @@ def test_days_count_from_archiving(change: Mapping[str, Any], days: int | None) 
     """Without the field, or before archiving, nobody is forgotten."""
     expected = None if days is None else NOON + timedelta(days=days)
     assert due_at(Document("events/e", {**ARCHIVED, **change}, 1, created=NOON)) == expected
+
+
+@pytest.mark.parametrize("archived_at", [None, "2026-05-01", 1777660200, True])
+def test_an_event_without_a_time_of_archiving_gets_that_of_the_write(
+    world: World, forgetting: Forgetting, archived_at: object
+) -> None:
+    """A script archived it. A later write doesn't move the time."""
+    world.put("events/e", **(ARCHIVED | {"archivedAt": archived_at}))
+    [after] = world.firestore.query(Query(collection="events"))
+    forgetting.event_written(None, after)
+    assert world.fields("events/e")["archivedAt"] == after.written
+    world.now += timedelta(days=1)
+    [later] = world.firestore.query(Query(collection="events"))
+    forgetting.event_written(after, later)
+    assert timers_of(world) == {"e": after.written + timedelta(days=30)}
+
+
+@pytest.mark.parametrize(("days", "errors"), [(30, 0), (None, 0), ("30", 1), (0, 1), (1.5, 1)])
+def test_days_that_cannot_be_used_are_logged_once(
+    world: World,
+    forgetting: Forgetting,
+    days: object,
+    errors: int,
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    """The guests of such an event are kept, and an operator hears of it."""
+    world.put("events/e", **(ARCHIVED | {"keepGuestDataDays": days}))
+    [after] = world.firestore.query(Query(collection="events"))
+    forgetting.event_written(None, after)
+    forgetting.event_written(after, after)
+    assert capfdbinary.readouterr().out.count(b"event.guests-kept") == errors
 
 
 def test_guests_are_forgotten_when_it_is_time(world: World, forgetting: Forgetting) -> None:
