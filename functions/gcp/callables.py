@@ -9,6 +9,7 @@ in the log, logs refused bodies and tokens, and refuses anonymous calls with a s
 
 import functools
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -168,7 +169,12 @@ def _data(request: flask.Request, max_bytes: int) -> Any:
 
 def _parsed(body: bytes) -> Any:
     try:
-        parsed = json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant)
+        parsed = json.loads(
+            body.decode("utf-8-sig"),
+            object_hook=_whole_number,
+            parse_float=_number,
+            parse_constant=_refuse_constant,
+        )
         # JSON may contain an escaped half of a surrogate pair, which is not text.
         json.dumps(parsed, ensure_ascii=False).encode()
     except UnicodeError:
@@ -178,6 +184,33 @@ def _parsed(body: bytes) -> Any:
     except ValueError:
         refuse("Send a body that is valid JSON.")
     return parsed
+
+
+_WHOLE_NUMBERS: Final = {
+    "type.googleapis.com/google.protobuf.Int64Value": range(-(2**63), 2**63),
+    "type.googleapis.com/google.protobuf.UInt64Value": range(2**64),
+}
+"""The types of whole numbers that the native SDKs send as objects, because JavaScript's numbers
+are less exact. https://firebase.google.com/docs/functions/callable-reference#serialization"""
+
+_DIGITS: Final = re.compile(r"-?[0-9]{1,20}")
+
+
+def _whole_number(fields: dict[str, Any]) -> Any:
+    """Return the number of a wrapped whole number; any other object stays as it is."""
+    kind, value = fields.get("@type"), fields.get("value")
+    if not isinstance(kind, str) or kind not in _WHOLE_NUMBERS or len(fields) > 2:  # noqa: PLR2004 - the type and the value
+        return fields
+    is_text = isinstance(value, str) and _DIGITS.fullmatch(value)
+    number: Any = int(str(value)) if is_text else value
+    is_whole = type(number) is int and number in _WHOLE_NUMBERS[kind]  # a bool is an int
+    return number if is_whole else fields
+
+
+def _number(digits: str) -> int | float:
+    """Return an integral number such as `3.0` as an integer."""
+    number = float(digits)
+    return int(number) if number.is_integer() else number
 
 
 def _refuse_constant(_: str) -> NoReturn:

@@ -3,9 +3,9 @@
 https://www.twilio.com/docs/sendgrid/api-reference/mail-send/mail-send
 
 SendGrid has no idempotency key, so a request that may have been accepted must never be repeated.
-An answer with the documented body of errors proves that nothing was accepted, whatever its status:
-SendGrid itself says so. An answer without that body may come from a gateway, which does not know
-what SendGrid did.
+A response with the documented body of errors proves that nothing was accepted, whatever its status.
+So does a 4xx without that body: the request was refused, by SendGrid or by a proxy in between. Any
+other response without that body may come from a gateway that does not know what SendGrid did.
 https://www.twilio.com/docs/sendgrid/api-reference/how-to-use-the-sendgrid-v3-api/errors
 """
 
@@ -49,7 +49,11 @@ REQUEST_SECONDS: Final = 60.0
 _ACCEPTED: Final = 202
 _TOO_MANY_REQUESTS: Final = 429
 
+_CLIENT_ERROR: Final = 400
 _SERVER_ERROR: Final = 500
+
+_CAUSE_WITHOUT_BODY: Final[Mapping[int, Cause]] = {401: Cause.KEY, 403: Cause.SENDER}
+"""The causes that a status shows without SendGrid's body of errors."""
 
 _NOT_ALLOWED: Final = frozenset({401, 403})
 """The key is unknown, or has no right to send mail."""
@@ -169,9 +173,13 @@ def _personalization(copy: Copy) -> dict[str, Any]:
 
 
 def refusal(status: int, headers: Mapping[str, str], body: bytes, *, now: datetime) -> SendOutcome:
-    """The outcome of an answer other than 202; the module's docstring gives the rule."""
+    """Return the outcome of a response other than 202. The module's docstring gives the rule."""
     errors = _errors(body)
     if errors is None:
+        if status == _TOO_MANY_REQUESTS:
+            return Later(f"HTTP {status}", _pause_seconds(headers, now))
+        if _CLIENT_ERROR <= status < _SERVER_ERROR:
+            return Refused(f"HTTP {status}", _CAUSE_WITHOUT_BODY.get(status))
         return Unknown(f"HTTP {status}")
     cause = _cause(status, errors)
     is_busy = status == _TOO_MANY_REQUESTS or status >= _SERVER_ERROR

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from functions import log
 from functions.call.errors import CallError
+from functions.firestore.model import ChangedMeanwhileError
 from functions.ports import Clock, Random, Threads
 from functions.recap.ledger.batch import RecapKey
 from functions.recap.ledger.claim import Claim
@@ -37,6 +38,8 @@ class CrashedRecaps:
     def _settle(self, key: RecapKey) -> None:
         recap = self.recaps.documents.get(key.path, ["tenantId"])
         if recap is None:
+            with suppress(ChangedMeanwhileError):
+                self.recaps.release_without_recap(key, self.clock.now())
             return
         claim = Claim.take(
             self.recaps,

@@ -1,6 +1,6 @@
 """Arguments of the calls about a recap (spec 4.1, 4.9, 4.15)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -163,20 +163,24 @@ def _recap(data: Any, *others: str) -> dict[str, Any]:
 def _of_the_mail(data: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "mode": choice_argument("mode", data.get("mode"), Mode, Mode.PERSONAL),
-        "subject": one_line(_text(data, "subject", SUBJECT_CHARACTERS)) or None,
-        "message": paragraph(_text(data, "message", MESSAGE_CHARACTERS)) or None,
+        "subject": _text(data, "subject", SUBJECT_CHARACTERS, one_line),
+        "message": _text(data, "message", MESSAGE_CHARACTERS, paragraph),
     }
 
 
-def _text(data: Mapping[str, Any], name: str, at_most: int) -> str:
+def _text(
+    data: Mapping[str, Any], name: str, at_most: int, clean: Callable[[str], str]
+) -> str | None:
+    """Return the cleaned text, or None if it is empty. Only its remaining characters count."""
     value = data.get(name)
     if value is None:
-        return ""
+        return None
     if not isinstance(value, str):
         refuse(f"{name} must be a string.")
-    if len(value) > at_most:
-        refuse(f"{name} must have at most {at_most} characters; it has {len(value)}.")
-    return value
+    text = clean(value)
+    if len(text) > at_most:
+        refuse(f"{name} must have at most {at_most} characters; it has {len(text)}.")
+    return text or None
 
 
 def verified_address(claims: Mapping[str, Any]) -> str | None:

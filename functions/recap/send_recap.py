@@ -138,8 +138,13 @@ class RecapSender:
         self.mailer.check()
         gathered = self.planner.gather(event, arguments, first=claim.before is None)
         composer = gathered.composer()
+        if claim.resumed and (arguments.again or open_batches(claim.ledger.values())):
+            # No guest who has the email gets it again, by whichever call.
+            reported = self.statuses.load(claim.key, []).statuses.keys()
+            if arguments.again:
+                claim.resend(reported)
+            claim.confirm(reported)
         if arguments.again:
-            claim.resend(self.statuses.load(claim.key, []).statuses.keys())
             continued: Report | None = gathered.again(claim.ledger.values())
         else:
             continued = gathered.continued(claim.ledger.values())

@@ -35,6 +35,7 @@ from functions.recap.ledger.batch import (
     RecapKey,
     RecapState,
     last_mail,
+    open_batches,
     recap_state,
     total,
 )
@@ -42,6 +43,7 @@ from functions.recap.ledger.recap_store import COOLDOWN, Lock, RecapStore, lock_
 from functions.recap.recap_arguments import RecapArguments
 
 _CRASHED: Final = "the call ended before its answer"
+_CONFIRMED: Final = "the mail service has reported on these emails"
 
 
 @dataclass(slots=True)
@@ -145,21 +147,30 @@ class Claim:
         return lock if lock and lock.holder == self.lock.holder else None
 
     def read_ledger(self) -> None:
-        """Read the ledger; the started batches of a crashed call count as sent from now on."""
+        """Read the ledger; the started batches of a crashed call count as sent from now on.
+
+        Raises:
+            ChangedMeanwhileError: another call has taken over the recap.
+        """
         self.ledger = {batch.number: batch for batch in self.recaps.batches(self.key)}
         for number in self.ledger:
             self._settle_crashed(number)
 
     def _settle_crashed(self, number: int) -> None:
         while self.ledger[number].state is BatchState.STARTED:
+            batch = self.ledger[number].settled(BatchState.UNKNOWN, self.lock.holder, _CRASHED)
+            change = self.counted(batch, self.ledger[number])
             try:
-                batch = self.settle(self.ledger[number], BatchState.UNKNOWN, _CRASHED)
+                # With the lock: the batches of a call that has taken over are its own to settle.
+                [self.ledger[number]] = self.commit([batch], *change, lock=self.lock)
                 self.log(batch, _CRASHED)
             except ChangedMeanwhileError:
-                # That call is alive after all, and has just settled the batch itself.
+                recorded = self._recorded_lock()
                 found = self.recaps.batch(self.key, number)
-                if found is None:
+                if recorded is None or found is None:
                     raise
+                # That call is alive and has settled the batch, or an answer to this one was lost.
+                self.lock = recorded
                 self.ledger[number] = found
 
     @property
@@ -209,6 +220,37 @@ class Claim:
             changes = Merge(self.key.path, add=change)
             written = self.commit([*older, *batches], changes, lock=self.lock)
             self.ledger |= {batch.number: batch for batch in written}
+
+    def confirm(self, reported: Collection[str]) -> None:
+        """Count planned recipients as sent if they are `reported`: they have a mail event.
+
+        An earlier request got no answer, or a refusal, although the mail service sent its emails.
+
+        Raises:
+            ChangedMeanwhileError: another call has taken over the recap.
+        """
+        changed: list[Batch] = []
+        number = self.next_number
+        for batch in open_batches(self.ledger.values()):
+            mailed = tuple(guest for guest in batch.recipients if guest in reported)
+            if mailed:
+                rest = tuple(guest for guest in batch.recipients if guest not in reported)
+                confirmed = Batch(
+                    number=number,
+                    state=BatchState.ACCEPTED,
+                    recipients=mailed,
+                    started_at=batch.started_at,
+                    note=_CONFIRMED,
+                )
+                changed += [replace(batch, recipients=rest), confirmed]
+                number += 1
+        if not changed:
+            return
+        known = (self.ledger[batch.number] for batch in changed if batch.number in self.ledger)
+        change = total(changed) - total(known)
+        counts = {name: count for name, count in asdict(change).items() if count}
+        written = self.commit(changed, Merge(self.key.path, add=counts), lock=self.lock)
+        self.ledger |= {batch.number: batch for batch in written}
 
     def start(self, batch: Batch) -> Batch:
         """Record that a request of `batch` is about to be sent; called before every request.

@@ -3,13 +3,14 @@
 A `Claim` writes them.
 """
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, Self
 
 from functions.call.errors import CallError, Code
-from functions.firestore.model import NAME, Document, Documents, Query, Version
+from functions.firestore.model import NAME, Document, Documents, Query, Update, Version, readable
 from functions.ports import wire_time
 from functions.recap.ledger.batch import TIMEOUT, Batch, BatchState, RecapKey
 
@@ -20,6 +21,9 @@ LEASE: Final = TIMEOUT + timedelta(seconds=60)
 
 _CRASHED: Final = 20
 """Crashed calls of one sweep."""
+
+_LOCKS_READ: Final = 1000
+"""Locks that one sweep reads: an app may have a collection `locks` of its own."""
 
 
 def lock_path(event_id: str) -> str:
@@ -125,6 +129,10 @@ def taken(
     )
 
 
+def _crashed_recap(lock: Document) -> RecapKey:
+    return RecapKey(lock.path.split("/")[1], Lock.read(lock).recap_id)
+
+
 @dataclass(frozen=True, slots=True)
 class RecapStore:
     """Reads locks, recaps and ledgers; one round trip, except `last_recap` and `sent_at`."""
@@ -142,20 +150,35 @@ class RecapStore:
         return Lock.read(found) if found else None
 
     def crashed(self, now: datetime) -> Sequence[RecapKey]:
-        """The recaps of calls that never released their lock; the longest ago first."""
+        """Return the recaps of calls that never released their lock, oldest lease first.
+
+        Locks of an app and unreadable locks are passed over.
+        """
         held = Query(
             collection="locks",
             group=True,
             where=[("leasedUntil", "<=", now)],
             order=["leasedUntil"],
-            limit=_CRASHED,
+            limit=_LOCKS_READ,
         )
-        locks = [(found.path.split("/")[1], found) for found in self.documents.find(held)]
-        return [
-            RecapKey(event_id, found.fields["recapId"])
-            for event_id, found in locks
-            if found.path == lock_path(event_id)  # an app may have locks of its own
-        ]
+        found = (
+            document
+            for document in self.documents.find_all(held)
+            if document.path == lock_path(document.path.split("/")[1])
+        )
+        return list(itertools.islice(readable(found, _crashed_recap), _CRASHED))
+
+    def release_without_recap(self, key: RecapKey, now: datetime) -> None:
+        """Release the lock of a recap that is gone, unless another call has the lock.
+
+        Raises:
+            ChangedMeanwhileError: another call takes the lock at the same time.
+        """
+        lock = self.lock(key.event_id)
+        until = lock.leased_until if lock and lock.recap_id == key.recap_id else None
+        if lock and until and until <= now:
+            freed = {"leasedUntil": None, "unfinished": False}
+            self.documents.commit(Update(lock_path(key.event_id), freed, version=lock.version))
 
     def last_recap(self, event_id: str) -> tuple[str, Mapping[str, Any]] | None:
         """Id and fields of the event's last recap; None before the first. Two round trips."""

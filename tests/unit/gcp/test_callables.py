@@ -76,6 +76,38 @@ def test_result() -> None:
     assert (answer.status_code, answer.get_json()) == (200, {"result": {"a": [1, None, "ü"]}})
 
 
+INT64: Final = "type.googleapis.com/google.protobuf.Int64Value"
+UINT64: Final = "type.googleapis.com/google.protobuf.UInt64Value"
+
+
+@pytest.mark.parametrize(
+    ("sent", "read"),
+    [
+        ({"@type": INT64, "value": "3"}, 3),
+        ({"@type": INT64, "value": "-9223372036854775808"}, -(2**63)),
+        ({"@type": UINT64, "value": "18446744073709551615"}, 2**64 - 1),
+        ({"@type": INT64, "value": 7}, 7),
+        ({"@type": INT64, "value": "9223372036854775808"}, None),
+        ({"@type": UINT64, "value": "-1"}, None),
+        ({"@type": INT64, "value": "3.0"}, None),
+        ({"@type": INT64, "value": True}, None),
+        ({"@type": INT64}, None),
+        ({"@type": "another", "value": "3"}, None),
+        (3.0, 3),
+        (-2.0, -2),
+        (3.5, 3.5),
+    ],
+)
+def test_whole_numbers_of_native_sdks(sent: object, read: object) -> None:
+    """Wrapped numbers and integral floats are integers; anything else stays as it was sent."""
+    nested = {"data": {"days": sent, "list": [sent]}}
+    answer = serve(echo).post("/", data=json.dumps(nested), headers=JSON)
+    expected = sent if read is None else read
+    result = answer.get_json()["result"]
+    assert result == {"days": expected, "list": [expected]}
+    assert type(result["days"]) is type(expected)
+
+
 def test_manifest_entry() -> None:
     """The deployment manifest still has what `on_call` declared."""
     deployed = anonymous_callable(region="us-central1", memory=512)(echo)

@@ -148,16 +148,32 @@ def test_a_key_that_can_stand_in_no_header_is_found_before_anything_leaves(key: 
     assert not key or key not in str(wrong.value)
 
 
-@pytest.mark.parametrize("status", [400, 429, 503])
+OTHER_BODIES = [b"", b"<html>", b"[]", b"{}", b'{"errors": {}}', b'{"errors": []}', b"\xff"]
+"""Bodies without SendGrid's list of errors."""
+
+
+@pytest.mark.parametrize("body", OTHER_BODIES)
 @pytest.mark.parametrize(
-    "body",
-    [b"", b"<html>", b"[]", b"{}", b'{"errors": {}}', b'{"errors": []}', b'{"errors": ["no"]}'],
+    ("status", "expected"),
+    [
+        (400, Refused("HTTP 400")),
+        (401, Refused("HTTP 401", Cause.KEY)),
+        (403, Refused("HTTP 403", Cause.SENDER)),
+        (404, Refused("HTTP 404")),
+        (407, Refused("HTTP 407")),
+        (413, Refused("HTTP 413")),
+        (429, Later("HTTP 429", 7.0)),
+        (451, Refused("HTTP 451")),
+        (500, Unknown("HTTP 500")),
+        (503, Unknown("HTTP 503")),
+        (302, Unknown("HTTP 302")),
+    ],
 )
-def test_an_error_that_is_not_in_the_words_of_the_documentation_is_unknown(
-    status: int, body: bytes
+def test_a_4xx_refuses_the_request_whoever_wrote_it(
+    status: int, expected: object, body: bytes
 ) -> None:
-    """The answer may be a gateway's, which knows nothing of the server behind it."""
-    assert refusal(status, {}, body, now=NOW) == Unknown(f"HTTP {status}")
+    """A proxy's refusal is one too; only its 5xx says nothing of the server behind it."""
+    assert refusal(status, {"Retry-After": "7"}, body, now=NOW) == expected
 
 
 def test_a_connection_that_breaks_under_a_request_is_unknown() -> None:

@@ -13,6 +13,7 @@ from functions.call.errors import CallError, Code
 from functions.gcp.callables import StaffCall
 from functions.handlers import recap_calls
 from functions.recap.limits import Slots
+from functions.recap.recap_arguments import RecapArguments
 from tests.unit.recap.parts import EVENT, TENANT, House, guest
 
 ADMIN: Final = {
@@ -221,6 +222,16 @@ AT_RULE: Final = (
 RECAP_RULE: Final = "recapId must be the id of a recap of the event, or left out."
 TWO_CALLS: Final = "onlyNew and resendUnconfirmed are two calls: leave one of them out."
 AHEAD: Final = "at must be from a minute to 30 days ahead."
+LINES: Final = ["\n" * 900, "a\r\nb" * 66, "\u2028" * 201 + "x" * 200, "x" * 200 + "\n"]
+
+
+@pytest.mark.parametrize("subject", LINES)
+def test_removed_newlines_do_not_count(subject: str) -> None:
+    """Spec 4.1: newlines are removed, and what remains has at most 200 characters."""
+    arguments = RecapArguments.read({"eventId": EVENT, "subject": subject})
+    assert len(arguments.subject or "") <= 200
+
+
 BAD_IDS: Final = (None, 7, "", ".", "..", "a/b", "__a__", "x" * 1501, "ä" * 751, "\ud800")
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from functions.firestore.model import Create, Delete
 from functions.handlers import recap_calls
+from functions.recap.ledger.batch import BatchState
 from functions.recap.ledger.recap_store import LEASE
 from functions.recap.limits import RecapLimits
 from tests.unit.recap.parts import EVENT, NOON, At, House, fail, guest
@@ -111,3 +112,69 @@ def test_a_fault_keeps_no_other_recap_waiting(
     assert '"recaps.not-swept"' in capfd.readouterr().out
     recap_calls.sweep(house.process())
     assert house.recap()["state"] == "sent"
+
+
+def test_a_sweep_that_was_paused_settles_no_batch_of_the_call_that_took_over(
+    house: House, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Settling needs the lock: the batches of a running call are its own."""
+    house.guests(3)
+    house.crash("mailer.send")
+    house.now += LEASE
+
+    def take_over() -> None:
+        house.now += LEASE
+        house.crash("mailer.send", number=1)
+
+    capfd.readouterr()
+    recap_calls.sweep(house.process(At("find batches", take_over, before=True)))
+    states = [batch.state for batch in house.batches()]
+    assert states.count(BatchState.STARTED) == 1
+    assert "recap.batch" not in [
+        json.loads(line)["message"]
+        for line in capfd.readouterr().out.splitlines()
+        if json.loads(line)["severity"] == "ERROR" and json.loads(line).get("batch") != 0
+    ]
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        {f"locks/app-{number}": {"leasedUntil": NOON} for number in range(25)},
+        {f"events/{EVENT}/locks/other-{number}": {"leasedUntil": NOON} for number in range(25)},
+        {f"events/gone-{number}/locks/recap": {"leasedUntil": NOON} for number in range(25)},
+        {
+            f"events/gone-{number}/locks/recap": {
+                "leasedUntil": NOON,
+                "recapId": number,
+                "holder": [],
+            }
+            for number in range(25)
+        },
+    ],
+    ids=["an app's locks", "other locks of the event", "without recapId", "odd values"],
+)
+def test_no_lock_keeps_other_recaps_from_being_swept(
+    house: House, foreign: Mapping[str, Mapping[str, object]]
+) -> None:
+    """Foreign and unreadable locks are passed over."""
+    house.guests(3)
+    house.crash("mailer.send")
+    house.documents.commit(*(Create(path, fields) for path, fields in foreign.items()))
+    house.now += LEASE
+    for _ in range(2):  # a sweep settles twenty
+        recap_calls.sweep(house.process())
+    assert _facts(house)[:2] == ("interrupted", 2)
+
+
+def test_a_lock_whose_recap_is_gone_is_released(house: House) -> None:
+    """Twenty of them would keep all other recaps from being swept."""
+    house.guests(1)
+    house.crash("mailer.send")
+    [recap_id] = house.recaps()
+    house.documents.commit(Delete(f"events/{EVENT}/recaps/{recap_id}"))
+    house.now += LEASE
+    recap_calls.sweep(house.process())
+    lock = house.documents.get(f"events/{EVENT}/locks/recap")
+    assert lock is not None
+    assert lock.fields["leasedUntil"] is None

@@ -150,3 +150,23 @@ def test_an_unconfirmed_batch_alerts_the_operator(
     assert (line["severity"], line["message"]) == ("ERROR", "recap.batch")
     assert (line["eventId"], line["recipients"]) == (EVENT, 2)
     assert crashed or [batch.state for batch in house.batches()] == [BatchState.UNKNOWN]
+
+
+@pytest.mark.parametrize("again", [True, False])
+@pytest.mark.parametrize("reported", [[0], [1], [0, 1]])
+def test_a_guest_with_a_report_gets_no_second_email(
+    house: House, reported: list[int], *, again: bool
+) -> None:
+    """The second request is refused, and then the mail service reports on the first emails."""
+    house.answers, house.takes = [Answer(503, {}, refused(503).body)] * 6, False
+    house.refusal(resendUnconfirmed=True)
+    house.answers = []
+    house.mail_events().record(
+        [house.told(guest(number), DeliveryStatus.DELIVERED) for number in reported]
+    )
+    house.later(minutes=50)
+    result = house.send(resendUnconfirmed=again)
+    rest = [guest(number) for number in (0, 1) if number not in reported]
+    assert house.addresses == [guest(0), guest(1), *rest]
+    assert (result.sent, house.recap()["sent"], house.recap()["left"]) == (len(rest), 2, 0)
+    assert house.recap()["state"] == "sent"
