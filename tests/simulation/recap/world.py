@@ -114,7 +114,7 @@ _ANSWERS: Final[tuple[tuple[Answer, bool], ...]] = (
     (Answer(502), True),
     (Answer(502), False),
     (Answer(503), True),
-    (Answer(429), True),
+    (Answer(429), False),
     (NO_ANSWER, True),
     (NO_ANSWER, False),
 )
