@@ -14,16 +14,15 @@ from firebase_functions import (
     firestore_fn,
     https_fn,
     options,
-    pubsub_fn,
     scheduler_fn,
     tasks_fn,
 )
 
-from functions import log, parameters
+from functions import log, parameters, service_accounts
 from functions.call.caller import ADMINS, STAFF, SUPERADMINS
 from functions.gcp.callables import Call, StaffCall, anonymous_callable, staff_callable
 from functions.gcp.request import of_request, read_no_more
-from functions.gcp.triggers import called_by, retried, trigger
+from functions.gcp.triggers import called_by, trigger
 from functions.process import service
 from functions.recap.ledger.batch import TIMEOUT as RECAP_TIMEOUT
 from functions.recap.limits import SLOTS
@@ -40,19 +39,19 @@ options.set_global_options(region="us-central1", cpu=1, memory=options.MemoryOpt
 
 _GIVEN: Final = parameters.of_deploy()  # a deploy reads this file with its values
 
-# An account for each capability, with what it needs: no anonymous endpoint reads the mail key, and
-# what talks to receivers reads none.
-_WEBHOOKS: Final = parameters.service_account("webhooks")
-_LOGS: Final = parameters.service_account("logs")
-_RECAP: Final = parameters.service_account("recap")
-_PREFERENCES: Final = parameters.service_account("preferences")
-_MAIL_EVENTS: Final = parameters.service_account("mail-events")
+_WEBHOOKS: Final = service_accounts.address(service_accounts.WEBHOOKS)
+_LOGS: Final = service_accounts.address(service_accounts.LOGS)
+_RECAP: Final = service_accounts.address(service_accounts.RECAP)
+_PREFERENCES: Final = service_accounts.address(service_accounts.PREFERENCES)
+_MAIL_EVENTS: Final = service_accounts.address(service_accounts.MAIL_EVENTS)
+
+_INSTANCES: Final = max(1, _GIVEN.delivery_instances)
 
 _TRIGGER: Final[dict[str, Any]] = {
     "service_account": _WEBHOOKS,
     "concurrency": 80,  # a trigger waits for Firestore most of its time
     "timeout_sec": 120,  # three calls of 25 s in an outage, and the enqueuing
-    "max_instances": max(1, _GIVEN.trigger_instances),  # 80 writes at a time each
+    "max_instances": _INSTANCES,  # 80 writes at a time each; as many as first attempts have
 }
 
 _PUBLIC: Final[dict[str, Any]] = {
@@ -63,12 +62,11 @@ _PUBLIC: Final[dict[str, Any]] = {
 }
 
 
-_INSTANCES: Final = max(1, _GIVEN.delivery_instances)
-
 _TO_RECEIVERS: Final[dict[str, Any]] = (
     {
         "vpc_connector": _GIVEN.vpc_connector,
-        "vpc_connector_egress_settings": options.VpcEgressSetting(_GIVEN.vpc_egress),
+        # Private ranges only would give receivers no fixed address, which the connector is for.
+        "vpc_connector_egress_settings": options.VpcEgressSetting.ALL_TRAFFIC,
     }
     if _GIVEN.vpc_connector
     else {}  # a deploy reads this too, and refuses an empty name
@@ -418,23 +416,6 @@ def resendSharedWebhook(call: Call) -> Any:
     from functions.handlers import webhook_calls
 
     return webhook_calls.resend_shared(service(), call)
-
-
-if _GIVEN.brake_on_budget:  # nobody else has such a function
-
-    @retried
-    @pubsub_fn.on_message_published(
-        topic=parameters.BUDGET_TOPIC,
-        service_account=_MAIL_EVENTS,  # reads no secret and queues nothing
-        concurrency=1,  # a few messages a day
-        timeout_sec=60,  # one write
-        max_instances=1,
-    )
-    def closeBrakeOnBudget(event: Any) -> None:
-        """A report of the month's spending; the brake closes once the budget is spent."""
-        from functions.handlers import wall_triggers
-
-        wall_triggers.budget_reported(service(), event.data.message.json)
 
 
 gc.freeze()  # later collections skip the imports as well

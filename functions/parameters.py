@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import google.auth
-from firebase_functions.params import PROJECT_ID, BoolParam, IntParam, StringParam
+from firebase_functions.params import BoolParam, IntParam, StringParam
 
 from functions.cache import once
 
@@ -38,24 +38,16 @@ class Parameters:
     photo_hosts: str = _param("project", "Hosts whose photos may stand in mails")
     recaps_per_address_a_day: int = _param(3, "Recaps of a tenant to one address")
     recap_mails_per_day: int = _param(20_000, "Recap mails of a tenant, at most 60,000")
-    trigger_instances: int = _param(2, "Instances for writes of photos, at most")
     delivery_instances: int = _param(2, "Instances for first attempts, at most")
-    event_deliveries_a_second: int = _param(
-        80, "Deliveries of busy events that one instance makes due in a second"
-    )
     threads: int = _param(300, "Threads of one instance")
     vpc_connector: str = _param("", "Connector of requests to receivers; may be empty")
-    vpc_egress: str = _param("ALL_TRAFFIC", "Its traffic: ALL_TRAFFIC, PRIVATE_RANGES_ONLY")
     staff_calls_an_hour: int = _param(60, "Calls of one function by one person of staff")
-    enforce_app_check: bool = _param(
-        default=False, description="Whether callables take calls of own apps only"
-    )
     public_wall: bool = _param(default=False, description="Whether guests may list approved photos")
-    brake_on_budget: bool = _param(
-        default=False, description="Whether a spent budget closes the brake"
-    )
     project: str = "demo-wall"
     recipients_per_recap: int = 5000
+    event_deliveries_a_second: int = 80
+    """Deliveries of busy events that one instance makes due per second. All instances together stay
+    below the 500 dispatches per second of a queue."""
     deliveries_at_once: int = 300
     """Deliveries that one call of an organizer, of a recovery or of the sweep reads."""
 
@@ -79,34 +71,6 @@ def of_deploy() -> Parameters:
     values = {name: parameter.value for name, parameter in DECLARED.items()}
     values["sendgrid_webhook_key"] += f",{local_mail_key()}"
     return Parameters(**values, project=project_id() or "")
-
-
-BUDGET_TOPIC: Final = "wall-budget"
-"""The topic of Pub/Sub that the month's budget tells of the spending."""
-
-SERVICE_ACCOUNTS: Final[Mapping[str, StringParam]] = {
-    name: StringParam(
-        f"SERVICE_ACCOUNT_{name.upper().replace('-', '_')}",
-        default=f"wall-{name}",
-        description=f"Account of the {what}",
-    )
-    for name, what in {
-        "webhooks": "webhooks",
-        "logs": "links to logs",
-        "recap": "recap",
-        "preferences": "preferences",
-        "mail-events": "mail provider's reports",
-    }.items()
-}
-
-
-def service_account(name: str) -> str:
-    """Address of the service account `name` of the project; a deploy fills in the values.
-
-    firebase-tools passes the address to the schedule's job unchanged, so it has to be complete.
-    From an empty address firebase-tools makes a job and a queue that may call no function.
-    """
-    return f"{SERVICE_ACCOUNTS[name]}@{PROJECT_ID}.iam.gserviceaccount.com"
 
 
 CHANNEL_OPTIONS: Final = (

@@ -7,10 +7,11 @@ and the operator is told what to merge into them.
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from functions.service_accounts import WEBHOOKS
 from ops import merging, refusals
 from ops.cloud import say
 from ops.parts import Lack, Look, Parts, deployed_rules, grants
-from ops.wanted import ROLES, WEBHOOKS
+from ops.wanted import ROLES
 
 _OWN_ELSEWHERE: Final = frozenset({"close-on-budget"})
 """Functions of ours that earlier releases deployed by themselves: the brake on the budget."""
@@ -29,7 +30,7 @@ class App(Parts):
         self._functions = self._cloud.named("cloudfunctions", path, "functions")
         self._names = {function.name for function in self._wanted.functions}
         self._gone = self._former(self._functions) | _OWN_ELSEWHERE
-        accounts = {self._wanted.account(setting) for setting in ROLES}
+        accounts = {self._wanted.account(name) for name in ROLES}
         self._ours = {
             name
             for name in self._names & self._functions.keys()

@@ -217,7 +217,6 @@ def _said(found: Mapping[str, Any]) -> dict[str, Any]:
         **service,
         **filters,
         "minInstanceCount": service.get("minInstanceCount", 0),
-        "topic": trigger.get("pubsubTopic", "").rpartition("/")[2],
         "retryPolicy": trigger.get("retryPolicy"),
         "availableCpu": float(cpu.removesuffix("m")) / (1000 if cpu.endswith("m") else 1),
         "availableMemory": int(memory.rstrip("GMi")) * (1024 if "G" in memory else 1),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from functions import secret_readers
+from functions import service_accounts
 from ops.cloud import OpsError, RefusedError, say
 from ops.parts import Lack, Look, Parts, grants
 from ops.wanted import (
@@ -115,18 +115,17 @@ class Foundations(Parts):
             yield Lack(f"the database lies in {place}: {why}", is_note=True)
 
     def accounts(self) -> Iterator[Lack]:
-        """Under the names in `.env`."""
+        """One for each capability."""
         path = f"v1/{self._project}/serviceAccounts"
         there = {account["email"] for account in self._cloud.every("iam", path, "accounts")}
-        for setting in ROLES:
-            name = self._wanted.settings[setting]
-            if self._wanted.account(setting) not in there:
+        for name in ROLES:
+            if self._wanted.account(name) not in there:
                 yield Lack(f"no account {name}", mend=self._maker("iam", path, {"accountId": name}))
 
     def roles(self) -> Iterator[Lack]:
         """In the project; and an account that queues acts as itself, for the tokens of tasks."""
-        for setting, roles in ROLES.items():
-            account = self._wanted.account(setting)
+        for name, roles in ROLES.items():
+            account = self._wanted.account(name)
             yield from self._bound("cloudresourcemanager", f"v1/{self._project}", roles, account)
             if "cloudtasks.enqueuer" in roles:
                 path = f"v1/{self._project}/serviceAccounts/{account}"
@@ -160,7 +159,7 @@ class Foundations(Parts):
     def keys(self) -> Iterator[Lack]:
         """A secret each, with an enabled version that its readers can list and read."""
         secret_of = f"v1/{self._project}/secrets"
-        for name, settings in secret_readers.SECRET_READERS.items():
+        for name, readers in service_accounts.SECRET_READERS.items():
             path = f"{secret_of}/{name}"
             if self._cloud.get("secretmanager", path) is None:
                 where = f"{secret_of}?secretId={name}"
@@ -169,9 +168,9 @@ class Foundations(Parts):
             enabled = f"{path}/versions?filter=state:ENABLED"
             if not (self._cloud.get("secretmanager", enabled) or {}).get("versions"):
                 yield Lack(f"{name} has no enabled version", mend=self._key_maker(name, path))
-            for setting in settings:
-                account = self._wanted.account(setting)
-                yield from self._bound("secretmanager", path, secret_readers.ROLES, account)
+            for reader in readers:
+                account = self._wanted.account(reader)
+                yield from self._bound("secretmanager", path, service_accounts.ROLES, account)
 
     def sign_in(self) -> Iterator[Lack]:
         """By password and by a mailed link, as the console offers; links lead to known hosts.
@@ -227,6 +226,9 @@ class Foundations(Parts):
         if names := self._wanted.unfilled:
             text = " and ".join(names)
             yield Lack(f"{text} are the example's", ask=f"Fill in {text}.")
+        for name in self._wanted.removed:
+            text = f"{name} is set in .env, and is no parameter any more"
+            yield Lack(text, ask="Remove the line. CHANGELOG.md has the reason.", is_note=True)
 
     def quota(self) -> Iterator[Lack]:
         """Google refuses a function that may take more than the region has, and makes no queue."""

@@ -7,8 +7,8 @@ set-up a deploy fails by halves.
 import sys
 from collections.abc import Sequence
 
+from functions.service_accounts import WEBHOOKS
 from ops.cloud import Cloud, OpsError, Outside
-from ops.wanted import WEBHOOKS, settings_of
 
 
 def main(arguments: Sequence[str] | None = None, outside: Outside | None = None) -> int:
@@ -19,8 +19,7 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
     [project] = sys.argv[1:] if arguments is None else arguments
     outside = outside or Outside()
     try:
-        name = settings_of(outside.root, project).get(WEBHOOKS, "")
-        account = f"{name}@{project}.iam.gserviceaccount.com"
+        account = f"{WEBHOOKS}@{project}.iam.gserviceaccount.com"
         path = f"v1/projects/{project}/serviceAccounts/{account}"
         is_there = Cloud(project, outside).get("iam", path) is not None
     except OpsError as error:

@@ -16,10 +16,12 @@ from urllib.parse import urlsplit
 from firebase_functions.params import BoolParam, IntParam
 
 from functions.parameters import DECLARED
+from functions.ports import LOCATION
+from functions.service_accounts import LOGS, MAIL_EVENTS, PREFERENCES, RECAP, WEBHOOKS
 from ops.cloud import OpsError
 from tools import env_file
 
-REGION: Final = "us-central1"
+REGION: Final = LOCATION
 APIS: Final = tuple(
     f"{name}.googleapis.com"
     for name in (
@@ -29,11 +31,6 @@ APIS: Final = tuple(
         *("serviceusage", "cloudresourcemanager", "cloudquotas", "orgpolicy", "storage"),
     )
 )
-WEBHOOKS: Final = "SERVICE_ACCOUNT_WEBHOOKS"
-LOGS: Final = "SERVICE_ACCOUNT_LOGS"
-RECAP: Final = "SERVICE_ACCOUNT_RECAP"
-PREFERENCES: Final = "SERVICE_ACCOUNT_PREFERENCES"
-MAIL_EVENTS: Final = "SERVICE_ACCOUNT_MAIL_EVENTS"
 ROLES: Final[Mapping[str, Sequence[str]]] = {
     WEBHOOKS: (
         "datastore.user",
@@ -46,7 +43,7 @@ ROLES: Final[Mapping[str, Sequence[str]]] = {
     PREFERENCES: ("datastore.user", "firebaseauth.viewer"),
     MAIL_EVENTS: ("datastore.user",),
 }
-"""Roles in the project of the accounts that functions run as, by the setting with their names."""
+"""Roles in the project of the accounts that functions run as, by account."""
 BUILDER_ROLE: Final = "cloudbuild.builds.builder"
 """All that the project's default account may do: no function runs as it."""
 NEEDLESS_FOR_BUILDER: Final = ("editor", "run.invoker", "eventarc.eventReceiver")
@@ -55,17 +52,17 @@ MADE_KEYS: Final = ("EMAIL_PREFS_KEY", "LOG_LINKS_KEY")
 """Secrets that sign links: `ops/setup` makes their values."""
 CPU_QUOTA: Final = "CpuAllocPerProjectRegion"
 _PARAMETER: Final = re.compile(r"{{ params\.(\w+) }}")
-_INSTANCES: Final[Mapping[str, str]] = {
-    "event": "TRIGGER_INSTANCES",
-    "taskQueue": "DELIVERY_INSTANCES",
-}
-"""Settings that main.py makes the largest number of instances of, by kind."""
 _DURATIONS: Final[Mapping[str, str]] = {
     "maxRetrySeconds": "maxRetryDuration",
     "minBackoffSeconds": "minBackoff",
     "maxBackoffSeconds": "maxBackoff",
 }
 """Limits of a queue that Cloud Tasks names otherwise than the manifest."""
+_REMOVED: Final = re.compile(
+    "ENFORCE_APP_CHECK|BRAKE_ON_BUDGET|SERVICE_ACCOUNT_.*|TRIGGER_INSTANCES|VPC_EGRESS"
+    "|EVENT_DELIVERIES_A_SECOND|RECAPS_PER_ADDRESS_A_DAY"
+)
+"""Parameters of earlier releases."""
 _FORMS: Final[Mapping[object, tuple[str, str]]] = {
     BoolParam: ("(?i:true|false)", "true or false"),
     IntParam: ("[0-9]+", "a whole number"),
@@ -145,9 +142,9 @@ class Wanted:
         """What a deploy hands to each function."""
         return {name: text for name, text in self.settings.items() if name != "GCLOUD_PROJECT"}
 
-    def account(self, setting: str) -> str:
-        """Address of the service account that a setting names."""
-        return f"{self.settings[setting]}@{self.project}.iam.gserviceaccount.com"
+    def account(self, name: str) -> str:
+        """Address of a service account of the project."""
+        return f"{name}@{self.project}.iam.gserviceaccount.com"
 
     @property
     def site(self) -> str:
@@ -159,6 +156,12 @@ class Wanted:
         """Settings that still hold the example's values."""
         names = ("MAIL_FROM", "PUBLIC_BASE_URL")
         return [name for name in names if "example.com" in self.settings.get(name, "example.com")]
+
+    @property
+    def removed(self) -> list[str]:
+        """Settings that are parameters of earlier releases only."""
+        known = {parameter.name for parameter in DECLARED.values()}
+        return [name for name in self.settings if _REMOVED.fullmatch(name) and name not in known]
 
     @property
     def largest(self) -> Function:
@@ -301,7 +304,6 @@ def _function(name: str, endpoint: Mapping[str, Any], settings: Mapping[str, str
     named = [f"serviceAccount:{caller}" for caller in endpoint[trigger].get("invoker", [])]
     invokers = {"callable": ["allUsers"], "https": ["allUsers"], "taskQueue": named}.get(kind, own)
     instances = str(endpoint["maxInstances"])
-    setting = _PARAMETER.search(instances)
     declared = endpoint[trigger]
     config = {
         "maxInstanceCount": int(_filled(instances, settings)),
@@ -327,7 +329,7 @@ def _function(name: str, endpoint: Mapping[str, Any], settings: Mapping[str, str
         },
         invokers=tuple(_filled(member, settings) for member in invokers),
         schedule=declared.get("schedule", ""),
-        cpu_setting=setting[1] if setting else _INSTANCES.get(kind, ""),
+        cpu_setting="DELIVERY_INSTANCES" if kind in ("event", "taskQueue") else "",
     )
 
 

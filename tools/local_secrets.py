@@ -3,7 +3,7 @@
 import os
 import secrets
 
-from functions.secret_readers import SECRET_READERS
+from functions.service_accounts import SECRET_READERS
 from tools.places import ROOT
 
 FILE = ROOT / ".secret.local"

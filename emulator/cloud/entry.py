@@ -5,6 +5,7 @@ service to loopback or to other certificate authorities. So these settings are h
 and no deploy uploads this file.
 """
 
+import dataclasses
 import os
 import sys
 from pathlib import Path
@@ -17,5 +18,10 @@ from functions import parameters  # noqa: E402 - found from the root on
 HANDED_IN = ("WEBHOOK_CA_BUNDLE", "WEBHOOK_ALLOW_LOOPBACK", "MAILBOX_KEY")
 
 parameters.hand_in({name: os.environ[name] for name in HANDED_IN if name in os.environ})
+
+# Benches try other values of a constant.
+if pace := os.environ.get("EVENT_DELIVERIES_A_SECOND"):
+    given = dataclasses.replace(parameters.of_deploy(), event_deliveries_a_second=int(pace))
+    parameters.of_deploy = lambda: given
 
 from main import *  # noqa: E402, F403

@@ -22,7 +22,7 @@ from firebase_functions.https_fn import on_call
 from flask_cors import cross_origin
 from werkzeug.exceptions import BadRequest
 
-from functions import log, parameters
+from functions import log
 from functions.cache import once
 from functions.call.caller import Caller, Role, staff
 from functions.call.errors import CallError, Code, refuse
@@ -34,9 +34,6 @@ memory, and an instance serves 80 bodies at a time."""
 
 MAX_ANONYMOUS_BYTES: Final = 6_000
 """The longest token (spec 8) and some more: of an anonymous caller."""
-
-APP_CHECK: Final = "X-Firebase-AppCheck"
-"""The header in which the Firebase SDKs send the token after App Check is initialised."""
 
 CLOCK_SKEW_SECONDS: Final = 10
 """How far the clocks of Google's sign-in and of this instance may be apart."""
@@ -91,8 +88,7 @@ def staff_callable(
 ) -> Callable[[Callable[[StaffCall], Any]], Any]:
     """Declare a callable for callers with a valid ID token and one of `roles`.
 
-    Others are refused before the body is read; with `ENFORCE_APP_CHECK`, so are calls from apps of
-    other projects. Anonymous callables are exempt from App Check.
+    Others are refused before the body is read.
 
     The checks come in this order (design 3.3): ID token, role, and in the handler the arguments,
     the limit on calls, and then those of the use case.
@@ -224,8 +220,6 @@ def _claims(request: flask.Request) -> Mapping[str, Any]:
         CallError: `unauthenticated`.
         Exception: the public keys for tokens could not be fetched.
     """
-    if parameters.DECLARED["enforce_app_check"].value:
-        _require_app(request)
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if not scheme:
         _unauthenticated("Sign in and send the header Authorization: Bearer <ID token>.")
@@ -240,34 +234,6 @@ def _claims(request: flask.Request) -> Mapping[str, Any]:
     except (auth.InvalidIdTokenError, ValueError, TypeError, RecursionError):
         _unauthenticated("The ID token is not valid (any more); sign in again.")
     return claims
-
-
-def _require_app(request: flask.Request) -> None:
-    """Refuse a call without a valid token of one of the project's apps.
-
-    https://firebase.google.com/docs/app-check/custom-resource-backend
-
-    Raises:
-        CallError: `unauthenticated`.
-        PyJWKClientConnectionError: the public keys for tokens could not be fetched.
-    """
-    import jwt  # noqa: PLC0415 - only where it is switched on
-    from firebase_admin import app_check  # noqa: PLC0415
-
-    token = request.headers.get(APP_CHECK)
-    if not token:
-        _unauthenticated(
-            f"Initialise App Check in your app: it sends its token in the header {APP_CHECK}."
-        )
-    try:
-        app_check.verify_token(token, app=_app())
-    except jwt.PyJWKClientConnectionError:
-        raise
-    except (ValueError, jwt.PyJWTError, RecursionError):
-        _unauthenticated(
-            "The App Check token is not valid (any more): register the app with App Check in this"
-            " project, and fetch a new token."
-        )
 
 
 def _unauthenticated(message: str) -> NoReturn:

@@ -142,14 +142,18 @@ class SecretManager:
 @once
 def secret_manager_client() -> "SecretManagerServiceClient":
     """The process's own, made for the first secret: its library takes long to load."""
-    from google.cloud.secretmanager_v1 import SecretManagerServiceClient  # noqa: PLC0415
-
-    if not (stand_ins := parameters.api_stand_ins()):
-        return SecretManagerServiceClient()
     import grpc  # noqa: PLC0415 - a cold start
+    from google.cloud.secretmanager_v1 import SecretManagerServiceClient  # noqa: PLC0415
     from google.cloud.secretmanager_v1.services.secret_manager_service.transports import (  # noqa: PLC0415
         SecretManagerServiceGrpcTransport,
     )
 
-    channel = grpc.insecure_channel(stand_ins)
+    if stand_ins := parameters.api_stand_ins():
+        channel = grpc.insecure_channel(stand_ins, options=parameters.CHANNEL_OPTIONS)
+    else:
+        channel = SecretManagerServiceGrpcTransport.create_channel(
+            SecretManagerServiceClient.DEFAULT_ENDPOINT,
+            credentials=parameters.credentials()[0],
+            options=parameters.CHANNEL_OPTIONS,
+        )
     return SecretManagerServiceClient(transport=SecretManagerServiceGrpcTransport(channel=channel))

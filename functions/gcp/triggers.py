@@ -48,7 +48,8 @@ def trigger(declared: Any) -> Any:
     https://firebase.google.com/docs/functions/retries
     """
     handler: Callable[[DocumentWritten], None] = inspect.unwrap(declared)
-    endpoint = retried(declared).__firebase_endpoint__
+    endpoint = declared.__firebase_endpoint__
+    endpoint.eventTrigger["retry"] = True  # the SDK itself would declare `retry: false`
     pattern: Final = endpoint.eventTrigger["eventFilterPathPatterns"]["document"]
 
     @functools.wraps(handler)
@@ -111,9 +112,3 @@ def called_by(*accounts: str) -> Callable[[Any], Any]:
         return queue
 
     return invoked
-
-
-def retried(declared: Any) -> Any:
-    """Have an event come again after a failure; the SDK itself would declare `retry: false`."""
-    declared.__firebase_endpoint__.eventTrigger["retry"] = True
-    return declared

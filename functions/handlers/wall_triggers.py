@@ -1,10 +1,8 @@
 """The wall's part of the deployed functions: copies, orphan cleanup, forgetting of guests."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from functions import log
-from functions.firestore.model import Put
 from functions.gcp.triggers import DocumentWritten, run_again
 from functions.wall import public_wall
 from functions.wall.retention import TimeUpError
@@ -41,15 +39,6 @@ def event_written(service: "Service", event: DocumentWritten) -> None:
         return
     with run_again("event.not-timed"):
         service.forgetting.event_written(event.before, event.after)
-
-
-def budget_reported(service: "Service", spending: Mapping[str, float]) -> None:
-    """Close the brake once the month's budget is spent; Google reports several times a day.
-
-    https://cloud.google.com/billing/docs/how-to/budgets-programmatic-notifications
-    """
-    if spending["costAmount"] >= spending["budgetAmount"]:
-        service.documents.commit(Put(public_wall.BRAKE, {"by": "the budget"}))
 
 
 def sweep(service: "Service") -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from emulator.cloud import local_cloud
-from functions.secret_readers import SECRET_READERS
+from functions.service_accounts import SECRET_READERS
 from tools import local_secrets, pages, python, steps
 from tools.installation import prepare
 from tools.places import ROOT, VENV, VENV_PYTHON

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import pytest
 
-from functions.parameters import BUDGET_TOPIC
 from ops import braking
 from ops.wanted import APIS, manifest, settings_of
 from tests.rehearsal.app import BesideRun, app_project, at_beside, merge
@@ -84,20 +83,17 @@ def test_the_first_deploy_is_as_the_settings_have_it(life: Operator) -> None:
         service = functions[name]["serviceConfig"]
         assert settings.items() <= service["environmentVariables"].items()
         assert service["maxInstanceRequestConcurrency"] == endpoint["concurrency"]
-        assert service["serviceAccountEmail"].startswith("other-")
+        assert service["serviceAccountEmail"].startswith("wall-")
         assert life.google.granted(f"run {REGION}/services/{name.lower()}")
     assert functions["deliverWebhook"]["serviceConfig"]["maxInstanceCount"] == 4
     post = functions["deliverWebhook"]["serviceConfig"]
     assert post["vpcConnector"] == f"{REGION}/connectors/other-connector"
-    assert post["vpcConnectorEgressSettings"] == "PRIVATE_RANGES_ONLY"
+    assert post["vpcConnectorEgressSettings"] == "ALL_TRAFFIC"
     trigger = functions["onPhotoWritten"]["eventTrigger"]
     assert trigger["retryPolicy"] == "RETRY_POLICY_RETRY"
-    assert trigger["serviceAccountEmail"] == "other-webhooks@acme.iam.gserviceaccount.com"
+    assert trigger["serviceAccountEmail"] == "wall-webhooks@acme.iam.gserviceaccount.com"
     queue = life.google.resources[f"cloudtasks {REGION}/queues/deliverWebhook"]
     assert queue["rateLimits"]["maxConcurrentDispatches"] == 4 * 120
-    spent = functions["closeBrakeOnBudget"]["eventTrigger"]
-    assert spent["pubsubTopic"] == f"projects/{PROJECT}/topics/{BUDGET_TOPIC}"
-    assert spent["retryPolicy"] == "RETRY_POLICY_RETRY"
     assert "api" not in functions
 
 
@@ -194,30 +190,6 @@ def test_a_deploy_without_a_set_up_says_so_at_once(operator: Operator) -> None:
     assert "Whether ops/setup ran in acme is not known: Sign in first" in operator.said
     assert "preparing codebase photo-wall" in operator.said
     assert google.sources == []
-
-
-def test_the_brake_closes_on_the_budget(ready: Operator) -> None:
-    """Only where a budget was made is there a function that listens to it."""
-    assert "closeBrakeOnBudget" not in deployed(ready.google)
-    rules = ready.checkout / "firestore.rules"
-    text = rules.read_text()
-    rules.write_text(text.replace(braking.OFF, braking.ON))
-    assert "ops/apply acme --budget AMOUNT makes one" in ready.stopped("brake", "on-budget")
-    ready.done("apply", "--budget=50")
-    (ready.checkout / ".env.acme").write_text("THREADS=300\nBRAKE_ON_BUDGET=false\n")
-    for _ in range(2):
-        ready.done("brake", "on-budget")
-    assert (ready.checkout / ".env.acme").read_text() == "THREADS=300\nBRAKE_ON_BUDGET=true\n"
-    (ready.checkout / "manifest.json").unlink()
-    ready.done("deploy")
-    trigger = deployed(ready.google)["closeBrakeOnBudget"]["eventTrigger"]
-    account = f"serviceAccount:{trigger['serviceAccountEmail']}"
-    assert ready.google.granted(f"run {REGION}/services/closebrakeonbudget") == {
-        ("run.invoker", account)
-    }
-    [budget] = [found for key, found in ready.google.resources.items() if "/budgets/" in key]
-    assert budget["notificationsRule"]["pubsubTopic"] == trigger["pubsubTopic"]
-    assert f"pubsub {trigger['pubsubTopic']}" in ready.google.resources
 
 
 @pytest.mark.parametrize("page", SCRIPTS)

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from functions.email_address import record_id
-from functions.secret_readers import SECRET_READERS
+from functions.service_accounts import SECRET_READERS
 from ops import wanted
 from ops.cloud import Cloud, Outside, RefusedError
 from ops.firebase import signed_in
@@ -193,19 +193,16 @@ def test_nothing_is_deployed_with_made_up_settings(operator: Operator) -> None:
     assert operator.commands == []
 
 
-@pytest.mark.parametrize("setting", ["TRIGGER_INSTANCES", "DELIVERY_INSTANCES"])
-def test_more_cpu_than_the_region_has_is_told_before_the_deploy(
-    operator: Operator, setting: str
-) -> None:
+def test_more_cpu_than_the_region_has_is_told_before_the_deploy(operator: Operator) -> None:
     """Google would refuse the function, and its queue would be missing."""
     operator.google.milli_cpu = 2_000
     env = operator.checkout / ".env"
-    env.write_text(env.read_text().replace(f"{setting}=2", f"{setting}=3"))
+    env.write_text(env.read_text().replace("DELIVERY_INSTANCES=2", "DELIVERY_INSTANCES=3"))
     (operator.checkout / "manifest.json").unlink()  # it is of the old settings
     said = operator.stopped("setup")
     assert "the project has 2\n" in said
     assert "would be refused" in said
-    assert f"Set {setting} lower, or ask for more" in said
+    assert "Set DELIVERY_INSTANCES lower, or ask for more" in said
     assert "gcloud beta quotas preferences create --service=run.googleapis.com" in said
     assert operator.commands == []
 
@@ -385,12 +382,11 @@ def test_an_odd_line_of_settings_is_told_by_its_number(operator: Operator) -> No
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("ENFORCE_APP_CHECK=yes", "ENFORCE_APP_CHECK is yes in .env: write true or false."),
+        ("PUBLIC_WALL=yes", "PUBLIC_WALL is yes in .env: write true or false."),
         ("PUBLIC_WALL=", "PUBLIC_WALL is empty in .env: write true or false."),
         ("THREADS=many", "THREADS is many in .env: write a whole number."),
         ("PUBLIC_BASE_URL=a.wall", "PUBLIC_BASE_URL is a.wall in .env: write https:// and a host."),
         ("PHOTO_HOSTS=project,https://a.wall", "in .env: write hosts without https://."),
-        ("VPC_CONNECTOR=a\nVPC_EGRESS=all", "'all' is not a valid VpcEgressSetting"),
     ],
 )
 def test_a_setting_of_another_kind_is_told(operator: Operator, line: str, told: str) -> None:
@@ -568,10 +564,18 @@ def test_guests_without_app_check_are_told(ready: Operator) -> None:
 
 def test_a_projects_own_settings_count(operator: Operator) -> None:
     """`.env.PROJECT` counts after `.env`, as firebase-tools read it."""
-    (operator.checkout / ".env.acme").write_text("SERVICE_ACCOUNT_RECAP=mailer\n")
-    found = wanted.read("acme", operator.checkout)
-    assert found.account("SERVICE_ACCOUNT_RECAP") == "mailer@acme.iam.gserviceaccount.com"
-    assert found.account("SERVICE_ACCOUNT_WEBHOOKS").startswith("wall-webhooks@")
+    (operator.checkout / ".env.acme").write_text("STAFF_CALLS_AN_HOUR=7\n")
+    settings = wanted.read("acme", operator.checkout).settings
+    assert (settings["STAFF_CALLS_AN_HOUR"], settings["THREADS"]) == ("7", "300")
+
+
+@pytest.mark.parametrize("line", ["BRAKE_ON_BUDGET=true", "SERVICE_ACCOUNT_RECAP=mailer"])
+def test_a_removed_parameter_that_is_still_set_is_named(ready: Operator, line: str) -> None:
+    """It does nothing any more, so whoever has set it expects something that does not happen."""
+    (ready.checkout / ".env.acme").write_text(line + "\n")
+    name = line.partition("=")[0]
+    for script in ("check", "setup"):
+        assert f"{name} is set in .env, and is no parameter any more" in ready.run(script)[1]
 
 
 def test_libraries_call_as_the_operator_and_for_the_project(operator: Operator) -> None:

@@ -95,7 +95,7 @@ def imports_of(path: Path) -> set[str]:
 def test_the_deployed_surface_reaches_handlers_alone() -> None:
     """main.py declares functions: what they do stands behind the handlers."""
     declares = re.compile(
-        r"firebase_functions\.\w+|functions\.(log|parameters|gcp\.\w+|gcp\.\w+\.\w+"
+        r"firebase_functions\.\w+|functions\.(log|parameters|service_accounts|gcp\.\w+|gcp\.\w+\.\w+"
         rf"|process\.service|{HANDLERS}|\S+\.[A-Z_]+)"
     )
     assert {name for name in imports_of(ROOT / "main.py") if not declares.fullmatch(name)} == set()

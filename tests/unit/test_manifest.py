@@ -15,7 +15,7 @@ from functions.gcp.request import BODY_SECONDS
 from functions.recap import schedule
 from functions.recap.limits import SLOTS
 from functions.recap.recap_arguments import SOONEST
-from functions.secret_readers import SECRET_READERS
+from functions.service_accounts import SECRET_READERS
 from functions.webhooks.deliveries.fair_pace import slow_attempts_a_second
 from functions.webhooks.deliveries.receiver_speed import UNPROVEN_AT_ONCE
 from functions.webhooks.sender.http_sender import TIMEOUT_SECONDS
@@ -42,10 +42,8 @@ TRIGGERS: Final = {
 
 def account(capability: str) -> str:
     """Address of the service account of `capability`, as a deploy fills it in."""
-    return (
-        f"{{{{ params.SERVICE_ACCOUNT_{capability} }}}}"
-        "@{{ params.GCLOUD_PROJECT }}.iam.gserviceaccount.com"
-    )
+    name = capability.lower().replace("_", "-")
+    return f"wall-{name}@{{{{ params.GCLOUD_PROJECT }}}}.iam.gserviceaccount.com"
 
 
 def rendered(**settings: str) -> dict[str, Any]:
@@ -110,12 +108,9 @@ def test_every_capability_runs_as_an_account_of_its_own(endpoints: dict[str, Any
 def test_only_the_account_that_sends_mail_gets_its_key() -> None:
     """`ops/setup` lets these accounts read a secret; what talks to receivers reads none."""
     assert {name: set(accounts) for name, accounts in SECRET_READERS.items()} == {
-        "SENDGRID_API_KEY": {"SERVICE_ACCOUNT_RECAP"},
-        "EMAIL_PREFS_KEY": {
-            "SERVICE_ACCOUNT_RECAP",
-            "SERVICE_ACCOUNT_PREFERENCES",
-        },
-        "LOG_LINKS_KEY": {"SERVICE_ACCOUNT_LOGS"},
+        "SENDGRID_API_KEY": {"wall-recap"},
+        "EMAIL_PREFS_KEY": {"wall-recap", "wall-preferences"},
+        "LOG_LINKS_KEY": {"wall-logs"},
     }
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from typing import Any
 
 import grpc
 import pytest
@@ -15,13 +16,14 @@ from google.cloud.secretmanager_v1.services.secret_manager_service.transports im
 from emulator.cloud.api_server import ADDRESS_VARIABLE, ApiServer
 from emulator.cloud.secret_manager import DESTROYED, DISABLED, ENABLED
 from emulator.cloud.secret_manager import SecretManager as Keys
-from functions import process
+from functions import parameters, process
 from functions.gcp.secret_manager import (
     FRESH_SECONDS,
     KEPT_SECONDS,
     RETRY_SECONDS,
     MissingSecretError,
     SecretManager,
+    secret_manager_client,
 )
 from functions.links.token import KEY_BYTES, InvalidTokenError, TokenKeys
 from tests.unit.clock import Clock
@@ -223,3 +225,21 @@ def test_the_client_goes_where_it_is_told(
     monkeypatch.setenv(ADDRESS_VARIABLE, service.address)
     monkeypatch.setenv("GCLOUD_PROJECT", "demo-wall")
     assert process.secret_reader().versions(KEY) == ("first",)
+
+
+def test_the_client_has_the_options_and_credentials_of_all_clients(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Without keepalive a silent connection would last a quarter of an hour."""
+    made: dict[str, Any] = {}
+
+    def channel(_: str, **given: Any) -> grpc.Channel:
+        made.update(given)
+        return grpc.insecure_channel("127.0.0.1:9")
+
+    credentials = object()
+    monkeypatch.setattr(SecretManagerServiceGrpcTransport, "create_channel", channel)
+    monkeypatch.setattr(parameters, "credentials", lambda: (credentials, "demo-wall"))
+    monkeypatch.delenv("GOOGLE_API_STAND_INS", raising=False)
+    secret_manager_client.__wrapped__()  # type: ignore[attr-defined]
+    assert made == {"credentials": credentials, "options": parameters.CHANNEL_OPTIONS}

@@ -14,7 +14,7 @@ from typing import Final
 import main
 from functions.links import link
 from functions.mail import sendgrid
-from functions.secret_readers import SECRET_READERS
+from functions.service_accounts import SECRET_READERS, WEBHOOKS
 from ops.wanted import ROLES
 
 ROOT: Final = Path(__file__).parents[3]
@@ -54,7 +54,7 @@ def reached(module: str, name: str, met: set[tuple[str, str]]) -> Iterator[ast.A
 
 @cache
 def code_of_accounts() -> Mapping[str, str]:
-    """Source of the code that an account's functions reach, by the account's parameter."""
+    """Source of the code that an account's functions reach, by the account."""
     code: dict[str, str] = {}
     declared = [
         node
@@ -67,7 +67,7 @@ def code_of_accounts() -> Mapping[str, str]:
         named = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
         whole = ast.Module([node, *(other for other in declared if other.name in named)], [])
         address = getattr(main, node.name).__firebase_endpoint__.serviceAccountEmail
-        [account] = re.findall(r"params\.(SERVICE_ACCOUNT_\w+)", str(address))
+        [account] = re.findall(r"^([\w-]+)@", str(address))
         rooms = {
             alias.asname or alias.name: f"{found.module}.{alias.name}"
             for found in ast.walk(whole)
@@ -96,7 +96,7 @@ def test_roles_follow_from_what_is_called() -> None:
         account: {role for name, role in ROLE_OF.items() if f"adapters.{name}" in code}
         for account, code in code_of_accounts().items()
     }
-    needed["SERVICE_ACCOUNT_WEBHOOKS"].add(TRIGGER)
+    needed[WEBHOOKS].add(TRIGGER)
     assert needed == {account: set(roles) for account, roles in ROLES.items()}
 
 
