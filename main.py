@@ -90,8 +90,7 @@ def _worker(*, instances: int, at_once: int, backoff_seconds: int) -> dict[str, 
             max_attempts=100,
             max_retry_seconds=TASK_TRIED_FOR.seconds,
             min_backoff_seconds=backoff_seconds,
-            max_backoff_seconds=backoff_seconds,
-            max_doublings=0,
+            max_backoff_seconds=backoff_seconds,  # so nothing is doubled: 0 doublings mean 16
         ),
         "rate_limits": options.RateLimits(
             max_concurrent_dispatches=at_once * instances,
@@ -314,7 +313,6 @@ def scheduleEventRecap(call: StaffCall) -> dict[str, Any]:
         max_retry_seconds=7200,
         min_backoff_seconds=60,
         max_backoff_seconds=60,
-        max_doublings=0,
     ),
     rate_limits=options.RateLimits(max_concurrent_dispatches=SLOTS, max_dispatches_per_second=5),
 )

@@ -1,9 +1,10 @@
 """Alerts of a project, in the form of Google's API, each with its page of docs/runbooks.
 
 An alert is of a metric (a query in PromQL), of single log lines, or of requests that are missing.
-`{services}` and `{queues}` in a query stand for the deployed ones.
+`{services}`, `{private}` services and `{queues}` in a query stand for the deployed ones.
 """
 
+import re
 from typing import Final
 
 from ops.metrics import LOG_METRIC, OF_FUNCTIONS, Resource, extractors, query
@@ -19,17 +20,27 @@ SERVER_ERRORS: Final = (
     'response_code_class="5xx"}'
 )
 """Requests that a function answered with 5xx."""
+REFUSED_PUSHES: Final = (
+    "run_googleapis_com:request_count"
+    '{monitored_resource="cloud_run_revision",service_name=~"{private}",response_code="403"}'
+)
+"""Events, tasks and the schedule that may not call their function."""
 _OF_SWEEPS: Final = "deliveries.not-swept|endpoints.not-swept|events.not-swept|recaps.not-swept"
 """Faults that come once a sweep at the most: twice in ten minutes."""
+_WINDOW: Final = re.compile(r"\[(\d+)([mh])\]")
+_LONG_MINUTES: Final = 15
 _ERROR: Final = "ERROR"
 _WARNING: Final = "WARNING"
 
 
-def _watched(text: str, *, minutes: int = 0, every: int = 60) -> Resource:
-    """A condition: the query `text` finds something, for so many minutes.
+def _watched(text: str, *, minutes: int = 0) -> Resource:
+    """Return a condition: the query `text` finds something, for so many minutes.
 
-    The query is asked each `every` seconds. A metric of ours may be too new for Google to know it.
+    Google charges the points that a query reads: it is evaluated every five minutes if its windows
+    are of 15 minutes or more. A metric of ours may be too new for Google to know it.
     """
+    windows = [int(n) * (60 if unit == "h" else 1) for n, unit in _WINDOW.findall(text)]
+    every = 300 if windows and min(windows) >= _LONG_MINUTES else 60
     own = {"disableMetricValidation": True} if LOG_METRIC.search(text) else {}
     return {
         "conditionPrometheusQueryLanguage": {
@@ -141,8 +152,7 @@ _ALERTS: Final = {
         _watched(
             'sum(increase(wall_mail_reports{message="mail.not-verified"}[6h])) > 0 and'
             ' sum(increase(wall_recaps{state="sent"}[6h])) > 0 unless'
-            ' sum(increase(wall_mail_reports{message="mail.told"}[6h])) > 0',
-            every=300,
+            ' sum(increase(wall_mail_reports{message="mail.told"}[6h])) > 0'
         ),
     ),
     "notice-unsent": _alert(
@@ -151,38 +161,23 @@ _ALERTS: Final = {
         "A notice of failing webhooks was refused or given up",
         _logged('jsonPayload.message="notice.not-sent"', event_id="eventId"),
     ),
-    "planned-recap-unheard": _alert(
-        _ERROR,
-        "recap-unfinished",
-        "A planned recap did not go out, and its organizer got no mail about it",
-        _logged('jsonPayload.message="recap.failure-not-mailed"', event_id="eventId"),
-    ),
     "queue-depth": _alert(
         _WARNING,
         "queues",
         "A queue holds more than 5,000 tasks for five minutes",
         _watched(f"{QUEUE_DEPTH} > 5000", minutes=5),
     ),
-    "recap-unconfirmed": _alert(
-        _ERROR,
-        "recap-unfinished",
-        "Nobody knows whether the mail service accepted a batch of mails",
-        _logged(
-            'jsonPayload.message="recap.batch" AND jsonPayload.state="unknown"',
-            event_id="eventId",
-            recap_id="recapId",
-        ),
-    ),
     "recap-unfinished": _alert(
         _ERROR,
         "recap-unfinished",
-        "A recap ended neither sent nor empty",
+        "A recap did not go out whole, or emails are unconfirmed, or the organizer was not told",
         _logged(
             '((jsonPayload.message="recap.done" AND NOT'
             ' (jsonPayload.state="sent" OR jsonPayload.state="empty"))'
-            ' OR jsonPayload.message="recap.failed" OR jsonPayload.message="recap.held")',
+            ' OR (jsonPayload.message="recap.batch" AND jsonPayload.state="unknown")'
+            ' OR jsonPayload.message="recap.failed" OR jsonPayload.message="recap.held"'
+            ' OR jsonPayload.message="recap.failure-not-mailed")',
             event_id="eventId",
-            recap_id="recapId",
         ),
     ),
     "record-unreadable": _alert(
@@ -195,8 +190,11 @@ _ALERTS: Final = {
     "requests-failing": _alert(
         _ERROR,
         "faults",
-        "A function answered more than three requests with 5xx in ten minutes",
-        _watched(f"sum by (service_name) (increase({SERVER_ERRORS}[10m])) > 3"),
+        "A function answered three requests in ten minutes with 5xx, or events and tasks with 403",
+        _watched(
+            f"sum by (service_name) (increase({SERVER_ERRORS}[10m])) > 3 or"
+            f" sum by (service_name) (increase({REFUSED_PUSHES}[10m])) > 3"
+        ),
     ),
     "sweep-failing": _alert(
         _ERROR,

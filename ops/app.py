@@ -11,14 +11,13 @@ from functions.service_accounts import WEBHOOKS
 from ops import merging, refusals
 from ops.cloud import say
 from ops.parts import Lack, Look, Parts, deployed_rules, grants
-from ops.wanted import ROLES
+from ops.wanted import ROLES, TOKEN_CREATOR
 
 _OWN_ELSEWHERE: Final = frozenset({"close-on-budget"})
 """Functions of ours that earlier releases deployed by themselves: the brake on the budget."""
 _SAMPLE: Final = 50
 """Documents of a collection group that are looked at for fields of the same name."""
 _REPOSITORY: Final = "gcf-artifacts"
-_PUBSUB: Final = "gcp-sa-pubsub.iam.gserviceaccount.com"
 
 
 class App(Parts):
@@ -139,14 +138,13 @@ class App(Parts):
     def remember(self, *, is_beside: bool) -> Callable[[], None]:
         """Read what a deploy changes besides our functions; the act that takes it back.
 
-        In a project of our own that is what it gives to the default account.
+        That is what a deploy gives to the default account, and beside an app the images' clean-up.
         """
         api, path = "cloudresourcemanager", f"v1/{self._project}"
         repository = f"v1/{self._region}/repositories/{_REPOSITORY}"
         account = self._default_account()
-        number = account.partition("-")[0]
         given = [(role, account) for role in ("run.invoker", "eventarc.eventReceiver")]
-        given.append(("iam.serviceAccountTokenCreator", f"service-{number}@{_PUBSUB}"))
+        given.append((TOKEN_CREATOR, self._pubsub_agent()))
 
         def roles() -> set[tuple[str, str]]:
             policy = self._cloud.policy(api, path)
@@ -170,8 +168,8 @@ class App(Parts):
 
         def take_back() -> None:
             for role, member in sorted(roles() - roles_before):
-                if not is_beside and member != account:
-                    continue
+                if member != account:
+                    continue  # without the token creator no trigger fires in an old project
                 say(f"  the deploy gave {member} {role}: taken back")
                 self._binder(api, path, role, member, take=True)()
             if is_beside and policies_before is not None and policies() != policies_before:

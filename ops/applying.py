@@ -204,10 +204,14 @@ class Apply:
 
     def _named(self, content: Mapping[str, Any]) -> dict[str, Any]:
         """`content` with the deployed services and queues in its queries."""
-        services = sorted(function.service for function in self._functions)
-        queues = sorted(made.name for made in self._functions if made.kind == "taskQueue")
-        text = json.dumps(content).replace("{services}", "|".join(services))
-        named: dict[str, Any] = json.loads(text.replace("{queues}", "|".join(queues)))
+        text = json.dumps(content)
+        for mark, names in {
+            "{services}": {made.service for made in self._functions},
+            "{private}": {made.service for made in self._functions if not made.is_public},
+            "{queues}": {made.name for made in self._functions if made.kind == "taskQueue"},
+        }.items():
+            text = text.replace(mark, "|".join(sorted(names)))
+        named: dict[str, Any] = json.loads(text)
         return named
 
     def _change(

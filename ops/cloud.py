@@ -7,6 +7,7 @@ are started.
 import argparse
 import getpass
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -24,6 +25,10 @@ from functions.firestore.model import Documents
 ROOT: Final = Path(__file__).resolve().parent.parent
 _FIREBASE: Final = Path("emulator/node_modules/.bin/firebase")
 """The checkout's own: an older one hands no `.env` to main.py, and deploys the defaults."""
+_NEW_ACCOUNT: Final = re.compile(
+    r"does not exist|Unknown service account|service ?account.*may not exist", re.IGNORECASE
+)
+"""What Google says of a service account that it created a moment ago."""
 WAITS: Final = (2, 4, 8, 16, 32, 60, 60, 60)
 """Seconds between attempts at a call that needs something new: four minutes together."""
 _CALL_SECONDS: Final = 60
@@ -69,7 +74,7 @@ class RefusedError(OpsError):
     @property
     def is_young(self) -> bool:
         """Whether the same call may work in a minute: an API, an account or a policy is new."""
-        is_new_account = self.status in (400, 404) and "does not exist" in self.text
+        is_new_account = self.status in (400, 403, 404) and bool(_NEW_ACCOUNT.search(self.text))
         is_busy = self._was_overtaken or self.status in (429, 500, 503)
         return self.is_switched_off or is_new_account or is_busy
 

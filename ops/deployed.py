@@ -6,7 +6,7 @@ from typing import Any
 from ops import merging
 from ops.cloud import RefusedError, say
 from ops.parts import Lack, Look, Parts, deployed_rules, grants
-from ops.wanted import REGION, Function
+from ops.wanted import OLD_AGENT, REGION, TOKEN_CREATOR, Function
 
 
 class Deployed(Parts):
@@ -97,6 +97,10 @@ class Deployed(Parts):
         for function in self._of("event"):
             if function.name not in there:
                 yield Lack(f"no trigger calls {function.name}", deploy=self._target(function))
+        if self._about().get("createTime", OLD_AGENT) < OLD_AGENT:
+            path = f"v1/{self._project}"
+            agent = self._pubsub_agent()
+            yield from self._bound("cloudresourcemanager", path, [TOKEN_CREATOR], agent)
 
     def invokers(self) -> Iterator[Lack]:
         """Of each function that is there; a deploy binds none for a trigger that it adds."""

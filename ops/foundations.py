@@ -2,8 +2,9 @@
 
 import base64
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from functions import service_accounts
@@ -30,6 +31,9 @@ _NO_CHECK_OFF: Final = "run.managed.requireInvokerIam"
 
 class Foundations(Parts):
     """The parts that a deploy needs, in one project."""
+
+    _was_asked = False
+    """Whether the operator was asked for the key of the email provider."""
 
     @property
     def looks(self) -> list[tuple[str, Look]]:
@@ -63,9 +67,27 @@ class Foundations(Parts):
         missing = self._cloud.switched_off(APIS)
         for start in range(0, len(missing), _APIS_AT_ONCE):
             some = missing[start : start + _APIS_AT_ONCE]
-            path, body = f"v1/{self._project}/services:batchEnable", {"serviceIds": some}
-            mend = self._maker("serviceusage", path, body)
-            yield Lack(f"off: {', '.join(some)}", mend=mend)
+            yield Lack(f"off: {', '.join(some)}", mend=partial(self._enable, some))
+
+    def _enable(self, apis: Sequence[str]) -> None:
+        """Enable all at once, or one by one if Google refuses: it refuses all because of one.
+
+        Raises:
+            OpsError: an API cannot be enabled; the others are.
+        """
+        path = f"v1/{self._project}/services"
+        try:
+            self._cloud.make("serviceusage", f"{path}:batchEnable", {"serviceIds": apis})
+        except RefusedError as error:
+            say(f"    {error.text}\n    One by one")
+            refused = []
+            for api in apis:
+                try:
+                    self._cloud.make("serviceusage", f"{path}/{api}:enable", {})
+                except RefusedError as of_one:
+                    refused.append(f"{api} cannot be enabled: {of_one.text}")
+            if refused:
+                raise OpsError("\n".join(refused)) from error
 
     def firebase(self) -> Iterator[Lack]:
         """Firebase's own view of the project."""
@@ -137,6 +159,8 @@ class Foundations(Parts):
             return  # the app's functions run as it: nothing is given or taken
         api, path = "cloudresourcemanager", f"v1/{self._project}"
         account, policy = self._default_account(), self._cloud.policy(api, path)
+        if self._no_builder(account):
+            return  # the conditions tell
         yield from self._bound(api, path, [BUILDER_ROLE], account)
         for role in NEEDLESS_FOR_BUILDER:
             if grants(policy, f"roles/{role}", f"serviceAccount:{account}"):
@@ -148,9 +172,24 @@ class Foundations(Parts):
                     is_note=True,
                 )
 
+    def _no_builder(self, account: str) -> Lack | None:
+        """The default account, if it is not there: Google creates it with the API of Compute."""
+        if self._cloud.get("iam", f"v1/{self._project}/serviceAccounts/{account}") is not None:
+            return None
+        project = f"--project={self._cloud.project}"
+        return Lack(
+            f"the default account {account} is not there, and nothing can be built",
+            ask=f"This creates it: gcloud services enable compute.googleapis.com {project}\n"
+            "    If it was deleted in the last 30 days: gcloud beta iam service-accounts undelete "
+            f"UNIQUE_ID {project}",
+        )
+
     def may_build(self) -> Iterator[Lack]:
         """Organizations of today give it no role; beside an app neither do we."""
         account = self._default_account()
+        if lack := self._no_builder(account):
+            yield lack
+            return
         policy = self._cloud.policy("cloudresourcemanager", f"v1/{self._project}")
         roles = (BUILDER_ROLE, "editor", "owner")
         if not any(grants(policy, f"roles/{role}", f"serviceAccount:{account}") for role in roles):
@@ -167,7 +206,11 @@ class Foundations(Parts):
                 yield Lack(f"no secret {name}", mend=mend)
             enabled = f"{path}/versions?filter=state:ENABLED"
             if not (self._cloud.get("secretmanager", enabled) or {}).get("versions"):
-                yield Lack(f"{name} has no enabled version", mend=self._key_maker(name, path))
+                text = f"{name} has no enabled version"
+                if name in MADE_KEYS:
+                    yield Lack(text, mend=partial(self._add_key, path, secrets.token_hex(32)))
+                else:
+                    yield self._no_mail_key(name, path)
             for reader in readers:
                 account = self._wanted.account(reader)
                 yield from self._bound("secretmanager", path, service_accounts.ROLES, account)
@@ -296,19 +339,22 @@ class Foundations(Parts):
         some = any("values" in rule or rule.get("denyAll") or rule.get("enforce") for rule in rules)
         return some and not any(rule.get("allowAll") for rule in rules)
 
-    def _key_maker(self, name: str, path: str) -> Callable[[], object]:
-        def make() -> object:
-            if name in MADE_KEYS:
-                value = secrets.token_hex(32)  # nobody needs to see it
-            else:
-                value = self._cloud.type_in(f"    {name}: ")
-            if not value:
-                raise OpsError(
-                    f"{name} is missing. With the key on its input, this adds it:\n"
-                    f"  gcloud secrets versions add {name} --data-file=- "
-                    f"--project={self._cloud.project}"
-                )
-            body = {"payload": {"data": base64.b64encode(value.encode()).decode()}}
-            return self._cloud.make("secretmanager", f"{path}:addVersion", body)
+    def _no_mail_key(self, name: str, path: str) -> Lack:
+        """Webhooks work without emails, so the operator may add the key later."""
 
-        return make
+        def make() -> None:
+            self._was_asked = True
+            if value := self._cloud.type_in(f"    {name} (later: Enter): "):
+                self._add_key(path, value)
+
+        return Lack(
+            f"{name} has no enabled version: webhooks work, and no email can be sent",
+            mend=None if self._was_asked else make,
+            ask=f"This adds the key: gcloud secrets versions add {name} --data-file=- "
+            f"--project={self._cloud.project}",
+            is_note=True,
+        )
+
+    def _add_key(self, path: str, value: str) -> None:
+        body = {"payload": {"data": base64.b64encode(value.encode()).decode()}}
+        self._cloud.make("secretmanager", f"{path}:addVersion", body)

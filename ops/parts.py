@@ -105,8 +105,18 @@ class Parts:
 
     def _default_account(self) -> str:
         """Address of the account that builds, and that functions run as where none is named."""
-        number = self._cloud.call("GET", "cloudresourcemanager", f"v1/{self._project}")
-        return f"{number['projectNumber']}-compute@developer.gserviceaccount.com"
+        place = f"v1/{self._project}/locations/{REGION}/defaultServiceAccount"
+        chosen = (self._readable("cloudbuild", place) or {}).get("serviceAccountEmail", "")
+        number = self._about()["projectNumber"]
+        return chosen.rpartition("/")[2] or f"{number}-compute@developer.gserviceaccount.com"
+
+    def _pubsub_agent(self) -> str:
+        """Address of the account of Google's that pushes events to the triggers."""
+        return f"service-{self._about()['projectNumber']}@gcp-sa-pubsub.iam.gserviceaccount.com"
+
+    def _about(self) -> Any:
+        """The project itself: its number, and when it was created."""
+        return self._cloud.call("GET", "cloudresourcemanager", f"v1/{self._project}")
 
     def _maker(self, api: str, path: str, body: dict[str, Any]) -> Callable[[], object]:
         return lambda: self._cloud.make(api, path, body)

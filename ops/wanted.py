@@ -27,7 +27,7 @@ APIS: Final = tuple(
     for name in (
         *("cloudfunctions", "run", "cloudbuild", "artifactregistry", "eventarc", "pubsub"),
         *("cloudtasks", "cloudscheduler", "secretmanager", "firestore", "identitytoolkit"),
-        *("firebase", "firebaserules", "firebasehosting", "firebaseextensions", "iam"),
+        *("firebase", "firebaserules", "firebasehosting", "iam"),
         *("serviceusage", "cloudresourcemanager", "cloudquotas", "orgpolicy", "storage"),
     )
 )
@@ -44,6 +44,10 @@ ROLES: Final[Mapping[str, Sequence[str]]] = {
     MAIL_EVENTS: ("datastore.user",),
 }
 """Roles in the project of the accounts that functions run as, by account."""
+TOKEN_CREATOR: Final = "iam.serviceAccountTokenCreator"  # noqa: S105 - a role
+"""Without it no trigger fires, if the agent of Pub/Sub dates from `OLD_AGENT` or before."""
+OLD_AGENT: Final = "2021-04-09"
+"""https://cloud.google.com/eventarc/docs/roles-permissions"""
 BUILDER_ROLE: Final = "cloudbuild.builds.builder"
 """All that the project's default account may do: no function runs as it."""
 NEEDLESS_FOR_BUILDER: Final = ("editor", "run.invoker", "eventarc.eventReceiver")

@@ -71,7 +71,7 @@ def _queue(trigger: dict[str, Any]) -> Queue:
             seconds=float(retries.get("maxRetrySeconds") or 0),
             min_backoff=float(retries["minBackoffSeconds"]),
             max_backoff=float(retries["maxBackoffSeconds"]),
-            doublings=int(retries["maxDoublings"]),
+            doublings=int(retries.get("maxDoublings") or 0),
         ),
     )
 

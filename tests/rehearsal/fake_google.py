@@ -74,6 +74,10 @@ class FakeGoogle:
     def __init__(self) -> None:
         self.now = 0.0
         self.has_firebase = False
+        self.has_builder = True
+        self.created = ""
+        self.closed_api = ""
+        self.young_account = 400, "INVALID_ARGUMENT", "Service account {member} does not exist."
         self.milli_cpu = 20_000
         self.forbids_all_users = False
         self.requires_invoker_iam = False
@@ -329,8 +333,12 @@ class FakeGoogle:
             account = f"projects/{PROJECT}/serviceAccounts/{member.partition(':')[2]}"
             made = self._made.get(f"iam {account}")
             if member != BUILDER and (made is None or self.now - made < ACCOUNT_SECONDS):
-                told = f"Service account {member} does not exist."
-                raise RefusedError(400, "INVALID_ARGUMENT", told)
+                raise RefusedError(*self.of_young(member))
+
+    def of_young(self, member: str) -> tuple[int, str, str]:
+        """What Google answers for a young service account."""
+        status, code, text = self.young_account
+        return status, code, text.format(member=member)
 
     # --- requests beyond plain resources -------------------------------------------------------
 
@@ -347,7 +355,10 @@ class FakeGoogle:
                 is_on = path.rpartition("/")[2] in self.apis
                 return {"state": "ENABLED" if is_on else "DISABLED"}
             case "cloudresourcemanager", "":
-                return {"projectId": PROJECT, "projectNumber": NUMBER}
+                created = {"createTime": self.created} if self.created else {}
+                return {"projectId": PROJECT, "projectNumber": NUMBER, **created}
+            case "iam", str(rest) if self.has_builder and rest.endswith(BUILDER.partition(":")[2]):
+                return {"email": BUILDER.partition(":")[2]}
             case "firebase", "":
                 if not self.has_firebase:
                     raise RefusedError(404, "NOT_FOUND", "not a Firebase project")
@@ -417,7 +428,14 @@ class FakeGoogle:
                 return {"permissions": body["permissions"]}
             case "batchEnable":
                 assert len(body["serviceIds"]) <= 20
+                if self.closed_api in body["serviceIds"]:
+                    raise RefusedError(400, "FAILED_PRECONDITION", "One API is not available.")
                 self.apis |= dict.fromkeys(body["serviceIds"], self.now)
+                return self._operation(None)
+            case "enable":
+                if path.rpartition("/")[2] == self.closed_api:
+                    raise RefusedError(404, "NOT_FOUND", "The API is not available.")
+                self.apis[path.rpartition("/")[2]] = self.now
                 return self._operation(None)
             case "addFirebase":
                 self.has_firebase = True

@@ -54,9 +54,15 @@ def test_queries_name_the_services_and_queues_of_a_deploy(
     operator.done("apply")
     endpoints = json.loads(rendered)["endpoints"]
     services = "|".join(sorted(name.lower() for name in endpoints))
+    called = ("taskQueueTrigger", "eventTrigger", "scheduleTrigger")
+    private = "|".join(
+        sorted(name.lower() for name, made in endpoints.items() if made.keys() & {*called})
+    )
     queues = "|".join(name for name in sorted(endpoints) if "taskQueueTrigger" in endpoints[name])
     queries = re.findall(r'(service_name|queue_id)=~"([^"]+)"', str(operator.google.resources))
-    assert queries == 2 * [("queue_id", queues), ("service_name", services)]
+    assert set(queries) == {
+        *(("queue_id", queues), ("service_name", services), ("service_name", private))
+    }
 
 
 def test_a_dry_run_tells_what_it_would_do_and_does_nothing(operator: Operator) -> None:

@@ -14,6 +14,7 @@ from functions.service_accounts import SECRET_READERS
 from ops import wanted
 from ops.cloud import Cloud, Outside, RefusedError
 from ops.firebase import signed_in
+from ops.wanted import APIS
 from tests.rehearsal.app import LOCKED
 from tests.rehearsal.conftest import FirstRun, Operator
 from tests.rehearsal.fake_google import (
@@ -139,13 +140,67 @@ def test_the_keys_are_in_no_argument(first_run: FirstRun) -> None:
             assert len(bytes.fromhex(value)) == 32
 
 
-def test_without_an_operator_the_missing_key_is_named(operator: Operator) -> None:
-    """A missing key is told with the command that adds it and destroys no version."""
+def test_the_key_of_emails_may_come_later(operator: Operator) -> None:
+    """Enter skips the key, once: webhooks are deployed, and the command that adds it is named."""
     operator.typed = ""
-    assert (
-        "gcloud secrets versions add SENDGRID_API_KEY --data-file=- --project=acme"
-        in operator.stopped("setup")
-    )
+    command = "gcloud secrets versions add SENDGRID_API_KEY --data-file=- --project=acme"
+    operator.done("setup")
+    assert "deliverWebhook" in operator.google.names("functions")
+    versions = "secrets/SENDGRID_API_KEY/versions/"
+    assert not any(versions in path for path in operator.google.resources)
+    operator.google.sleep(BUILD_SECONDS)
+    assert command in operator.done("check")
+    operator.typed = "SG.typed-in"
+    operator.done("setup")
+    assert command not in operator.done("check")
+
+
+def test_one_api_that_is_refused_keeps_no_other_off(operator: Operator) -> None:
+    """Google enables all of a batch or none, so that the one that fails has to be named."""
+    operator.google.closed_api = "cloudscheduler.googleapis.com"
+    _, said, errors = operator.run("setup")
+    assert "cloudscheduler.googleapis.com cannot be enabled" in said + errors
+    assert set(APIS) - operator.google.apis.keys() == {"cloudscheduler.googleapis.com"}
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "text"),
+    [
+        (400, "INVALID_ARGUMENT", "Service account {member} does not exist."),
+        (404, "NOT_FOUND", "Unknown service account"),
+        (403, "PERMISSION_DENIED", "Permission denied on service account (or it may not exist)."),
+    ],
+)
+def test_every_answer_about_a_young_account_is_waited_for(
+    operator: Operator, status: int, code: str, text: str
+) -> None:
+    """Google answers in several ways for a minute after the account was created."""
+    operator.google.young_account = status, code, text
+    operator.google.milli_cpu = 1  # as far as the deploy
+    operator.run("setup")
+    assert ("datastore.user", WEBHOOKS) in operator.google.granted(OF_PROJECT)
+
+
+def test_a_default_account_that_is_not_there_is_named(operator: Operator) -> None:
+    """Without it nothing can be built, and waiting does not help."""
+    operator.google.has_builder = False
+    said = operator.stopped("setup")
+    assert "gcloud services enable compute.googleapis.com --project=acme" in said
+    assert operator.commands == []
+
+
+@pytest.mark.parametrize(("created", "needs"), [("2021-04-08T12:00:00Z", True), ("2022", False)])
+def test_the_agent_of_an_old_project_has_the_token_creator(
+    ready: Operator, created: str, needs: bool
+) -> None:
+    """Without the role, no trigger of a project of April 2021 or before fires."""
+    ready.google.created = created
+    bindings = ready.google.policies[OF_PROJECT]
+    ready.google.policies[OF_PROJECT] = [each for each in bindings if "Token" not in each["role"]]
+    assert ("has no iam.serviceAccountTokenCreator" in ready.run("check")[1]) is needs
+    ready.done("setup")
+    role = ("iam.serviceAccountTokenCreator", PUBSUB)
+    assert (role in ready.google.granted(OF_PROJECT)) is needs
 
 
 def test_people_sign_in_by_mail_from_the_site(first_run: FirstRun) -> None:

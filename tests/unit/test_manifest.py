@@ -169,8 +169,7 @@ def test_a_steps_queue(endpoints: dict[str, Any], name: str, numbers: tuple[int,
         "maxAttempts": 100,
         "maxRetrySeconds": 3600,
         "minBackoffSeconds": backoff,
-        "maxBackoffSeconds": backoff,
-        "maxDoublings": 0,
+        "maxBackoffSeconds": backoff,  # 0 doublings would mean "unspecified" to Cloud Tasks
     }
     assert queue["rateLimits"] == {
         "maxConcurrentDispatches": places,

@@ -174,7 +174,14 @@ def test_a_query_parses_and_names_metrics_and_labels_that_are_there(name: str, q
     for metric, part in _USER_METRIC.findall(query):
         kind = METRICS[metric]["metricDescriptor"]["valueType"]
         assert bool(part) == (kind == "DISTRIBUTION"), name
-    allowed = {"monitored_resource", "service_name", "response_code_class", "queue_id", "le"}
+    allowed = {
+        "monitored_resource",
+        "service_name",
+        "response_code",
+        "response_code_class",
+        "queue_id",
+        "le",
+    }
     allowed |= {key for metric in METRICS.values() for key in metric.get("labelExtractors", {})}
     labels = set(re.findall(r"(\w+)[!=]=?~?\"", query))
     labels |= {
@@ -294,3 +301,18 @@ def test_every_fault_stands_in_a_runbook() -> None:
     faults = {message for message, fields in LOGGED.items() if {"exception", "at"} <= fields}
     assert len(faults) > 5
     assert {fault for fault in faults if fault not in told} == set()
+
+
+def test_a_long_window_is_evaluated_every_five_minutes() -> None:
+    """Google charges the points that a query reads."""
+    conditions = [each for alert in alerting.alerts().values() for each in alert["conditions"]]
+    watched = [
+        each["conditionPrometheusQueryLanguage"]
+        for each in conditions
+        if "conditionPrometheusQueryLanguage" in each
+    ]
+    for each in watched:
+        is_long = re.search(r"\[(15m|20m|30m|1h|6h)\]", each["query"]) is not None
+        assert each["evaluationInterval"] == ("300s" if is_long else "60s"), each["query"]
+    page = (ROOT / "docs/operations.md").read_text()
+    assert f"{len(conditions)} conditions" in page
