@@ -77,6 +77,7 @@ class Gathered:
             tenant_limited=mails < min(limits.per_call, len(eligible)),
             not_new=not_new,
             hidden_hosts=audience.hidden_hosts,
+            problems=audience.problems,
             hidden_logo=self.hidden_logo,
             why_nobody=None if guests else _why_nobody(audience, unwilling + bounced, not_new),
         )
@@ -111,6 +112,7 @@ class Gathered:
             bounced=sum(self._skipped(batch, SkipReason.UNREACHABLE) for batch in planned),
             not_new=sum(len(self._not_new(batch)) for batch in planned),
             hidden_hosts=self.audience.hidden_hosts,
+            problems=self.audience.problems,
             hidden_logo=self.hidden_logo,
         )
 

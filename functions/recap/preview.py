@@ -47,7 +47,7 @@ class Preview:
 
     `mail` is written out; its parts are empty without a guest to show the mail of. `skipped` is
     None for an event of few guests, `mailed` where no mail was asked for, `unreached` where no
-    recap was named. `hidden` counts photos on hosts that may not stand in mails. `blocked` is the
+    recap was named. `hidden` counts photos without a picture in the email. `blocked` is the
     refusal of `sendEventRecap` now, `notes` what it would say.
     """
 
@@ -129,7 +129,7 @@ class RecapPreview:
                 skipped=report.skipped if may_show_counts else None,
                 had_recap=sum(guest in gathered.sent_at for guest in report.recipients),
                 left=report.left,
-                hidden=gathered.audience.hidden_hosts.total(),
+                hidden=gathered.audience.problems.total(),
                 blocked=blocked,
                 notes=outlook(report),
                 mailed=bool(message.copies) if to else None,

@@ -8,6 +8,7 @@ from typing import Final
 from functions import log
 from functions.call.errors import CallError, Code
 from functions.mail.outcome import Cause
+from functions.recap.audience.photos import Problem
 from functions.recap.ledger.batch import Batch, BatchState, Counts, RecapKey, RecapState, total
 
 HOSTS_NAMED: Final = 5
@@ -46,6 +47,7 @@ class Report:
         tenant_limited: Whether the tenant's maximum of mails today is below the number of guests.
         not_new: Guests who had a recap of this event and get no second one now.
         hidden_hosts: Numbers of photos on hosts that are not allowed in mails.
+        problems: Numbers of photos without a picture in the email, by the reason.
         hidden_logo: Host of the event's logo, if that is not allowed in mails.
         why_nobody: Why there are no recipients.
         advice: Who can fix that the mail service refuses mails; empty where that is unknown.
@@ -65,6 +67,7 @@ class Report:
     tenant_limited: bool = False
     not_new: int = 0
     hidden_hosts: Counter[str] = field(default_factory=Counter)
+    problems: Counter[Problem] = field(default_factory=Counter)
     hidden_logo: str = ""
     why_nobody: str | None = None
     advice: str = ""
@@ -193,10 +196,28 @@ def _notes(report: Report) -> list[str]:
         f"{report.left} guests are left; the next recap, possible {when} 24 hours, goes to them "
         "first (with onlyNew, only to guests without one).": report.left,
         _hidden(report.hidden_hosts): report.batches.sent,
+        **{
+            f"{_photos(report.problems[problem])} without a picture: {reason}": (
+                report.problems[problem] and report.batches.sent
+            )
+            for problem, reason in _REASONS.items()
+        },
         f"The logo is not shown, as its host is none of PHOTO_HOSTS: {report.hidden_logo}. "
         "The operator of the service can add it.": report.hidden_logo and report.batches.sent,
     }
     return [note for note, applies in notes.items() if note and applies]
+
+
+_REASONS: Final = {
+    Problem.NO_LINK: "the url is no web address that starts with https:// or http://.",
+    Problem.TOO_LONG: "the url has more than 2,048 characters.",
+    Problem.FORMAT: "email programs don't show the format, so the email has a link.",
+}
+"""What organizers read of photos without a picture; `_hidden` names the hosts."""
+
+
+def _photos(number: int) -> str:
+    return "1 photo is" if number == 1 else f"{number} photos are"
 
 
 def _hidden(hosts: Counter[str]) -> str:

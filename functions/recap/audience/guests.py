@@ -40,8 +40,10 @@ from functions.recap.audience.photos import (
     Newest,
     PhotoHosts,
     Picture,
+    Problem,
     hosts_of,
     picture_of,
+    problem_of,
 )
 from functions.recap.recap_arguments import Mode
 from functions.wall.wall_event import Photo
@@ -193,6 +195,7 @@ class Audience:
         room: Bytes for one guest's pictures, on average.
         hidden_hosts: Numbers of the photos that may not be shown, by host; photos of any further
             host than `HOSTS_COUNTED` are counted without its name.
+        problems: Numbers of the photos without a picture, by the reason.
         pictures_dropped: Whether there were more guests than `at_most`.
     """
 
@@ -203,6 +206,7 @@ class Audience:
     room: int
     photo_count: int = 0
     hidden_hosts: Counter[str] = field(default_factory=Counter)
+    problems: Counter[Problem] = field(default_factory=Counter)
     pictures_dropped: bool = False
     reel: Newest = field(default_factory=lambda: Newest(MAIL_BYTES, MAX_REEL))
     by_id: dict[str, Guest] = field(default_factory=dict)
@@ -218,6 +222,8 @@ class Audience:
         """Count the photo, its guest and its picture."""
         self.photo_count += 1
         picture = picture_of(photo, self.hosts)
+        if problem := problem_of(photo, picture):
+            self.problems[problem] += 1
         if picture is None:
             for host in hosts_of(photo)[:1]:
                 is_named = host in self.hidden_hosts or len(self.hidden_hosts) < HOSTS_COUNTED

@@ -11,8 +11,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Final, NamedTuple, Self
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from functions.wall.wall_event import Photo
 
@@ -41,8 +42,11 @@ FIELDS: Final = (
 _URL_CHARACTERS: Final = 2048
 """Every mail client and browser accepts a URL of this length."""
 
-_URL: Final = re.compile(r"""[!#-;=?-\[\]_a-z~]+""")
-"""Printable ASCII: no line ends, nothing that changes the direction of text."""
+_ENCODED: Final = re.compile(r"[^!#-;=?-\[\]_a-z~]")
+"""Everything but printable ASCII, and the ASCII characters that a URL cannot contain."""
+
+_HOST: Final = re.compile(r"([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", re.IGNORECASE | re.ASCII)
+"""The host and port of a link, as the rules have them."""
 
 _RESIZED: Final = re.compile(r"_([0-9]{1,5})x([0-9]{1,5})(\.[A-Za-z]{3,4})?")
 """The end of a name such as `name_400x400.webp`, given by the extension Resize Images:
@@ -50,20 +54,55 @@ https://extensions.dev/extensions/firebase/storage-resize-images"""
 
 
 class Picture(NamedTuple):
-    """A photo in a mail: the shown picture, which is `small` or the original, and its link."""
+    """A photo in a mail: the shown picture, which is `small` or the original, and its link.
+
+    Without `is_shown` there is only the link, as email programs don't show the format.
+    """
 
     thumb: str
     url: str
     small: bool = True
+    is_shown: bool = True
+
+
+class Problem(StrEnum):
+    """Why an email has no picture of an approved photo."""
+
+    HOST = "host"
+    NO_LINK = "no link"
+    TOO_LONG = "too long"
+    FORMAT = "format"
+
+
+_NOT_SHOWN: Final = re.compile(r"\.(?:heic|heif|mov|mp4|m4v|avi|webm|tiff?|dng|pdf)", re.IGNORECASE)
+"""The end of a file name whose format email programs don't show."""
 
 
 def picture_of(photo: Photo, hosts: "PhotoHosts") -> Picture | None:
     """The photo's picture; None where `hosts` allow no address of the photo."""
     url, thumb = (link if link and hosts.allow(link) else None for link in _addresses(photo))
-    shown, leads_to = thumb or url, url or thumb
-    if not (shown and leads_to):
+    leads_to = url or thumb
+    if leads_to is None:
         return None
-    return Picture(shown, leads_to, small=thumb is not None or is_resized(shown))
+    shown = next((link for link in (thumb, url) if link and _is_image(link)), None)
+    if shown is None:
+        return Picture(leads_to, leads_to, is_shown=False)
+    return Picture(shown, leads_to, small=shown == thumb or is_resized(shown))
+
+
+def problem_of(photo: Photo, picture: Picture | None) -> Problem | None:
+    """Return why an email shows no picture of the photo with that `picture`."""
+    if picture:
+        return None if picture.is_shown else Problem.FORMAT
+    if hosts_of(photo):
+        return Problem.HOST
+    is_too_long = len(photo.url or "") > _URL_CHARACTERS
+    return Problem.TOO_LONG if is_too_long else Problem.NO_LINK
+
+
+def _is_image(url: str) -> bool:
+    name = unquote(urlsplit(url).path).rpartition("/")[2]
+    return _NOT_SHOWN.fullmatch(name[name.rfind(".") :] if "." in name else "") is None
 
 
 def hosts_of(photo: Photo) -> list[str]:
@@ -137,22 +176,40 @@ def is_resized(url: str) -> bool:
 
 
 def web_address(value: object) -> str | None:
-    """`value` if it is an http or https address that can stand in a mail, else None.
+    """Return the http or https address `value` as a browser would request it, else None.
 
+    Spaces at the ends are dropped, and characters that a URL cannot contain are percent-encoded.
     An address with a user name is refused: `https://bank.example@evil.example` misleads readers.
     """
-    if not isinstance(value, str) or not 0 < len(value) <= _URL_CHARACTERS:
-        return None
-    if not _URL.fullmatch(value):
+    if not isinstance(value, str) or len(value) > _URL_CHARACTERS:
         return None
     try:
-        parts = urlsplit(value)
-        valid = (
-            parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc
-        )
+        parts = urlsplit(value.strip())  # drops tabs and line ends, as a browser does
+        host = parts.netloc if parts.netloc.isascii() else _host_in_ascii(parts.netloc)
     except ValueError:
         return None
-    return value if valid else None
+    if parts.scheme not in ("http", "https") or not _HOST.fullmatch(host):
+        return None
+    if parts.netloc.isascii() and not _ENCODED.search(value):
+        return value
+    path = parts.path.replace("\\", "/")
+    return _ENCODED.sub(_percent_encoded, parts._replace(netloc=host, path=path).geturl())
+
+
+def _host_in_ascii(netloc: str) -> str:
+    """Return the host by UTS #46.
+
+    Raises:
+        ValueError: it is no host name.
+    """
+    import idna  # noqa: PLC0415 - a cold start
+
+    name, colon, port = netloc.partition(":")
+    return idna.encode(name, uts46=True).decode() + colon + port
+
+
+def _percent_encoded(character: re.Match[str]) -> str:
+    return quote(character[0].encode(errors="replace"), safe="")
 
 
 LOGO_CHARACTERS: Final = 2_000
@@ -161,7 +218,11 @@ LOGO_CHARACTERS: Final = 2_000
 def logo_address(value: object) -> str | None:
     """`value` if it is an https address that can be the logo of a mail, else None."""
     url = web_address(value) or ""
-    return url if len(url) <= LOGO_CHARACTERS and urlsplit(url).scheme == "https" else None
+    return (
+        url
+        if url == value and len(url) <= LOGO_CHARACTERS and urlsplit(url).scheme == "https"
+        else None
+    )
 
 
 ANY: Final = "*"

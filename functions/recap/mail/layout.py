@@ -20,7 +20,7 @@ def linked(paragraph: str, colour: str) -> Markup:
     parts, end = [], 0
     for found in _LINK.finditer(paragraph):
         address = _without_punctuation(found[0])
-        if web_address(address) is None:
+        if web_address(address) != address:
             continue
         parts += [escape(paragraph[end : found.start()]), _anchor(address, colour)]
         end = found.start() + len(address)
@@ -79,8 +79,12 @@ def layout(pictures: Sequence[Picture], *, oldest_first: bool, step: int = 0) ->
     links: list[Picture] = []
     originals = 0
     for picture in kept[:: -1 if oldest_first else 1]:
-        originals += not picture.small
-        fits = len(shown) < at_most and (picture.small or originals <= FULL_SIZE_PICTURES)
+        originals += picture.is_shown and not picture.small
+        fits = (
+            picture.is_shown
+            and len(shown) < at_most
+            and (picture.small or originals <= FULL_SIZE_PICTURES)
+        )
         (shown if fits else links).append(picture)
     return Layout(shown, links)
 
