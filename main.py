@@ -23,6 +23,7 @@ from functions.call.caller import ADMINS, STAFF, SUPERADMINS
 from functions.gcp.callables import Call, StaffCall, anonymous_callable, staff_callable
 from functions.gcp.request import of_request, read_no_more
 from functions.gcp.triggers import called_by, trigger
+from functions.ports import LOCATION
 from functions.process import service
 from functions.recap.ledger.batch import TIMEOUT as RECAP_TIMEOUT
 from functions.recap.limits import SLOTS
@@ -35,7 +36,7 @@ read_no_more()
 # spec 6.3.3: deliveries come from this region's addresses. A whole CPU, because less of one also
 # means one request at a time (the SDK's silent default is a sixth). gRPC and the SDK take 150 MB,
 # each request little.
-options.set_global_options(region="us-central1", cpu=1, memory=options.MemoryOption.MB_512)
+options.set_global_options(region=LOCATION, cpu=1, memory=options.MemoryOption.MB_512)
 
 _GIVEN: Final = parameters.of_deploy()  # a deploy reads this file with its values
 

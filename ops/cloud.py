@@ -326,7 +326,7 @@ def run(script: Script, given: argparse.Namespace, outside: Outside | None) -> i
     except Exception as error:
         from ops import firebase  # noqa: PLC0415 - its imports take a second
 
-        if not isinstance(error, firebase.FAILURES):
+        if not isinstance(error, (OpsError, *firebase.FAILURES)):
             raise
         sys.stderr.write(f"{error}\n")
         return 1

@@ -7,7 +7,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import firebase_admin
 from firebase_admin import auth, credentials
@@ -18,18 +18,26 @@ from google.oauth2.credentials import Credentials
 
 from functions.firestore.client import FirestoreDocuments
 from functions.firestore.model import ChangedMeanwhileError, Documents, Write
-from ops.cloud import Cloud, OpsError
 
-FAILURES: Final = (OpsError, FirebaseError, GoogleAPIError, GoogleAuthError)
-"""What a script tells by its words and ends with."""
+FAILURES: Final = (FirebaseError, GoogleAPIError, GoogleAuthError)
+"""Failures of the libraries, which a script reports by their words and ends with."""
 _BATCH: Final = 500
 _USERS_PER_CALL: Final = 100
 _TOKEN_LIVES: Final = timedelta(minutes=10)
 """Until `gcloud` is asked again; it renews a token by itself."""
 
 
+class Operator(Protocol):
+    """A project, and the sign-in of the person who runs a script."""
+
+    project: str
+
+    def new_token(self) -> str:
+        """Return a token."""
+
+
 @contextmanager
-def app(cloud: Cloud) -> Iterator[firebase_admin.App]:
+def app(cloud: Operator) -> Iterator[firebase_admin.App]:
     """The project for `firebase_admin.auth`."""
     made = firebase_admin.initialize_app(
         _Operator(cloud), {"projectId": cloud.project}, name=f"ops {cloud.project}"
@@ -40,7 +48,7 @@ def app(cloud: Cloud) -> Iterator[firebase_admin.App]:
         firebase_admin.delete_app(made)
 
 
-def verified_addresses(cloud: Cloud, uids: Collection[str]) -> Mapping[str, str]:
+def verified_addresses(cloud: Operator, uids: Collection[str]) -> Mapping[str, str]:
     """Return the verified addresses of these users, by user id."""
     identifiers = [auth.UidIdentifier(uid) for uid in sorted(uids)]
     pages = range(0, len(identifiers), _USERS_PER_CALL)
@@ -53,7 +61,7 @@ def verified_addresses(cloud: Cloud, uids: Collection[str]) -> Mapping[str, str]
     return {user.uid: user.email for user in found if user.email and user.email_verified}
 
 
-def documents(cloud: Cloud) -> Documents:
+def documents(cloud: Operator) -> Documents:
     """The documents of the project, by the adapter of the service."""
     if emulator := os.environ.get("FIRESTORE_EMULATOR_HOST"):
         return FirestoreDocuments.at_emulator(emulator, cloud.project)
@@ -76,7 +84,7 @@ def write_each(documents: Documents, writes: Sequence[Write]) -> int:
     return made
 
 
-def signed_in(cloud: Cloud) -> Credentials:
+def signed_in(cloud: Operator) -> Credentials:
     """Credentials of whoever is signed in at `gcloud`; calls count for the project itself."""
 
     def renew(*_: object, **__: object) -> tuple[str, datetime]:
@@ -86,7 +94,7 @@ def signed_in(cloud: Cloud) -> Credentials:
 
 
 class _Operator(credentials.Base):  # type: ignore[misc]
-    def __init__(self, cloud: Cloud) -> None:
+    def __init__(self, cloud: Operator) -> None:
         self._cloud = cloud
 
     def get_credential(self) -> Any:

@@ -131,7 +131,7 @@ class Foundations(Parts):
                 "nobody has tried the service with it. Agree: --accept enterprise",
             )
         if place != REGION:
-            why = "each call goes from us-central1 to there and back"
+            why = f"each call goes from {REGION} to there and back"
             if place == "nam5":
                 why = "a multi-region doubles the prices of Firestore"
             yield Lack(f"the database lies in {place}: {why}", is_note=True)

@@ -17,8 +17,7 @@ from google.cloud import tasks_v2
 
 from emulator.cloud.api_server import Method, Refused
 from emulator.neighbours.cloud_tasks import Names
-
-LOCATION: Final = "us-central1"
+from functions.ports import LOCATION
 
 MAX_AHEAD: Final = timedelta(days=30)
 MAX_TASK_BYTES: Final = 1024 * 1024

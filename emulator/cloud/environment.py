@@ -7,11 +7,12 @@ from typing import Final
 
 from emulator.cloud.api_server import ADDRESS_VARIABLE
 from emulator.firebase import PROJECT
+from functions.ports import LOCATION
 from tools import env_file
 from tools.places import ROOT, STATE, VENV
 from tools.processes import MARK
 
-REGION: Final = "us-central1"
+REGION: Final = LOCATION
 
 STAND_INS: Final = ("FIRESTORE_EMULATOR_HOST", "FIREBASE_AUTH_EMULATOR_HOST", ADDRESS_VARIABLE)
 """What stands in for Google's servers."""

@@ -7,6 +7,8 @@ from typing import Any
 from google.cloud import firestore
 from google.events.cloud.firestore import DocumentEventData
 
+from functions.ports import LOCATION
+
 
 class Written:
     """A CloudEvent `google.cloud.firestore.document.v1.written`, in Eventarc's binary form."""
@@ -45,7 +47,7 @@ class Written:
             "ce-source": f"//firestore.googleapis.com/projects/{db.project}/databases/(default)",
             "ce-subject": f"documents/{path}",
             "ce-time": now.isoformat().replace("+00:00", "Z"),
-            "ce-location": "us-central1",
+            "ce-location": LOCATION,
             "ce-project": db.project,
             "ce-database": "(default)",
             "ce-namespace": "(default)",

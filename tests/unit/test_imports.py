@@ -137,3 +137,14 @@ def test_a_cold_start_loads_no_capability() -> None:
         "functions.webhooks.deliveries.fair_pace",
         "functions.webhooks.deliveries.queues",
     }
+
+
+def test_the_modules_of_ops_form_no_cycle() -> None:
+    """Imports inside functions count too: a reader can start at the bottom."""
+    below = {
+        path.stem: {name.split(".")[1] for name in imports_of(path) if name.startswith("ops.")}
+        for path in (ROOT / "ops").glob("*.py")
+    }
+    while ready := {name for name, needs in below.items() if not needs & below.keys()}:
+        below = {name: needs for name, needs in below.items() if name not in ready}
+    assert below == {}
