@@ -109,10 +109,10 @@ async function buildPages() {
   }
 }
 
-// Files that stand alone: the script of the catalogue of event types, whose page is made of docs/openapi.yaml,
+// Files that stand alone: the script of the page for other addresses, what it and the preferences page read links with, the script of the catalogue of event types, whose page is made of docs/openapi.yaml,
 // the script of a mail's frame, which has no origin to load modules by, and the colours of all pages.
 async function buildFiles() {
-  const entries = ["src/events.ts", "src/mail_frame.ts", "src/styles/colours.css"];
+  const entries = ["src/404.ts", "src/domain/link.ts", "src/events.ts", "src/mail_frame.ts", "src/styles/colours.css"];
   await build({ ...OPTIONS, entryPoints: entries, entryNames: "[name]", outdir: SITE, minify: true });
 }
 

@@ -1,6 +1,6 @@
 // The page that the link in a mail leads to: shows the reader's preferences and changes them.
 
-"use strict";
+import { readParameters } from "/link.js";
 
 const LANGUAGES = ["en", "ar", "da", "de", "es", "fr", "it", "nl", "pl", "pt", "sv"];
 const RIGHT_TO_LEFT = ["ar"];
@@ -81,9 +81,10 @@ class Refusal extends Error {
 // The tokens out of the address, where they would be seen, copied and bookmarked. The history entry
 // keeps them, so that the page can be reloaded.
 function takeTokens() {
-  const fragment = new URLSearchParams(location.hash.slice(1));
-  const given = fragment.get("token") || new URLSearchParams(location.search).get("token");
-  const button = fragment.get("unsubscribe");
+  const fragment = readParameters(location.hash);
+  const query = readParameters(location.search);
+  const given = fragment.get("token") || query.get("token");
+  const button = fragment.get("unsubscribe") || query.get("unsubscribe");
   if (given || button || location.search || location.hash) {
     const kept = given || button ? { token: given, oneClick: button } : history.state;
     history.replaceState(kept, "", location.pathname);

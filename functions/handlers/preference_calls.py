@@ -5,10 +5,12 @@ token, and the limit on calls, which also limits guessing of tokens. It counts a
 and every other call with a bad token by the address, and changes by the link.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qs
 
 import flask
 
@@ -19,7 +21,7 @@ from functions.email_address import is_guest_uid
 from functions.gcp.callables import STATUS, Call
 from functions.gcp.request import bounded_body, text_answer
 from functions.gcp.triggers import DocumentWritten, run_again
-from functions.links.link import IN_A_MAIL, ONE_CLICK, confirmation_link
+from functions.links.link import IN_A_MAIL, ONE_CLICK, confirmation_link, token_in_query
 from functions.preferences.preferences import (
     CHOSEN_AT,
     AddressRecords,
@@ -36,6 +38,10 @@ if TYPE_CHECKING:
 _FIELD: Final = ("List-Unsubscribe", "One-Click")
 _MAX_BYTES: Final = 4096
 """The body has 26 characters, or is a form with that one field."""
+_MULTIPART: Final = re.compile(
+    rb'name="?List-Unsubscribe"?[^\n]*(?:\n[^\r\n]+\r?)*\n\r?\n\s*One-Click\s', re.IGNORECASE
+)
+"""The field in a body of parts, after the part's header."""
 
 
 def get_email_preferences(service: "Service", call: Call) -> dict[str, Any]:
@@ -77,14 +83,14 @@ def unsubscribe(service: "Service", request: flask.Request) -> flask.Response:
     link: it redirects to a page that asks.
     """
     body = bounded_body(request, _MAX_BYTES)
-    token = request.args.get("token", "")
+    token = token_in_query(request.query_string.decode("latin-1"))
     if request.method in ("GET", "HEAD"):
         page = confirmation_link(service.parameters.public_base_url, token)
         return text_answer(HTTPStatus.FOUND, page, Location=page)
     if request.method != "POST":
         return text_answer(HTTPStatus.METHOD_NOT_ALLOWED, "Use POST.", Allow="GET, HEAD, POST")
-    name, value = _FIELD
-    if body is None or request.form.get(name) != value:
+    if body is None or not _is_one_click(body):
+        name, value = _FIELD
         return text_answer(HTTPStatus.BAD_REQUEST, f"Send {name}={value} as a form in the body.")
     try:
         return _one_click(service, request, token)
@@ -93,6 +99,13 @@ def unsubscribe(service: "Service", request: flask.Request) -> flask.Response:
         return text_answer(
             HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong on our side; try again."
         )
+
+
+def _is_one_click(body: bytes) -> bool:
+    """Return whether a body is the form of RFC 8058, whatever content type the request names."""
+    name, value = _FIELD
+    values = parse_qs(body.decode("latin-1").strip()).get(name, [])
+    return value in map(str.strip, values) or bool(_MULTIPART.search(body))
 
 
 def _one_click(service: "Service", request: flask.Request, token: str) -> flask.Response:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
+from urllib.parse import parse_qs, unquote
 
 from functions.call.errors import CallError, Code
 from functions.links.token import MAX_LENGTH, Scope, TokenKeys
@@ -134,6 +135,17 @@ def one_click_link(base_url: str, token: str) -> str:
 def confirmation_link(base_url: str, token: str) -> str:
     """Link to the page that asks a person who opened a one-click link with `token`."""
     return _page(base_url, "unsubscribe", token)
+
+
+def token_in_query(query: str) -> str:
+    """Return the token in the query of a one-click link, or the empty text if it has none.
+
+    Email gateways rewrite links: `token%3D…` and `%3Ftoken=…` are read, too. No character of a
+    token needs an encoding, so decoding leaves it as it is.
+    """
+    while query != (decoded := unquote(query)):
+        query = decoded
+    return parse_qs(query.lstrip("?#")).get("token", [""])[0]
 
 
 def _page(base_url: str, name: str, token: str) -> str:

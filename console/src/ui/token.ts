@@ -1,5 +1,7 @@
 // What a link to deliveries holds: out of the address, where it would be seen, copied and bookmarked.
 
+import { readParameters } from "../domain/link.ts";
+
 export interface Link {
   readonly token: string;
   /** What the console that made the link calls the event and the receiver; may be empty. */
@@ -13,12 +15,12 @@ export function withNames(link: string, event: string, receiver: string): string
 }
 
 /**
- * Takes the link from the fragment into the history's entry, so that the page can be loaded again; the
+ * Takes the link from the fragment or the query into the history's entry, so that the page can be loaded again; the
  * fragment is free for the page's own.
  */
 export function takeLink(): Link | null {
-  const given = new URLSearchParams(location.hash.slice(1));
-  const [token, event, receiver] = ["token", "event", "receiver"].map((name) => given.get(name) ?? "");
+  const given = [readParameters(location.hash), readParameters(location.search)].find((some) => some.get("token"));
+  const [token, event, receiver] = ["token", "event", "receiver"].map((name) => given?.get(name) ?? "");
   if (token) history.replaceState({ token, event, receiver }, "", location.pathname);
   const kept = history.state as Partial<Link> | null;
   return typeof kept?.token === "string" ? { token: kept.token, event: kept.event ?? "", receiver: kept.receiver ?? "" } : null;

@@ -96,6 +96,32 @@ def test_a_one_click_link_that_is_opened_asks(
     assert record.get().get("emailPreferences") == {"recap": False}
 
 
+def test_a_link_that_an_email_gateway_has_rewritten_still_works(
+    browse: Browse, token: str, one_click_token: str
+) -> None:
+    """The token is in no request after the one that the gateway's link makes."""
+    links = [
+        f"{SITE}/preferences%23token={token}",
+        f"{SITE}/preferences%23token%3D{token}",
+        f"{SITE}/preferences?token%3D{token}",
+        f"{SITE}/preferences#token%3D{token}",
+    ]
+    clicks = [
+        f"{SITE}/preferences%23unsubscribe%3D{one_click_token}",
+        f"{SITE}/unsubscribe?token%3D{one_click_token}",
+    ]
+
+    visits = browse(*({"link": link} for link in [*links, *clicks]))
+
+    for visit in visits:
+        assert visit.address == f"{SITE}/preferences"
+        assert not any(token in request["url"] for request in visit.requests[1:])
+    assert [visit.switches for visit in visits[: len(links)]] == [{RECAP: True}] * len(links)
+    assert [visit.said for visit in visits[len(links) :]] == [
+        "Do you want no more event recaps?"
+    ] * 2
+
+
 @pytest.mark.usefixtures("one_hour")
 def test_a_reader_in_a_crowded_network_can_still_unsubscribe(
     browse: Browse, record: firestore.DocumentReference, token: str, headers: dict[str, str]

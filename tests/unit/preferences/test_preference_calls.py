@@ -46,9 +46,9 @@ def visit(people: People) -> Visit:
     )
 
     def make(of: str | None, method: str = "POST", **how: Any) -> TestResponse:
-        query = {} if of is None else {"token": of}
+        query = {"query_string": {} if of is None else {"token": of}}
         form = {"data": FIELD} if method == "POST" else {}
-        return app.test_client().open(method=method, query_string=query, **(form | how))
+        return app.test_client().open(method=method, **(query | form | how))
 
     return make
 
@@ -64,6 +64,77 @@ def test_a_click_turns_recaps_off_once(people: People, visit: Visit, how: dict[s
         assert answer.status_code == 200
         assert answer.text.startswith("Done: you get no more event recaps.")
         assert people.record("u1")["emailPreferences"] == {"recap": False}
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "application/x-www-form-urlencoded",
+        "application/x-www-form-urlencoded; charset=iso-8859-1",
+        "text/plain",
+        "application/json",
+        "application/octet-stream",
+        "multipart/form-data",
+        "",
+        "?",
+    ],
+)
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"List-Unsubscribe=One-Click",
+        b"List-Unsubscribe=One-Click\r\n",
+        b"List-Unsubscribe=One-Click\n",
+        b"List-Unsubscribe=One-Click &x=1",
+        b"\r\nList-Unsubscribe=One%2DClick\r\n\r\n",
+        MULTIPART,
+        MULTIPART.replace(b"One-Click", b"One-Click\r\n"),
+        MULTIPART.replace(b"\r\n\r\n", b"\r\nContent-Type: text/plain\r\n\r\n"),
+        MULTIPART.replace(b"\r\n", b"\n"),
+    ],
+)
+def test_the_body_counts_in_any_content_type(
+    people: People, visit: Visit, body: bytes, content_type: str
+) -> None:
+    """RFC 8058, 3.2: relays add line ends and replace the content type."""
+    answer = visit(token("guest-1"), data=body, content_type=content_type)
+    assert answer.status_code == 200
+    assert people.record("guest-1")["emailPreferences"] == {"recap": False}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"\r\n",
+        b"One-Click",
+        b"List-Unsubscribe",
+        b"List-Unsubscribe=",
+        b"List-Unsubscribe=One-Click-Not",
+        b"X-List-Unsubscribe=One-Click",
+        MULTIPART.replace(b"One-Click", b"One-Clicks"),
+        MULTIPART.replace(b"List-Unsubscribe", b"Subscribe"),
+    ],
+)
+@pytest.mark.parametrize("content_type", ["application/x-www-form-urlencoded", "text/plain"])
+def test_no_other_body_is_a_click(
+    people: People, visit: Visit, body: bytes, content_type: str
+) -> None:
+    """RFC 8058, 3.1: only the field of a mail program turns recaps off."""
+    assert visit(token(), data=body, content_type=content_type).status_code == 400
+    assert people.record("u1") is None
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["token={}", "token%3D{}", "token%3d{}&utm=1", "%3Ftoken={}", "token%253D{}", "utm=1&token={}"],
+)
+def test_a_rewritten_one_click_link_still_works(people: People, visit: Visit, query: str) -> None:
+    """Email gateways percent-encode parts of a link."""
+    opened = visit(None, "GET", query_string=query.format(token()))
+    assert opened.headers["Location"] == f"{SITE}/preferences#unsubscribe={token()}"
+    assert visit(None, query_string=query.format(token())).status_code == 200
+    assert people.record("u1")["emailPreferences"] == {"recap": False}
 
 
 def test_clicks_are_not_limited_and_guesses_are(visit: Visit) -> None:
