@@ -1,1 +1,1 @@
-"""Deliveries: the record, where and when its attempts go, and how it is queued again."""
+"""Deliveries: records, destinations, the times of attempts, and redelivery."""

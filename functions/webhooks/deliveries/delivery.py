@@ -1,13 +1,13 @@
-"""A delivery: one notification of one event to one URL (spec 2.5), and how an attempt changes it.
+"""Deliveries, each the notification of one URL about one event (spec 2.5), and their states.
 
 created ──▶ skipped                        the URL is unusable, or disabled
         └─▶ pending ──▶ success            2xx
-                    ├─▶ retrying ──▶ …     anything else, and an attempt is left
+                    ├─▶ retrying ──▶ …     any other result, and the schedule has another attempt
                     │            └─▶ failed
                     └─▶ skipped            the endpoint was removed, stopped or unsubscribed
 
-A delivery that has ended can be sent again: the redelivery begins at `pending`, with the same id
-and body. A round is one redelivery, counted from 1, or the delivery's first attempts, round 0.
+A delivery that has ended can be resent: the redelivery starts at `pending` with the same ID and
+body. A round is a series of attempts. Round 0 has the first attempts. Redeliveries count from 1.
 """
 
 import json
@@ -25,16 +25,16 @@ from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SLOW_QUEUE, ste
 from functions.webhooks.events import EventType, Payload
 
 KEPT_FOR: Final = timedelta(days=30)
-"""How long a delivery stays recorded; Firestore's TTL policy deletes it after `expireAt`."""
+"""Retention of a delivery. Firestore's TTL policy deletes the record after `expireAt`."""
 
 LOG_KEPT: Final = 40
-"""Attempts of a delivery that stay recorded, the last ones: ten rounds."""
+"""Number of a delivery's latest attempts that stay in its record: ten rounds."""
 
 SLOW_AFTER: Final = timedelta(seconds=1)
-"""A receiver that takes longer to answer is slow: its attempts have a queue of their own."""
+"""Response time from which a receiver is slow. Attempts at slow receivers have their own queue."""
 
 SETTINGS_KEPT: Final = timedelta(seconds=5)
-"""How long an attempt may rely on webhook settings that were read earlier (spec 3.4)."""
+"""Maximum age of the webhook settings that an attempt relies on (spec 3.4)."""
 
 ACKNOWLEDGING: Final = range(200, 300)
 """Statuses by which a receiver acknowledges a delivery (spec 4.3)."""
@@ -43,7 +43,7 @@ _NAMESPACE: Final = uuid.UUID("6f2b8a52-0c5d-5d7e-9a0e-6d1f4f0b7c11")
 
 
 class Outcome(StrEnum):
-    """Where a delivery stands (spec 3.4 and 7.3)."""
+    """Outcome of a delivery so far (spec 3.4 and 7.3)."""
 
     PENDING = "pending"
     RETRYING = "retrying"
@@ -59,11 +59,17 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One POST: the HTTP `status` of the answer, or the `error` that left no answer.
+    """One HTTP request to a receiver, with the `status` of the response or the `error`.
 
-    `at` is when the POST began, `milliseconds` how long it took. `round` is the delivery's at that
-    time. `answer` is the beginning of the body of an answer that was not 2xx; it decides nothing
-    (spec 4.3).
+    Attributes:
+        number: Number in its round, from 1.
+        at: Start of the request.
+        status: HTTP status of the response, or None without a response.
+        milliseconds: Duration of the request.
+        error: Why there was no response.
+        round: Round of the delivery at that time.
+        answer: Beginning of the body of a response that was not 2xx. Affects no decision (spec
+            4.3).
     """
 
     number: int
@@ -82,7 +88,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """Where a page of deliveries stopped: the last one, and the time by which they are sorted."""
+    """End of a page of deliveries: the last delivery and the time that sorts it."""
 
     at: datetime
     delivery_id: str
@@ -93,24 +99,24 @@ class Delivery:
     """The record of a delivery, `events/{event_id}/deliveries/{id}`.
 
     Attributes:
-        url: Where the attempts of this round go.
-        endpoint: Id of the endpoint, whose present URL a redelivery goes to.
+        url: URL of this round's attempts.
+        endpoint: ID of the endpoint. A redelivery goes to the endpoint's current URL.
         body: The JSON text that every attempt sends, byte for byte.
-        next_attempt_at: When the due attempt is to be made; None once the outcome is final.
-        ended_at: When the outcome became final.
+        next_attempt_at: Time of the due attempt. None once the outcome is final.
+        ended_at: Time at which the outcome became final.
         reason: Why the delivery was skipped.
-        round: How often the delivery was sent again.
-        url_round: The first round that went to `url`; earlier ones went to another URL.
-        url_attempt: The first attempt of that round that went to `url`.
-        settings_read_at: When the webhook settings were read for a redelivery; None in round 0,
-            whose settings were read at `created_at`.
-        attempts: Attempts of this round.
+        round: Number of redeliveries.
+        url_round: First round that went to `url`. Earlier rounds went to another URL.
+        url_attempt: First attempt of that round that went to `url`.
+        settings_read_at: Time at which a redelivery read the webhook settings. None in round 0,
+            which read them at `created_at`.
+        attempts: Number of attempts in this round.
         log: Attempts of all rounds.
-        test: Whether an organizer sent the delivery to try a URL.
-        begun: How often the due attempt was recorded as started, after its task had failed.
-        written_at: When Firestore took the write that the delivery tells of; None for a test.
+        test: Whether an organizer sent the delivery to test a URL.
+        begun: How often the due attempt was recorded as started after its task had failed.
+        written_at: Time of the Firestore write that caused the delivery. None for a test.
         slow: Whether the due attempt belongs on the slow queue.
-        version: Version of the record as it was read, which a save must still find.
+        version: Version of the record when it was read. A save fails if the version has changed.
     """
 
     id: str
@@ -137,7 +143,7 @@ class Delivery:
     version: Version | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse a due attempt that the schedule has not."""
+        """Raise IndexError if the due attempt is not in the retry schedule."""
         if self.next_attempt_at:
             step(self.due_attempt)
 
@@ -156,12 +162,22 @@ class Delivery:
         test: bool = False,
         written_at: datetime | None = None,
     ) -> Self:
-        """A new delivery, due at once.
+        """Create a delivery that is due immediately.
 
-        The delivery is skipped if `url` is unusable or `disabled` gives a reason.
+        The delivery is skipped if `url` is unusable or `disabled` gives a reason. Its ID is derived
+        from `cause`, event type and URL.
 
-        `cause` names the write, the milestone or the guest, with the same name at every run: cause,
-        event type and URL make the delivery's id.
+        Args:
+            cause: Name of the write, milestone or guest. Must be the same each time a trigger runs.
+            event_id: ID of the event.
+            event_type: Type of the webhook message.
+            url: URL of the endpoint.
+            endpoint: ID of the endpoint.
+            data: Payload of the body.
+            now: Current time.
+            disabled: Why the endpoint is disabled, or None.
+            test: Whether an organizer tests the URL.
+            written_at: Time of the Firestore write that is the cause.
         """
         delivery_id = str(uuid.uuid5(_NAMESPACE, f"{cause}\n{event_type}\n{url}"))
         try:
@@ -194,17 +210,17 @@ class Delivery:
 
     @property
     def host(self) -> str | None:
-        """For a log line; see `host_of`."""
+        """Host of the URL for log lines (see `host_of`)."""
         return host_of(self.url)
 
     @property
     def end(self) -> Cursor:
-        """The cursor behind the delivery, in a page of ended deliveries."""
+        """Cursor that continues a page of ended deliveries after this delivery."""
         return Cursor(self.ended_at or self.created_at, self.id)
 
     @property
     def is_untried(self) -> bool:
-        """Whether no attempt was made yet."""
+        """Whether the delivery has had no attempt yet."""
         return self.outcome is Outcome.PENDING and self.attempts == 0
 
     @property
@@ -219,20 +235,19 @@ class Delivery:
         return tuple(made for made in self.log if (made.round, made.number) >= first)
 
     def needs_settings(self, now: datetime) -> bool:
-        """Return whether the settings have to be read before the due attempt is made `now`.
+        """Return whether the due attempt must read the webhook settings first.
 
-        They are read before every retry, and before a first attempt that is late.
+        Every retry reads the settings, and so does a first attempt that is late.
         """
         read_at = self.settings_read_at or (None if self.round else self.created_at)
         return self.attempts > 0 or read_at is None or now - read_at > SETTINGS_KEPT
 
     def is_news(self, attempt: Attempt, url: str) -> bool:
-        """Whether `attempt` at `url` changes the record although it is not the one recorded there.
+        """Return whether `attempt` at `url` overrides the result that is recorded in its place.
 
-        Only the first acknowledgement does: the receiver has the message, even if another attempt
-        failed, the last of the schedule included. An acknowledgement of an earlier round counts as
-        well, unless that round went to another URL, or the delivery had been acknowledged before
-        that round began.
+        Only the first acknowledgement does, because the receiver has the message even if another
+        attempt failed. An acknowledgement of an earlier round counts unless that round went to
+        another URL, or the receiver had acknowledged the delivery before that round began.
         """
         return (
             attempt.acknowledged
@@ -244,23 +259,26 @@ class Delivery:
 
     @property
     def due_since(self) -> datetime:
-        """When the due attempt begins to lag: the very first at the write, others when due."""
+        """Time from which the lag of the due attempt counts.
+
+        The write for the first attempt of a delivery that is due immediately, else the due time.
+        """
         due = self.next_attempt_at or self.created_at
         if self.written_at and not self.attempts and due <= self.created_at:
             return self.written_at
         return due
 
     def due_after(self, moment: datetime) -> Self:
-        """The record where the due attempt waits until that `moment`, if it was due earlier."""
+        """Return the record with the due attempt postponed to `moment`, unless it is due later."""
         if self.next_attempt_at is None or self.next_attempt_at >= moment:
             return self
         return replace(self, next_attempt_at=moment)
 
     def after(self, attempt: Attempt) -> Self:
-        """The record once `attempt` has been made (the table of spec 3.4).
+        """Return the record after `attempt` (the table of spec 3.4).
 
-        An attempt that two tasks have made at once is one attempt: its last result replaces the
-        earlier one, so that a round never has more attempts than the schedule.
+        If two tasks run the same attempt concurrently, its last result replaces the earlier result.
+        A round never has more attempts than the schedule.
         """
         took = timedelta(milliseconds=attempt.milliseconds)
         ended = attempt.at + took
@@ -281,7 +299,7 @@ class Delivery:
         )
 
     def skipped(self, reason: str, now: datetime) -> Self:
-        """Return the record once the organizer has stopped the endpoint; its log stays."""
+        """Return the record as skipped for `reason`. The log of attempts stays."""
         return replace(
             self,
             outcome=Outcome.SKIPPED,
@@ -293,7 +311,7 @@ class Delivery:
         )
 
     def moved_to(self, url: str) -> Self:
-        """Return the record once the due attempt and later ones go to another URL."""
+        """Return the record with another `url` for the due attempt and later attempts."""
         return replace(self, url=url, url_round=self.round, url_attempt=self.due_attempt)
 
     def redelivered(
@@ -304,13 +322,17 @@ class Delivery:
         endpoint: str | None = None,
         settings_read_at: datetime | None = None,
     ) -> Self:
-        """The record once the delivery is sent again: four fresh attempts, the first one `due`.
+        """Return the record at the start of a redelivery: four new attempts, the first at `due`.
 
-        They go to the present `url` of the `endpoint`; to those of the last round if left out.
+        Args:
+            due: Time of the first attempt.
+            url: Current URL of the endpoint. By default the URL of the last round.
+            endpoint: ID of the endpoint. By default the endpoint of the last round.
+            settings_read_at: Time at which the webhook settings were read.
 
         Raises:
-            ValueError: an attempt is still due.
-            UnusableUrlError: no attempt can be made.
+            ValueError: An attempt is still due.
+            UnusableUrlError: The URL is unusable.
         """
         if self.outcome.is_open:
             raise ValueError("the delivery has not ended")
@@ -336,9 +358,9 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class AttemptRequest:
-    """The attempt that a task asks for, by delivery, round and number.
+    """The attempt that a task requests, by delivery, round and number.
 
-    `slow` tells that the task is on the slow queue. `dispatched_before` counts the earlier
+    `slow` is true if the task is on the slow queue. `dispatched_before` is the number of earlier
     dispatches of the task, which all failed.
     """
 
@@ -351,13 +373,13 @@ class AttemptRequest:
 
     @classmethod
     def read(cls, data: Any, *, dispatched_before: int = 0) -> Self:
-        """Read the body of a task.
+        """Parse the body of a task.
 
         Raises:
-            MalformedTaskError: `attempt_task` made no such body.
+            MalformedTaskError: The body is malformed.
         """
-        given = {"round": 0, "slow": 0, **data} if isinstance(data, Mapping) else {}
-        match given:
+        fields = {"round": 0, "slow": 0, **data} if isinstance(data, Mapping) else {}
+        match fields:
             case {
                 "eventId": str(event),
                 "deliveryId": str(delivery),
@@ -366,19 +388,19 @@ class AttemptRequest:
                 "slow": slow,
             }:
                 return cls(event, delivery, attempt, in_round, bool(slow), dispatched_before)
-        raise MalformedTaskError("an attempt's task needs eventId, deliveryId and attempt")
+        raise MalformedTaskError("The task of an attempt needs eventId, deliveryId and attempt.")
 
 
 def attempt_task(delivery: Delivery, *, suffix: str = "") -> Task:
-    """The task for the due attempt of `delivery`: its queue, name and time are recorded.
+    """Return the task of the due attempt of `delivery`.
 
-    The task has the same name each time it is made, so that Cloud Tasks keeps one. On the slow
-    queue the due time is in the name, as a delivery may have to wait there more than once. Each
-    round has its own names, because a name stays taken for a day. `suffix` makes another name, for
-    a task that was queued and got lost.
+    The name is always the same for the same attempt, so Cloud Tasks keeps only one task. Cloud
+    Tasks reserves a name for a day. Therefore the name contains the round, the due time on the slow
+    queue (where a delivery may wait more than once), and `suffix` for a task that replaces a lost
+    task.
     """
     if delivery.next_attempt_at is None:
-        raise ValueError("the delivery has no attempt that is due")
+        raise ValueError("the delivery has no due attempt")
     data: dict[str, str | int] = {
         "eventId": delivery.event_id,
         "deliveryId": delivery.id,
@@ -401,17 +423,17 @@ def attempt_task(delivery: Delivery, *, suffix: str = "") -> Task:
 
 
 FOREVER: Final = datetime.max.replace(tzinfo=UTC)
-"""The end of a selection that has none."""
+"""End of a selection without an end."""
 
 UNDELIVERED: Final = (Outcome.FAILED, Outcome.SKIPPED)
-"""Outcomes of deliveries that the receiver did not get."""
+"""Outcomes of deliveries that did not reach the receiver."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndedWithin:
     """Deliveries that ended in `[since, until]` with one of `outcomes`.
 
-    `endpoints` (names of one endpoint), `event_type` and `tests_only` narrow the selection.
+    `endpoints` (the names of one endpoint), `event_type` and `tests_only` narrow the selection.
     """
 
     since: datetime

@@ -28,32 +28,32 @@ from functions.webhooks.events import EventType, Milestone
 from functions.webhooks.webhook_settings import key
 
 NEWEST_AT_MOST: Final = 50
-"""Deliveries in one page of the newest deliveries."""
+"""Maximum number of deliveries in one page of the newest deliveries."""
 
 _LAST_AT_MOST: Final = 10
-"""Records that are tried for the last delivery, where the later records cannot be read."""
+"""Maximum number of records to try for the last delivery, if the latest records are invalid."""
 
 _OPTIONAL: Final = ("reason", "round", "begun", "slow")
-"""Changing fields that a record leaves out while they are empty, zero or false."""
+"""Changing fields that a record omits while they are empty, zero or false."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryStore:
-    """Reads and writes deliveries; every method but `overdue` is one call.
+    """Store of the deliveries. Every method except `overdue` is one call to Firestore.
 
-    A record that cannot be read is passed over (`readable`); `load` raises what is wrong with it.
-    `AlreadyRecordedError` where a new record exists; `ChangedMeanwhileError` where a record is not
-    in the delivery's version any more.
+    Queries skip invalid records (see `readable`), and `load` raises their error. Creating a record
+    that exists raises `AlreadyRecordedError`. Saving a record whose version has changed raises
+    `ChangedMeanwhileError`.
     """
 
     documents: Documents
     sweep_page: int = 300
-    """How many overdue deliveries one call reads."""
+    """Number of overdue deliveries that one call reads."""
 
     def create(
         self, event_id: str, deliveries: Iterable[Delivery], milestones: Iterable[Milestone] = ()
     ) -> None:
-        """Record all deliveries and milestones in one commit, or none."""
+        """Record all deliveries and milestones in one atomic commit."""
         self.documents.commit(
             *(Create(_path(event_id, delivery.id), _document(delivery)) for delivery in deliveries),
             *(
@@ -66,26 +66,26 @@ class DeliveryStore:
         )
 
     def find(self, event_id: str, delivery_ids: Iterable[str]) -> Mapping[str, Delivery | None]:
-        """The recorded deliveries, by id; None for a record that cannot be read."""
+        """Return the recorded deliveries by ID, with None for invalid records."""
         paths = [_path(event_id, delivery_id) for delivery_id in delivery_ids]
         found = filter(None, self.documents.get_all(paths))
         return {document.id: read_or_none(document, read_delivery) for document in found}
 
     def load(self, event_id: str, delivery_id: str) -> Delivery | None:
-        """The delivery as it is now, or None."""
+        """Return the current record of the delivery, or None if it does not exist."""
         found = self.documents.get(_path(event_id, delivery_id))
         return read_delivery(found) if found else None
 
     def save(self, delivery: Delivery) -> None:
-        """Write what an attempt has changed."""
+        """Write the result of an attempt."""
         self._update(delivery, {})
 
     def move(self, delivery: Delivery) -> None:
-        """Write the URL to which the due attempt goes."""
+        """Write the new URL of the due attempt."""
         self._update(delivery, _target(delivery))
 
     def restart(self, delivery: Delivery) -> None:
-        """Write a redelivery; the record is kept as long as a new delivery."""
+        """Write a redelivery and extend the record's retention to that of a new delivery."""
         first_due = delivery.next_attempt_at or delivery.created_at
         self._update(delivery, _target(delivery) | {"expireAt": first_due + KEPT_FOR})
 
@@ -97,13 +97,13 @@ class DeliveryStore:
     def ended(
         self, event_id: str, selected: EndedWithin, after: Cursor | None, limit: int
     ) -> Sequence[Delivery]:
-        """One page of the `selected` deliveries, earliest end first."""
+        """Return a page of the `selected` deliveries, sorted by their end."""
         cursor = (after.at, _path(event_id, after.delivery_id)) if after else ()
         page = replace(_ended_within(event_id, selected), after=cursor, limit=limit)
         return list(islice(readable(self.documents.find_all(page), read_delivery), limit))
 
     def count_ended(self, event_id: str, selected: EndedWithin) -> int:
-        """How many deliveries are `selected`; no delivery is read."""
+        """Count the `selected` deliveries without reading them."""
         return self.documents.count(_ended_within(event_id, selected))
 
     def newest(
@@ -114,10 +114,18 @@ class DeliveryStore:
         event_type: EventType | None,
         after: Cursor | None,
     ) -> Iterator[tuple[Cursor, Delivery | None]]:
-        """Deliveries to an endpoint with these names, newest first, `NEWEST_AT_MOST`.
+        """Stream at most `NEWEST_AT_MOST` deliveries to an endpoint, newest first.
 
-        Each with the cursor behind it; None where the record cannot be read.
-        `outcome` and `event_type` narrow the selection. A caller that stops reads no more.
+        Args:
+            event_id: ID of the event.
+            endpoints: Names of the endpoint.
+            outcome: Select only deliveries with this outcome.
+            event_type: Select only deliveries of this type.
+            after: Cursor after which the page starts.
+
+        Yields:
+            The cursor that continues after a delivery, and the delivery, or None if its record is
+            invalid.
         """
         page = Query(
             collection=_deliveries(event_id),
@@ -134,7 +142,7 @@ class DeliveryStore:
             yield cursor, read_or_none(found, read_delivery)
 
     def last(self, event_id: str, endpoint: str, outcome: Outcome) -> Delivery | None:
-        """The delivery to the endpoint that ended last with that `outcome`, or None."""
+        """Return the delivery to the endpoint that last ended with `outcome`, or None."""
         ended = Query(
             collection=_deliveries(event_id),
             where=_equal(endpoint=endpoint, outcome=outcome),
@@ -145,9 +153,9 @@ class DeliveryStore:
         return next(readable(found, read_delivery), None)
 
     def overdue(self, before: datetime) -> Iterator[Delivery]:
-        """Every delivery of every event whose next attempt was due `before` that moment.
+        """Yield every delivery whose next attempt was due before a time, of all events.
 
-        Read by the page, one call each.
+        Each page of deliveries is one call.
         """
         overdue = Query(
             collection="deliveries",
@@ -174,7 +182,7 @@ def _ended_within(event_id: str, selected: EndedWithin) -> Query:
 
 
 def _equal(**fields: Any) -> list[Condition]:
-    """Conditions for all fields but None."""
+    """Return a condition for each field that is not None."""
     return [(name, "==", value) for name, value in fields.items() if value is not None]
 
 
@@ -187,7 +195,7 @@ def _path(event_id: str, delivery_id: str) -> str:
 
 
 def _target(delivery: Delivery) -> dict[str, Any]:
-    """The fields that change with the endpoint's URL and with redeliveries, not with attempts."""
+    """Return the fields that change with the endpoint's URL and redeliveries, not with attempts."""
     fields: dict[str, Any] = {"url": delivery.url, "endpoint": delivery.endpoint}
     if delivery.url_round:
         fields["urlRound"] = delivery.url_round
@@ -199,7 +207,7 @@ def _target(delivery: Delivery) -> dict[str, Any]:
 
 
 def _changing(delivery: Delivery) -> dict[str, Any]:
-    """The fields that attempts and redeliveries change."""
+    """Return the fields that attempts and redeliveries change."""
     optional = {name: getattr(delivery, name) for name in _OPTIONAL}
     return {
         "outcome": delivery.outcome,
@@ -235,10 +243,10 @@ def _document(delivery: Delivery) -> dict[str, Any]:
 
 
 def read_delivery(document: Document) -> Delivery:
-    """The delivery in a document.
+    """Parse the record of a delivery.
 
     Raises:
-        Exception: a field is missing or wrong, as in the records of a later release.
+        Exception: A field is missing or invalid, for example in the record of a later release.
     """
     *_, event_id, _, delivery_id = document.path.split("/")
     fields = document.fields

@@ -1,6 +1,6 @@
-"""Where a webhook may go: the check of a configured URL before anything is sent (spec 3.4, 7.3).
+"""Validation of webhook URLs, ports and addresses before a request (spec 3.4, 7.3).
 
-Nothing is sent to the `BAD_PORTS`, and only to public addresses.
+Requests go only to public addresses, and never to `BAD_PORTS`.
 """
 
 import functools
@@ -17,9 +17,9 @@ import idna
 from functions.firestore.model import TEXT_BYTES
 
 _HTTPS_PORT: Final = 443
-# urlsplit drops some of these silently and so would check another URL than the one configured.
+# urlsplit silently drops some of these characters, so it would check a different URL.
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x20\x7f-\xa0]")
-_HOST_LENGTH: Final = 253  # of a name in DNS (RFC 1035, 2.3.4), as text
+_HOST_LENGTH: Final = 253  # maximum length of a DNS name as text (RFC 1035, 2.3.4)
 _LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\Z")
 _ASCII: Final = "".join(map(chr, range(0x21, 0x7F)))
 
@@ -30,26 +30,26 @@ _NAME_CHARACTERS: Final = 60
 
 
 class UnusableUrlError(ValueError):
-    """A configured URL that no delivery can go to; the message is the reason, for people."""
+    """The URL cannot receive deliveries. The message gives organizers the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class EndpointUrl:
-    """An HTTPS URL, taken apart: `host` as it goes into DNS and TLS, `path` with its query."""
+    """A parsed HTTPS URL: `host` in the form for DNS and TLS, and `path` with the query."""
 
     host: str
     port: int
     path: str
     authorization: str | None = field(default=None, repr=False)
-    """The `Authorization` header of its user name and password."""
+    """The `Authorization` header for the user name and password in the URL."""
 
     @classmethod
     @functools.lru_cache(_URLS_KEPT)
     def parse(cls, url: str) -> Self:
-        """Take `url` apart; a fragment is left out.
+        """Parse `url` without its fragment.
 
         Raises:
-            UnusableUrlError: it is empty, too long, unparseable or not `https`.
+            UnusableUrlError: The URL is empty, too long, malformed or not `https`.
         """
         if not url:
             raise UnusableUrlError("the URL is empty")
@@ -84,7 +84,7 @@ class EndpointUrl:
 
 
 def _basic(user_info: str) -> str | None:
-    """Basic authentication (RFC 7617) with the user name and password of a URL."""
+    """Return the Basic authentication (RFC 7617) for the user name and password of a URL."""
     if not user_info.strip(":"):
         return None
     user, _, password = user_info.partition(":")
@@ -96,18 +96,18 @@ def _ascii(host: str) -> str:
     if ":" in host:  # an IPv6 literal, which urlsplit has checked
         return host
     try:
-        # The codec of Python has the names of 2003, where "straße" is another's "strasse".
+        # Python's codec is IDNA 2003, which maps "straße" to "strasse", another owner's name.
         name = host if host.isascii() else idna.encode(host, uts46=True).decode()
     except UnicodeError:  # idna.IDNAError among them
         raise UnusableUrlError("the URL's host name is not valid") from None
     bare = name.removesuffix(".")
     if len(bare) > _HOST_LENGTH or not all(_LABEL.match(label) for label in bare.split(".")):
         raise UnusableUrlError("the URL's host name is not valid")
-    return bare  # with or without the dot, it is one host
+    return bare  # the same host with or without the dot
 
 
 def host_of(url: str) -> str | None:
-    """Host of `url` for a log line, None where it has none; never the path: it may hold a key."""
+    """Return the host of `url` for log lines, or None. The path is omitted: it may hold a key."""
     try:
         return EndpointUrl.parse(url).host
     except UnusableUrlError:
@@ -115,22 +115,22 @@ def host_of(url: str) -> str | None:
 
 
 def name_of(url: str) -> str:
-    """The name of `url` for people who may not read its keys: its host and four characters.
+    """Return a name for `url` without its secrets: the host and four characters of a hash.
 
-    The console gives the same names (`console/src/domain/endpoint.ts`), so that an admin finds the
-    URL there. 16 bits of a hash tell the URLs of one event apart, and confirm no guess of a key.
+    The console shows the same names (`console/src/domain/endpoint.ts`), so an admin can find the
+    URL there. 16 bits of a hash distinguish the URLs of one event and cannot confirm a guessed key.
     """
     readable = _UNREADABLE.sub("", (host_of(url) or "").lower())[:_NAME_CHARACTERS]
     digest = hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()
     return f"{readable or 'url'}~{digest[:4]}"
 
 
-# Nothing else of IPv6 is given out (RFC 4291, 2.4): not the addresses that carry another one for a
-# translator, not the local ones, and not what some later standard may use for something else.
+# The only range of IPv6 for public unicast addresses (RFC 4291, 2.4). Excludes translated
+# addresses, local addresses, and ranges that a later standard may assign.
 _IPV6_UNICAST: Final = IPv6Network("2000::/3")
 
-# `is_global` of CPython follows a registry of some years ago, and has no opinion on addresses that
-# carry another one inside them; a translator would turn those into private ones.
+# CPython's `is_global` follows an old registry and accepts addresses that embed an IPv4 address,
+# which a translator could turn into a private address.
 # https://www.iana.org/assignments/iana-ipv4-special-registry
 # https://www.iana.org/assignments/iana-ipv6-special-registry
 _DENIED: Final[tuple[IPv4Network | IPv6Network, ...]] = tuple(
@@ -144,7 +144,7 @@ _DENIED: Final[tuple[IPv4Network | IPv6Network, ...]] = tuple(
         "240.0.0.0/4",  # reserved, and broadcast (RFC 1112)
         "2001::/23",  # protocol assignments: Teredo, benchmarking, ORCHID (RFC 2928)
         "2001:db8::/32",  # documentation (RFC 3849)
-        "2002::/16",  # 6to4, carries an IPv4 address (RFC 3056)
+        "2002::/16",  # 6to4, embeds an IPv4 address (RFC 3056)
         "3fff::/20",  # documentation (RFC 9637)
     )
 )
@@ -159,14 +159,14 @@ BAD_PORTS: Final = frozenset(
         *(6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080),
     )
 )
-"""Ports that browsers refuse, such as that of mail."""
+"""Ports that browsers block, for example the port of SMTP."""
 
 _ADDRESSES_KEPT: Final = 10_000
 
 
 @functools.lru_cache(_ADDRESSES_KEPT)
 def is_public(address: str) -> bool:
-    """Whether `address`, in text as the resolver gives it, is one of the public internet."""
+    """Return whether `address`, as text from the resolver, is a public internet address."""
     ip = _unmapped(address)
     return (
         ip.is_global
@@ -177,11 +177,11 @@ def is_public(address: str) -> bool:
 
 
 def is_loopback(address: str) -> bool:
-    """Whether `address` is this machine itself."""
+    """Return whether `address` is a loopback address."""
     return _unmapped(address).is_loopback
 
 
 def _unmapped(address: str) -> IPv4Address | IPv6Address:
-    # A scope ("fe80::1%eth0") is the resolver's addition and says nothing on the address.
+    # The resolver may append a scope ("fe80::1%eth0"), which is not part of the address.
     ip = ip_address(address.partition("%")[0])
     return (ip.version == 6 and ip.ipv4_mapped) or ip  # noqa: PLR2004 - the IP version

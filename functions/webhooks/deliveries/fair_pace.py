@@ -1,24 +1,26 @@
-"""When deliveries are due, so that a busy tenant waits for itself and for no other (design 2).
+"""Fair queueing of deliveries: a busy tenant delays only its own deliveries (design 2).
 
-A queue starts its tasks in the order in which they are due. `Pace` computes when a two-level fair
-queue (tenants, then events) would dispatch a delivery; it holds no deliveries. The queue serves a
-number of deliveries a second, evenly from all tenants that have deliveries waiting, and what a
-tenant gets evenly from its events. A tenant that asks for less than an even part never waits; nor
-does such an event of a tenant, but for the first deliveries of the tenant's other events.
+Cloud Tasks starts tasks in the order of their due times. `Pace` computes when a two-level fair
+queue (tenants, their events) would dispatch a delivery. It holds no deliveries. The queue serves a
+fixed number of deliveries per second and divides them evenly among the tenants with a backlog, and
+each tenant's part evenly among its events. A tenant that needs less than an even part never waits.
+An event that needs less than an even part of its tenant's share waits only for the first deliveries
+of the tenant's other events.
 
-Ten deliveries that come at one moment, at a pace of four a second (a burst is one delivery):
+For example, ten deliveries that arrive at the same time, at four per second (a burst is one
+delivery):
 
 delivery  event    due after  why
-1         a1 of A     0.00 s  nothing waits
-2 to 5    a1 of A     0.25 s, 0.50 s, 0.75 s, 1.00 s: tenant A alone has the pace
+1         a1 of A     0.00 s  no backlog
+2 to 5    a1 of A     0.25 s, 0.50 s, 0.75 s, 1.00 s: only tenant A has a backlog
 6         a2 of A     0.25 s  the first delivery of another event passes the backlog of a1
 7         b1 of B     0.00 s  the first delivery of another tenant passes the backlog of A
-8         b1 of B     0.50 s  tenants A and B have half of the pace each
-9         a1 of A     5.50 s  a1 has half of A's half, behind its own five
-10        b1 of B     1.00 s  B waits for its own deliveries alone
+8         b1 of B     0.50 s  tenants A and B share the pace
+9         a1 of A     5.50 s  a1 has half of A's half, and five deliveries are before it
+10        b1 of B     1.00 s  B waits only for its own deliveries
 
-An event's deliveries are due in the order in which they come: the queue may serve a delivery before
-an earlier one, as other tenants have nothing waiting any more.
+The deliveries of one event are always due in the order in which they arrive, even when a later
+delivery could be served earlier because other tenants have no backlog.
 """
 
 import heapq
@@ -32,29 +34,28 @@ from functions.firestore.model import Documents, text
 from functions.ports import Clock
 
 BURST_SECONDS: Final = 0.25
-"""Seconds of the pace that a tenant may have due at once: of 80 a second, one photo at 20 URLs."""
+"""Seconds of the pace in one burst of a tenant. At 80 per second: one photo at 20 URLs."""
 
 BURSTS_AT_ONCE: Final = 2
-"""Bursts that all tenants together may have due at once, so that no crowd of them fills a queue.
-Used-up bursts come back at the pace."""
+"""Bursts that all tenants together may use at once, so that many tenants cannot fill a queue.
+Used bursts refill at the pace."""
 
 SLOW_AT_ONCE: Final = 300
-"""Attempts that one instance of the slow queue's function makes at once, five seconds each."""
+"""Concurrent attempts in one instance of the slow queue's function, five seconds each."""
 
 _SLOW_SECONDS: Final = 5.0
-"""How long such an attempt takes at most: until the sender gives up."""
+"""Maximum duration of such an attempt: the sender's timeout."""
 
 _REMEMBERED: Final = 1000
-"""Events that are remembered before events with nothing due any more are forgotten."""
+"""Number of remembered events above which events without due deliveries are removed."""
 
 
 def slow_attempts_a_second(delivery_instances: int, threads: int) -> float:
-    """Attempts at slow receivers that one worker process makes due in a second.
+    """Return the attempts at slow receivers that one worker process may schedule per second.
 
-    All worker processes together make due what the function of the slow queue can attempt, and no
-    more: receivers may turn silent at any attempt, so each process finds its own. First attempts
-    have `delivery_instances` processes, each of the three retries and the slow queue itself half as
-    many (main.py), which have `threads` each.
+    All worker processes together schedule as many attempts as the function of the slow queue can
+    run. First attempts have `delivery_instances` processes. Each of the three retries and the slow
+    queue has half as many (main.py). Each process has `threads` threads.
     """
     halves = max(1, delivery_instances // 2)
     processes = max(1, delivery_instances) + 4 * halves
@@ -62,18 +63,18 @@ def slow_attempts_a_second(delivery_instances: int, threads: int) -> float:
 
 
 _TENANT_KEPT_SECONDS: Final = 3600.0
-"""How long a process remembers the tenant of an event, or that there is no event of an id."""
+"""How long a process remembers the tenant of an event, or that an event does not exist."""
 
 
 class Tenants:
-    """The tenant of each event, which never changes, looked up once for all threads."""
+    """Cache of the tenant of each event, which never changes. Shared by all threads."""
 
     def __init__(self, documents: Documents, clock: Clock) -> None:
         self._documents = documents
         self._kept: Recent[str, str] = Recent(clock, seconds=_TENANT_KEPT_SECONDS)
 
     def of(self, event_id: str) -> str:
-        """The tenant of the event; empty where there is no event (any more)."""
+        """Return the tenant of the event, or "" if the event does not exist."""
         kept = self._kept.get(event_id)
         if kept is None:
             event = self._documents.get(f"events/{event_id}")
@@ -83,21 +84,20 @@ class Tenants:
 
 
 class _FairQueue:
-    """Serves all keys that have deliveries waiting, one of each in a round.
+    """Fair queue by virtual time: each round serves one delivery of every waiting key.
 
-    Fair queueing by virtual time: `rounds` counts those that were served.
-    https://doi.org/10.1145/75247.75248
+    `rounds` is the number of rounds served so far. See https://doi.org/10.1145/75247.75248.
     """
 
     def __init__(self) -> None:
         self.rounds = 0.0
         # The round after the last delivery of each waiting key.
         self.waiting: dict[str, float] = {}
-        # A heap with one entry for each waiting key, seldom behind the key's end.
+        # A heap with one entry for each waiting key. An entry may be older than the key's end.
         self._ends: list[tuple[float, str]] = []
 
     def add(self, key: str) -> float:
-        """Add a delivery; the rounds until it is served."""
+        """Add a delivery of `key` and return the number of rounds until it is served."""
         begins = self.waiting.get(key)
         if begins is None:
             begins = self.rounds
@@ -106,12 +106,12 @@ class _FairQueue:
         return begins - self.rounds
 
     def take_back(self, key: str) -> None:
-        """Take the last delivery of a key back."""
+        """Remove the last delivery of `key`."""
         if key in self.waiting:
             self.waiting[key] = max(self.waiting[key] - 1, self.rounds)
 
     def advance(self, deliveries: float) -> list[str]:
-        """Serve so many; the keys of which none is left."""
+        """Serve that many deliveries and return the keys that have no more deliveries."""
         ended = []
         while self._ends:
             entry, key = self._ends[0]
@@ -133,14 +133,14 @@ class _FairQueue:
 
 @dataclass(slots=True)
 class _Tenant:
-    """A tenant whose deliveries wait in the fair queue that is computed.
+    """A tenant with a backlog in the simulated fair queue.
 
     Attributes:
-        seen: Deliveries that the tenant had been served when its events were served last.
-        firsts: First deliveries of events that were due at once, ahead of their turn, and whose
-            turn has not come yet.
-        ahead: The part of a burst that is used, in deliveries: all are due so much earlier.
-        events: The deliveries of each event that wait.
+        seen: Number of the tenant's served deliveries when its events were last served.
+        firsts: Number of first deliveries of events that were due before their turn and whose turn
+            has not come yet.
+        ahead: Used part of a burst, in deliveries. All deliveries are due earlier by that part.
+        events: Fair queue of the tenant's events.
     """
 
     seen: float
@@ -149,7 +149,7 @@ class _Tenant:
     events: _FairQueue = field(default_factory=_FairQueue)
 
     def add(self, event_id: str, served: float) -> float:
-        """Add a delivery of an event; the deliveries of the tenant that are due before it."""
+        """Add a delivery of an event and return how many of the tenant's deliveries precede it."""
         self.events.advance(served - self.seen)
         self.firsts = max(self.firsts - (served - self.seen), 0.0)
         self.seen = served
@@ -161,10 +161,10 @@ class _Tenant:
 
 
 class Pace:
-    """Gives each delivery its wait; one instance serves all threads of a process."""
+    """Computes the delay of each delivery. Shared by all threads of a process."""
 
     def __init__(self, a_second: float, clock: Clock, tenants: Tenants) -> None:
-        """Make `a_second` deliveries due in a second while some are waiting."""
+        """Schedule `a_second` deliveries per second while there is a backlog."""
         self._a_second = a_second
         self._burst = max(1, int(a_second * BURST_SECONDS))
         self._burst_left = float(BURSTS_AT_ONCE * self._burst)
@@ -179,7 +179,7 @@ class Pace:
         self._lock = threading.Lock()
 
     def wait(self, event_id: str, at_least: timedelta = timedelta(0)) -> timedelta:
-        """How long the next delivery of the event waits for those before it, or `at_least`."""
+        """Count one more delivery of the event and return its delay, at least `at_least`."""
         tenant_id = self._tenants_of_events.of(event_id)
         with self._lock:
             self._serve()
@@ -202,7 +202,7 @@ class Pace:
             return timedelta(seconds=seconds)
 
     def take_back(self, event_id: str) -> None:
-        """Count the last delivery of the event no more: it was recorded before."""
+        """Undo the last `wait` for the event, because its delivery already existed."""
         tenant_id = self._tenants_of_events.of(event_id)
         with self._lock:
             if event_id in self._last_due:
@@ -217,7 +217,7 @@ class Pace:
         return len(self._queue.waiting) / self._a_second
 
     def _serve(self) -> None:
-        """Serve what waits for the time since the last call."""
+        """Serve the deliveries of the time since the last call."""
         now = self._clock.monotonic()
         seconds, self._served_until = now - self._served_until, now
         self._burst_left += seconds * self._a_second

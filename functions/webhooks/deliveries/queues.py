@@ -1,12 +1,12 @@
 """The retry schedule (spec 3.4 and 8): four attempts, each on a queue of its own.
 
-attempt  queue                  waits after the attempt before   adds up to
+attempt  queue                  delay after the last attempt     total delay
       1  deliverWebhook          0 s                               0 s
       2  retryWebhookAfter1s     1 s                               1 s
       3  retryWebhookAfter5s     5 s                               6 s
       4  retryWebhookAfter30s   30 s                              36 s
 
-Attempts at slow receivers have the same waits, on the slow queue.
+Attempts at slow receivers have the same delays, on the slow queue.
 """
 
 from dataclasses import dataclass
@@ -16,16 +16,16 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class RetryStep:
-    """One attempt: the queue (and function) that makes it, and the wait before it."""
+    """One attempt of the schedule: the name of its queue and function, and the delay before it."""
 
     queue: str
     delay: timedelta
 
     @property
     def backoff_seconds(self) -> int:
-        """Backoff of the step's queue, in seconds: what a task sent back early waits.
+        """Backoff of the step's queue in seconds, for a task that came too early.
 
-        The first step has no wait of its own; a second keeps a crash from spinning.
+        At least one second, so that a crashing first attempt does not loop.
         """
         return max(1, int(self.delay.total_seconds()))
 
@@ -39,16 +39,16 @@ RETRY_SCHEDULE: Final = (
 
 
 SLOW_QUEUE: Final = "deliverWebhookSlow"
-"""The queue of all attempts, first ones and retries, at receivers that have just been slow."""
+"""The queue of all attempts, first attempts and retries, at receivers that were slow recently."""
 
 
 TASK_TRIED_FOR: Final = timedelta(hours=1)
-"""How long a queue tries a task that fails, by a fault of ours, before it gives the task up."""
+"""How long a queue retries a task that fails because of an internal error."""
 
 SWEEP_PERIOD: Final = timedelta(minutes=5)
 """How often the sweep looks for deliveries whose task was lost."""
 
 
 def step(attempt: int) -> RetryStep:
-    """The step of `attempt`, counted from 1."""
+    """Return the step of `attempt`, counted from 1."""
     return RETRY_SCHEDULE[attempt - 1]

@@ -1,13 +1,13 @@
-"""Which receivers answer fast, as far as this instance knows (design 2).
+"""Response speed of receivers, as observed by this instance (design 2).
 
-A fast receiver keeps one of the instance's threads for some milliseconds, a slow one up to five
-seconds. So an attempt goes to the slow queue where it could hold up attempts at fast receivers:
+An attempt at a fast receiver occupies a thread for milliseconds, an attempt at a slow receiver for
+up to five seconds. An attempt that could delay attempts at fast receivers goes to the slow queue:
 
-receiver      an attempt at it goes to the slow queue
-any           while another attempt at it is under way for longer than SLOW_AFTER
-not known     while its event has UNPROVEN_OF_AN_EVENT such attempts under way,
+receiver      an attempt goes to the slow queue
+any           while another attempt at the receiver has been running for longer than SLOW_AFTER
+not known     while its event has UNPROVEN_OF_AN_EVENT such attempts running,
 to be fast    or its tenant an even part of UNPROVEN_AT_ONCE, or all tenants UNPROVEN_AT_ONCE
-slow          always, but for one attempt in TRIED_AGAIN_AFTER_SECONDS: is the receiver still slow?
+slow          always, except one probe in TRIED_AGAIN_AFTER_SECONDS
 """
 
 import threading
@@ -23,31 +23,31 @@ from functions.webhooks.deliveries.delivery import SLOW_AFTER
 from functions.webhooks.deliveries.fair_pace import Tenants
 
 SLOW_ATTEMPTS: Final = 2
-"""Slow attempts in a row after which a fast receiver counts as slow: one hiccup is none."""
+"""Consecutive slow attempts after which a fast receiver counts as slow. Ignores single hiccups."""
 
 TRIED_AGAIN_AFTER_SECONDS: Final = 120.0
-"""How long a slow receiver waits until one of its attempts is made among the fast ones."""
+"""Seconds between two probes of a slow receiver among the attempts at fast receivers."""
 
 REMEMBERED_SECONDS: Final = 3600.0
 """How long a receiver is remembered after its last attempt."""
 
 UNPROVEN_AT_ONCE: Final = 60
-"""Most attempts under way at receivers that are not known to be fast, of the 120 of an instance."""
+"""Maximum concurrent attempts at receivers that are not known to be fast, of an instance's 120."""
 
 UNPROVEN_OF_AN_EVENT: Final = 3
-"""Most such attempts of one event: as many as the messages of an upload to a URL, and so few that
-twenty floods leave room for other events of the tenant."""
+"""Maximum of such attempts of one event: the messages of an upload to one URL. Twenty floods still
+leave room for other events of the tenant."""
 
 _REMEMBERED: Final = 10_000
-"""Receivers that are remembered at most."""
+"""Maximum number of remembered receivers."""
 
 _Receiver: TypeAlias = tuple[str, str]
-"""An event's id, and a URL."""
+"""Event ID and URL."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """How the receiver answered: slow attempts in a row, and when the last attempt began."""
+    """Number of consecutive slow attempts at a receiver, and start of the last attempt."""
 
     slow_attempts: int
     tried_at: float
@@ -59,7 +59,7 @@ class _Known:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _UnderWay:
-    """An attempt, and whether its receiver was known to be fast when the attempt began."""
+    """A running attempt, and whether its receiver was known to be fast when it started."""
 
     receiver: _Receiver
     since: float
@@ -67,7 +67,7 @@ class _UnderWay:
 
 
 class FastReceivers:
-    """Remembers how each URL of an event answered; one instance serves all threads."""
+    """Tracks the response speed of each URL of an event. Shared by all threads."""
 
     def __init__(self, clock: Clock, tenants: Tenants) -> None:
         self._clock = clock
@@ -79,7 +79,7 @@ class FastReceivers:
         self._lock = threading.Lock()
 
     def has_to_wait(self, event_id: str, url: str) -> bool:
-        """Whether an attempt belongs on the slow queue."""
+        """Return whether an attempt belongs on the slow queue."""
         receiver, now = (event_id, url), self._clock.monotonic()
         known = self._known.get(receiver)
         late = now - SLOW_AFTER.total_seconds()
@@ -98,7 +98,7 @@ class FastReceivers:
     def _has_too_many_under_way(self, event_id: str, unproven: Sequence[_Receiver]) -> bool:
         events = [event_id, *(other for other, _ in unproven)]
         tenants = Counter(map(self._tenants.of, events))
-        even_part = UNPROVEN_AT_ONCE // (len(tenants) + 1)  # one is left for the next tenant
+        even_part = UNPROVEN_AT_ONCE // (len(tenants) + 1)  # leaves a part for the next tenant
         return (
             events.count(event_id) > UNPROVEN_OF_AN_EVENT
             or tenants[self._tenants.of(event_id)] > max(1, even_part)
@@ -107,9 +107,9 @@ class FastReceivers:
 
     @contextmanager
     def under_way(self, event_id: str, url: str) -> Iterator[None]:
-        """Count an attempt while it is being made, and remember whether it was fast.
+        """Count an attempt while it runs, and remember whether the receiver was fast.
 
-        An attempt that raises was not made, and is not remembered.
+        If the attempt raises an error, it is not remembered.
         """
         receiver, since = (event_id, url), self._clock.monotonic()
         before = self._known.get(receiver)

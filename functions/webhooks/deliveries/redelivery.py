@@ -1,7 +1,7 @@
-"""Deliveries are queued again (design 2).
+"""Redelivery of ended deliveries, and recovery of lost tasks (design 2).
 
-A delivery that has ended is sent again: four fresh attempts, same id and body. The sweep finds
-deliveries whose task was lost, and queues the attempt that was due.
+A redelivery has four new attempts and the same ID and body. The sweep finds deliveries whose task
+was lost and enqueues the due attempt.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from functions.webhooks.webhook_settings import Subscription, WebhookSettings
 
 
 class Obstacle(StrEnum):
-    """Why nothing can be sent to a URL again, by the name in the answer to a dry run."""
+    """Reason that deliveries to a URL cannot be resent, as named in the response to a dry run."""
 
     REMOVED = "removedUrl"
     DISABLED = "disabledUrl"
@@ -32,19 +32,19 @@ class Obstacle(StrEnum):
 
 _WHAT_TO_CHANGE: Final = {
     Obstacle.REMOVED: (
-        "The delivery's URL is not one of the event's webhook URLs any more; add it first."
+        "The delivery's URL is no longer one of the event's webhook URLs. Add the URL first."
     ),
     Obstacle.DISABLED: (
-        "The delivery's URL is switched off; switch it on in the event's webhook settings first"
+        "The delivery's URL is switched off. Switch it on in the event's webhook settings first"
         " (`off`, `disabled`)."
     ),
-    Obstacle.UNUSABLE: "The delivery was skipped and would be again; correct its URL first.",
+    Obstacle.UNUSABLE: "This delivery was skipped because its URL is invalid. Fix the URL first.",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Redelivery:
-    """Sends deliveries again that have ended."""
+    """Use case: resend deliveries that have ended."""
 
     deliveries: DeliveryStore
     task_queue: TaskQueue
@@ -60,14 +60,19 @@ class Redelivery:
         read_at: datetime,
         only_at: str | None = None,
     ) -> None:
-        """Send one delivery again; its `settings` were read at `read_at`, or later.
+        """Resend one delivery.
 
-        `only_at` is the URL that the delivery went to and goes to again: a delivery to another URL
-        counts as not there.
+        Args:
+            event_id: ID of the event.
+            delivery_id: ID of the delivery.
+            settings: Webhook settings of the event.
+            read_at: Time at which the settings were read, or earlier.
+            only_at: The only URL that the delivery may have gone to and may go to.
 
         Raises:
-            CallError: `not-found`, `aborted` where the delivery has not ended, and
-                `failed-precondition` where no delivery may or can go to the URL.
+            CallError: `not-found`, also if the delivery went to another URL than `only_at`.
+                `aborted` if the delivery has not ended. `failed-precondition` if the URL cannot
+                receive deliveries.
         """
         while True:
             delivery = self.deliveries.load(event_id, delivery_id)
@@ -75,7 +80,7 @@ class Redelivery:
                 raise CallError(Code.NOT_FOUND, "The event has no delivery with that deliveryId.")
             if delivery.outcome.is_open:
                 raise CallError(
-                    Code.ABORTED, "The delivery is still being attempted; wait until it has ended."
+                    Code.ABORTED, "The delivery is still in progress. Wait until it has ended."
                 )
             endpoint = settings.of(delivery.endpoint, delivery.url)
             if endpoint and only_at not in (None, endpoint.url):
@@ -89,9 +94,12 @@ class Redelivery:
                 return
 
     def begin(self, ended: Delivery, endpoint: Subscription, read_at: datetime) -> bool:
-        """Record the redelivery and queue its first attempt; False if the delivery has changed.
+        """Record the redelivery and enqueue its first attempt.
 
-        The attempts go to the present URL of the `endpoint`, which was read at `read_at`, or later.
+        The attempts go to the current URL of the `endpoint`, which was read at `read_at` or later.
+
+        Returns:
+            False if the delivery has changed since it was read.
         """
         due = self.clock.now() + self.pace.wait(ended.event_id)
         delivery = ended.redelivered(
@@ -101,7 +109,7 @@ class Redelivery:
             self.deliveries.restart(delivery)
         except ChangedMeanwhileError:
             self.pace.take_back(ended.event_id)
-            # By another call that wants the same, or by this call, and the answer was lost.
+            # Changed by a concurrent resend, or by this call if its response was lost.
             found = self.deliveries.load(delivery.event_id, delivery.id)
             if not found or not found.is_untried:
                 return False
@@ -111,7 +119,7 @@ class Redelivery:
 
 
 def obstacle_at(endpoint: Subscription | None) -> Obstacle | None:
-    """Why deliveries to the endpoint cannot be sent again; None where they can."""
+    """Return why deliveries to the endpoint cannot be resent, or None if they can."""
     if endpoint is None:
         return Obstacle.REMOVED
     if endpoint.disabled:
@@ -124,15 +132,16 @@ def obstacle_at(endpoint: Subscription | None) -> Obstacle | None:
 
 
 OVERDUE_AFTER: Final = timedelta(minutes=2)
-"""How late an attempt may be before its task counts as lost: a busy queue is not a lost task."""
+"""Lateness from which the task of an attempt counts as lost. Longer than the delay of a busy queue.
+"""
 
 _AT_A_TIME: Final = 100
-"""Overdue deliveries that are queued in parallel, before further ones are read."""
+"""Number of overdue deliveries that are enqueued in parallel."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweeper:
-    """Queues overdue deliveries; a delivery whose task is alive after all is attempted once."""
+    """Use case: requeue overdue deliveries. A second task for the same attempt has no effect."""
 
     deliveries: DeliveryStore
     task_queue: TaskQueue
@@ -140,7 +149,7 @@ class Sweeper:
     clock: Clock
 
     def sweep(self) -> int:
-        """Queue every overdue delivery again; the number of them."""
+        """Requeue overdue deliveries and return their number."""
         now = self.clock.now()
         overdue = self.deliveries.overdue(now - OVERDUE_AFTER)
         count = 0
@@ -155,11 +164,11 @@ class Sweeper:
 
 
 def _swept_task(delivery: Delivery, now: datetime) -> Task:
-    """A task of another name, as that of the lost task is taken for a day.
+    """Return a task with a new name, because Cloud Tasks reserves the lost task's name for a day.
 
-    It changes when the lateness has doubled, so that deliveries that wait in a busy queue get few
-    tasks, and two sweeps that overlap make one; and every hour, after which a queue gives up a task
-    that fails: what an outage has held up for a day does not wait for another day.
+    In the first hour the name changes each time the lateness doubles. Deliveries in a busy queue
+    therefore get few tasks, and two overlapping sweeps create one task. Later the name changes
+    every hour, because a queue gives up a failing task after an hour.
     """
     late = now - (delivery.next_attempt_at or now)
     hours, doublings = late // TASK_TRIED_FOR, (late // OVERDUE_AFTER).bit_length()

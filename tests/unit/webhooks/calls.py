@@ -134,10 +134,12 @@ NO_URL: Final = invalid("url must be one of the event's webhook URLs; add it to 
 NO_LINK: Final = denied("The link is not valid (any more); ask the sender of the link for a…")
 ONLY_SHOWS: Final = denied("The link shows deliveries and sends none again; ask for one that may.")
 SUPERADMINS: Final = denied("The ID token needs the custom claim role: superadmin.")
-STILL_OPEN: Final = (Code.ABORTED, "The delivery is still being attempted; wait until it has…")
-IS_REMOVED: Final = barred("The delivery's URL is not one of the event's webhook URLs any more;…")
-IS_DISABLED: Final = barred("The delivery's URL is switched off; switch it on in the event's…")
-IS_UNUSABLE: Final = barred("The delivery was skipped and would be again; correct its URL first.")
+STILL_OPEN: Final = (Code.ABORTED, "The delivery is still in progress. Wait until it has ended.")
+IS_REMOVED: Final = barred("The delivery's URL is no longer one of the event's webhook URLs.…")
+IS_DISABLED: Final = barred("The delivery's URL is switched off. Switch it on in the event's…")
+IS_UNUSABLE: Final = barred(
+    "This delivery was skipped because its URL is invalid. Fix the URL first."
+)
 
 ARRIVED: Final = {"outcome": "success", "status": 204, "error": None, "nextAttemptAt": None}
 SKIPPED: Final = {"outcome": "skipped", "error": "the URL does not start with https://"}

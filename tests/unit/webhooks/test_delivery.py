@@ -45,7 +45,7 @@ def test_only_2xx_acknowledges(status: int, *, acknowledged: bool) -> None:
 @pytest.mark.parametrize("answers", [[200], FAILURES])
 def test_no_task_once_the_outcome_is_final(answers: list[int]) -> None:
     """Spec 3.4: a delivery that has ended gets no further attempt."""
-    with pytest.raises(ValueError, match="no attempt"):
+    with pytest.raises(ValueError, match="no due attempt"):
         attempt_task(after(new_delivery(), *answers))
 
 
