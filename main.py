@@ -26,7 +26,6 @@ from functions.gcp.triggers import called_by, trigger
 from functions.ports import LOCATION
 from functions.process import service
 from functions.recap.ledger.batch import TIMEOUT as RECAP_TIMEOUT
-from functions.recap.limits import SLOTS
 from functions.webhooks.deliveries.fair_pace import SLOW_AT_ONCE
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SWEEP_PERIOD, TASK_TRIED_FOR
 
@@ -302,20 +301,21 @@ def scheduleEventRecap(call: StaffCall) -> dict[str, Any]:
     return recap_calls.schedule_event_recap(service(), call)
 
 
-@called_by(_RECAP)
+@called_by(_RECAP, _WEBHOOKS)  # the sweep has overdue schedules ended
 @tasks_fn.on_task_dispatched(
     service_account=_RECAP,
-    **_RECAP_SIZE | {"concurrency": SLOTS},
+    **_RECAP_SIZE,  # a task without a slot, or of a replaced schedule, ends after a read
     timeout_sec=RECAP_TIMEOUT.seconds,
     max_instances=1,
-    # For two hours: a recap that waits ends by itself an hour after its time.
+    # For two hours: a recap that waits fails an hour after its time. Half an hour after the queue's
+    # last try the sweep has it ended (design 3).
     retry_config=options.RetryConfig(
         max_attempts=100,
         max_retry_seconds=7200,
         min_backoff_seconds=60,
         max_backoff_seconds=60,
     ),
-    rate_limits=options.RateLimits(max_concurrent_dispatches=SLOTS, max_dispatches_per_second=5),
+    rate_limits=options.RateLimits(max_concurrent_dispatches=80, max_dispatches_per_second=50),
 )
 def sendScheduledRecap(request: https_fn.CallableRequest[Any]) -> None:
     """A planned recap is due."""

@@ -313,6 +313,13 @@ class Service:
         )
 
     @made_once
+    def schedule_sweep(self) -> "schedule.ScheduleSweep":
+        """The sweep over scheduled recaps that no task has ended."""
+        from functions.recap import schedule
+
+        return schedule.ScheduleSweep(self.documents, self.adapters.task_queue, self.clock)
+
+    @made_once
     def crashed_recaps(self) -> "crashed.CrashedRecaps":
         """Settles the recaps of calls that have crashed."""
         from functions.recap import crashed

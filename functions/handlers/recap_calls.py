@@ -96,11 +96,12 @@ def send_scheduled_recap(service: "Service", task: CallableRequest[Any]) -> None
 
 
 def sweep(service: "Service") -> None:
-    """The schedule, for recaps whose call has crashed. What fails is tried by the next one."""
-    try:
-        service.crashed_recaps.sweep()
-    except Exception as error:  # noqa: BLE001 - its text may hold somebody's data
-        log.fault("recaps.not-swept", error)
+    """Settle recaps whose call has crashed, and end overdue schedules. The next sweep retries."""
+    for part in (service.crashed_recaps, service.schedule_sweep):
+        try:
+            part.sweep()
+        except Exception as error:  # noqa: BLE001 - its text may hold somebody's data
+            log.fault("recaps.not-swept", error)
 
 
 def mail_events(service: "Service", request: flask.Request) -> flask.Response:

@@ -46,18 +46,18 @@ class Slots:
     _taken: Counter[str] = field(default_factory=Counter)
 
     @contextmanager
-    def slot(self, tenant_id: str) -> Iterator[None]:
-        """A slot for a call of that tenant.
+    def slot(self, tenant_id: str, *, waits: bool = True) -> Iterator[None]:
+        """Hold a slot for a call of that tenant; `waits` says whether it waits for a free one.
 
         Raises:
-            CallError: `resource-exhausted`, where no slot gets free in time.
+            CallError: `resource-exhausted` if no slot is free in time.
         """
 
         def is_free() -> bool:
             return self._taken[tenant_id] < SLOTS_PER_TENANT and self._taken.total() < SLOTS
 
         with self._changed:
-            if not self._changed.wait_for(is_free, self.seconds):
+            if not self._changed.wait_for(is_free, self.seconds if waits else 0):
                 all_own = self._taken[tenant_id] >= SLOTS_PER_TENANT
                 taken = (
                     f"{SLOTS_PER_TENANT} calls for your events are at work"

@@ -8,20 +8,36 @@ it takes. The record's version tells the task of a replaced schedule from the pr
 
     state      next
     scheduled  sent, failed, cancelled; or another version, with the next call
+    failed, cancelled  sent, if another run has sent the recap
+
+The queue stops trying two hours after the recap's time. Half an hour later `ScheduleSweep` has it
+ended: as `sent` if a recap of this version was sent, otherwise as `failed`.
 """
 
+import itertools
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from functions import log
 from functions.call.caller import Caller, staff
-from functions.call.errors import CallError, Code
-from functions.firestore.model import Document, Documents, Put, Update, Write, text
+from functions.call.errors import CallError, Code, refuse
+from functions.firestore.model import (
+    Document,
+    Documents,
+    Put,
+    Query,
+    Update,
+    Write,
+    readable,
+    text,
+)
 from functions.mail.message import Mailer, MailSender
 from functions.mail.outcome import Accepted
 from functions.mail.staff_mail import mail_time, staff_mail
@@ -49,6 +65,17 @@ QUEUE: Final = "sendScheduledRecap"
 
 TRIED_FOR: Final = timedelta(hours=1)
 """How long after its time a recap is tried again: longer than a crashed call keeps the lock."""
+
+GIVEN_UP_AFTER: Final = timedelta(hours=2, minutes=30)
+"""How long after its time the sweep ends a recap: half an hour after its queue gave up."""
+
+_ENDED_AT_ONCE: Final = 20
+"""Schedules that one sweep ends."""
+
+_SCHEDULES_READ: Final = 1000
+"""Records that one sweep reads: an app may have a collection `schedules` of its own."""
+
+_NOT_TRIED: Final = "The recap could not be sent within two hours of its time."
 
 _NOT_ALLOWED: Final = "The account that planned the recap may not send it any more."
 
@@ -109,6 +136,8 @@ class RecapSchedule:
             return None
         version = self.random.word()
         self.task_queue.enqueue(scheduled_task(arguments.event_id, version, at))
+        if self.clock.now() >= at:  # its task may have come and found no record
+            refuse("at has passed before the recap was scheduled; schedule it for a later time.")
         self.documents.commit(Put(path, _record(caller, arguments, version)))
         return at
 
@@ -125,10 +154,16 @@ class RecapSchedule:
         current = (version, ScheduleState.SCHEDULED)
         if not found or (found.fields.get("version"), found.fields.get("state")) != current:
             return
-        uid = found.fields["by"]["uid"]
-        claims = self.accounts.claims_of(uid) or {}
+        uid, is_over = found.fields["by"]["uid"], self.clock.now() >= at + GIVEN_UP_AFTER
+        claims: Mapping[str, Any] = {}
+        # The end is recorded even if the account, and with it its address, can't be looked up.
+        with suppress(*([Exception] if is_over else [])):
+            claims = self.accounts.claims_of(uid) or {}
         try:
-            outcome = self._sent(event_id, version, found, uid, claims)
+            if not is_over:
+                outcome = self._sent(event_id, version, found, uid, claims)
+            else:
+                outcome = self._given_up(event_id, version)
             state, news = ScheduleState.SENT, None if outcome["sent"] else _TO_NOBODY
             if "unconfirmed" in outcome:
                 news = _UNCONFIRMED
@@ -136,36 +171,73 @@ class RecapSchedule:
             if self._may_pass(refused, at):
                 log.warning("recap.schedule-waits", eventId=event_id, code=refused.code)
                 raise NotDueError from refused
+            # An account without the role gets no email: it learns no more of the event.
             denied = refused.code is Code.PERMISSION_DENIED
             outcome = {"code": refused.code, "message": _NOT_ALLOWED if denied else refused.message}
-            state, news = ScheduleState.FAILED, _NOT_SENT
-            log.error("recap.schedule-failed", eventId=event_id, code=refused.code)
+            state, news = ScheduleState.FAILED, None if denied else _NOT_SENT
+        if not self._record_end(event_id, version, state, outcome):
+            return
+        if state is ScheduleState.FAILED:
+            log.error("recap.schedule-failed", eventId=event_id, code=outcome["code"])
         if news:
             self._mail(event_id, verified_address(claims), at, news, outcome["message"])
-        self.documents.transact(_path(event_id), _ended(version, state, outcome))
+
+    def _record_end(
+        self, event_id: str, version: str, state: ScheduleState, outcome: Mapping[str, Any]
+    ) -> bool:
+        """Record how this version ended, and return whether it was recorded.
+
+        A failure is recorded only of a schedule that has not ended: another run may have sent the
+        recap. A recap that was canceled too late was sent, and its record says so.
+        """
+        replaced = set(ScheduleState) - {state}
+        if state is ScheduleState.FAILED:
+            replaced = {ScheduleState.SCHEDULED}
+
+        def ended(found: Document | None) -> Sequence[Write]:
+            if found is None or found.fields.get("version") != version:
+                return []
+            if found.fields.get("state") not in replaced:
+                return []
+            return [Update(found.path, {"state": state, "outcome": outcome})]
+
+        return bool(self.documents.transact(_path(event_id), ended))
 
     def _sent(
         self, event_id: str, version: str, found: Document, uid: str, claims: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """The outcome of the recap, sent by this run of its task and those before.
+        """Send the recap and return the outcome of this run of its task and those before.
 
         Raises:
-            CallError: as `RecapSender.send` says, unless all mails of the recap were sent.
+            CallError: as `RecapSender.send` says, unless all emails of the recap were sent.
         """
         message, error = None, None
         try:
             arguments = replace(_arguments(event_id, found.fields), schedule=version)
-            message = self.sender.send(staff(uid, claims), arguments).message
+            # A task that waited for a slot would hold a place of other tenants' recaps.
+            message = self.sender.send(staff(uid, claims), arguments, waits=False).message
         except CallError as refused:
             error = refused
         _, recap = self.sender.recaps.last_recap(event_id) or ("", {})
         is_sent = (recap.get("schedule"), recap.get("state")) == (version, RecapState.SENT)
         if error and not is_sent:
             raise error
-        outcome = {"sent": recap["sent"], "skipped": recap["skipped"]}
-        if unknown := recap["unknown"]:
-            return outcome | {"unconfirmed": unknown, "message": unconfirmed(unknown)}
-        return outcome | ({"message": message} if message else {})
+        return _outcome(recap, message)
+
+    def _given_up(self, event_id: str, version: str) -> dict[str, Any]:
+        """Return the outcome of a recap that its queue no longer tries to send.
+
+        Raises:
+            NotDueError: another call has the lock.
+            CallError: no recap of this version was sent.
+        """
+        lock = self.sender.recaps.lock(event_id)
+        if lock and lock.leased_until and self.clock.now() < lock.leased_until:
+            raise NotDueError
+        _, recap = self.sender.recaps.last_recap(event_id) or ("", {})
+        if recap.get("schedule") == version and recap.get("sent"):
+            return _outcome(recap, None)
+        raise CallError(Code.INTERNAL, _NOT_TRIED)
 
     def _may_pass(self, refused: CallError, at: datetime) -> bool:
         """Whether the recap is tried again after this refusal."""
@@ -204,15 +276,65 @@ class RecapSchedule:
             log.fault("recap.failure-not-mailed", error, eventId=event_id)
 
 
+@dataclass(frozen=True, slots=True)
+class ScheduleSweep:
+    """Has scheduled recaps ended that no task has ended: their queue gave up, or lost the task."""
+
+    documents: Documents
+    task_queue: TaskQueue
+    clock: Clock
+
+    def sweep(self) -> None:
+        """Queue a task for each schedule that is long overdue, oldest first."""
+        now = self.clock.now()
+        overdue = Query(
+            collection="schedules",
+            group=True,
+            where=[
+                ("state", "==", ScheduleState.SCHEDULED),
+                ("at", "<=", now - GIVEN_UP_AFTER),
+            ],
+            order=["at"],
+            limit=_SCHEDULES_READ,
+        )
+        found = (
+            document
+            for document in self.documents.find_all(overdue)
+            if document.path == _path(document.path.split("/")[1])
+        )
+        for task in itertools.islice(readable(found, partial(_end_task, now)), _ENDED_AT_ONCE):
+            self.task_queue.enqueue(task)
+
+
+def _end_task(now: datetime, schedule: Document) -> Task:
+    """Return the task that ends an overdue schedule; there is one an hour."""
+    event_id = schedule.path.split("/")[1]
+    version, at = str(schedule.fields["version"]), schedule.fields["at"]
+    end = scheduled_task(event_id, version, at)
+    return replace(end, name=_name(f"{event_id}/{version}/{now:%Y%m%d%H}"), due=now)
+
+
 def scheduled_task(event_id: str, version: str, at: datetime) -> Task:
-    """The task of one version of an event's schedule."""
+    """Return the task of one version of an event's schedule."""
     return Task(
         queue=QUEUE,
-        name=str(uuid.uuid5(uuid.NAMESPACE_OID, f"{event_id}/{version}")),
+        name=_name(f"{event_id}/{version}"),
         data={"eventId": event_id, "version": version, "at": at.isoformat()},
         due=at,
         seconds=int(TIMEOUT.total_seconds()),
     )
+
+
+def _name(text: str) -> str:
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, text))
+
+
+def _outcome(recap: Mapping[str, Any], message: str | None) -> dict[str, Any]:
+    """Return the outcome of a recap that was sent, by its record."""
+    outcome = {"sent": recap["sent"], "skipped": recap["skipped"]}
+    if unknown := recap["unknown"]:
+        return outcome | {"unconfirmed": unknown, "message": unconfirmed(unknown)}
+    return outcome | ({"message": message} if message else {})
 
 
 def task_of(data: Any) -> tuple[str, str, datetime]:
@@ -261,16 +383,3 @@ def _cancelled(found: Document | None) -> Sequence[Write]:
     if found is None or found.fields.get("state") != ScheduleState.SCHEDULED:
         return []
     return [Update(found.path, {"state": ScheduleState.CANCELLED})]
-
-
-def _ended(
-    version: str, state: ScheduleState, outcome: Mapping[str, Any]
-) -> Callable[[Document | None], Sequence[Write]]:
-    """Records how this version ended; one that was taken back too late was sent all the same."""
-
-    def ended(found: Document | None) -> Sequence[Write]:
-        if found is None or found.fields.get("version") != version:
-            return []
-        return [Update(found.path, {"state": state, "outcome": outcome})]
-
-    return ended

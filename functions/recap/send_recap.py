@@ -53,8 +53,8 @@ class RecapSender:
     random: Random
     threads: Threads
 
-    def send(self, caller: Caller, arguments: RecapArguments) -> RecapResult:
-        """Send the recap, or the rest of an interrupted one.
+    def send(self, caller: Caller, arguments: RecapArguments, *, waits: bool = True) -> RecapResult:
+        """Send the recap, or the rest of an interrupted one; `waits` is for a free slot.
 
         Raises:
             CallError: as in spec 7.1.
@@ -69,7 +69,7 @@ class RecapSender:
         with self._telling_of_last_recap(arguments.event_id):
             # A call that is refused waits for no slot.
             resumable(lock, self.clock.now(), arguments.again)
-            with self.slots.slot(event.tenant_id):
+            with self.slots.slot(event.tenant_id, waits=waits):
                 return self._send(caller, arguments, event, give_up_at)
 
     def check(self, caller: Caller, arguments: RecapArguments, at: datetime | None) -> None:

@@ -132,7 +132,6 @@ def test_a_cold_start_loads_no_capability() -> None:
     assert of_capabilities == {
         "functions.recap.ledger",
         "functions.recap.ledger.batch",
-        "functions.recap.limits",
         "functions.webhooks.deliveries",
         "functions.webhooks.deliveries.fair_pace",
         "functions.webhooks.deliveries.queues",

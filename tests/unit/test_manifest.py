@@ -215,10 +215,12 @@ def test_the_queue_of_planned_recaps(endpoints: dict[str, Any]) -> None:
     """Spec 4.15: a task waits for a whole recap, finds a place, and outlasts the retries."""
     endpoint = endpoints[schedule.QUEUE]
     queue = endpoint["taskQueueTrigger"]
-    assert queue["invoker"] == [account("RECAP")]
-    assert queue["retryConfig"]["maxRetrySeconds"] > schedule.TRIED_FOR.total_seconds()
-    assert queue["rateLimits"]["maxConcurrentDispatches"] == SLOTS
-    assert endpoint["maxInstances"] * endpoint["concurrency"] == SLOTS
+    assert queue["invoker"] == [account("RECAP"), account("WEBHOOKS")]
+    tried_for = queue["retryConfig"]["maxRetrySeconds"]
+    assert schedule.TRIED_FOR.total_seconds() < tried_for
+    assert tried_for + 1800 <= schedule.GIVEN_UP_AFTER.total_seconds()
+    at_once = queue["rateLimits"]["maxConcurrentDispatches"]
+    assert endpoint["maxInstances"] * endpoint["concurrency"] == at_once > SLOTS
     task = schedule.scheduled_task("e1", "v1", NOON)
     assert (task.queue, task.seconds) == (schedule.QUEUE, endpoint["timeoutSeconds"])
     # A call of less than a minute writes the record before the task is due.

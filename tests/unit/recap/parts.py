@@ -169,7 +169,7 @@ class House:
     slots: Slots = field(default_factory=lambda: Slots(seconds=0))
     parameters: dict[str, Any] = field(default_factory=dict)
     tasks: list[Task] = field(default_factory=list)
-    claims: Mapping[str, Any] | None = None
+    claims: Mapping[str, Any] | Exception | None = None
     _words: Any = field(default_factory=itertools.count)
 
     def __post_init__(self) -> None:
@@ -234,7 +234,7 @@ class House:
             mailer=lambda: InMemoryMailer(self._answer, through, secrets),
             secrets=secrets,
             task_queue=self,
-            accounts=InMemoryAccounts(claims_of=lambda _: self.claims),
+            accounts=InMemoryAccounts(claims_of=self._claims_of),
             random=InMemoryRandom(lambda: f"word{next(self._words)}"),
             parameters=Parameters(
                 public_base_url="https://example.com",
@@ -342,6 +342,11 @@ class House:
         """Every batch of every recap."""
         store = RecapStore(self.documents)
         return [batch for recap in self.recaps() for batch in store.batches(RecapKey(EVENT, recap))]
+
+    def _claims_of(self, _: str) -> Mapping[str, Any] | None:
+        if isinstance(self.claims, Exception):
+            raise self.claims
+        return self.claims
 
     def _sleep(self, seconds: float) -> None:
         self.slept.append(seconds)

@@ -1,7 +1,7 @@
 """Spec 4.15: the task of a planned recap; its call: `test_calls.py`; crashes are simulated."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -9,11 +9,13 @@ import pytest
 
 from emulator.neighbours.sendgrid import Answer, refused
 from functions.call.caller import Caller, Role
-from functions.ports import NotDueError
+from functions.call.errors import CallError, Code
+from functions.firestore.model import Create
+from functions.ports import NotDueError, Task
 from functions.recap.limits import RecapLimits
 from functions.recap.recap_arguments import ScheduleArguments
 from functions.recap.schedule import task_of
-from tests.in_memory.through import Crash, at_once
+from tests.in_memory.through import Crash, ServiceError, at_once
 from tests.unit.recap.parts import EVENT, NOON, ORGANIZER, TENANT, At, House, crash, fail, guest
 
 MORNING = NOON + timedelta(hours=22)
@@ -85,13 +87,13 @@ def test_a_second_plan_replaces_the_first(planned: Planned) -> None:
 def test_a_planner_who_has_lost_the_role_sends_nothing(
     planned: Planned, claims: dict[str, Any] | None
 ) -> None:
-    """The role is looked up when the recap is due; the mail goes to a verified address alone."""
+    """The role is looked up when the recap is due; an account that lost it gets no email."""
     planned.plan()
     planned.house.claims = claims
     planned.run()
     assert planned.record["state"] == "failed"
     assert planned.record["outcome"]["code"] == "permission-denied"
-    assert planned.house.addresses == ([ADMIN["email"]] if claims else [])
+    assert planned.house.addresses == []
 
 
 def test_a_recap_beside_it_ends_it_as_failed(
@@ -148,6 +150,134 @@ def test_a_recap_that_gets_no_slot_is_tried_again(planned: Planned) -> None:
         planned.run()
     planned.run()
     assert planned.record["state"] == "sent"
+
+
+def test_a_task_waits_for_no_slot(planned: Planned) -> None:
+    """A task that waited would hold a place that the recaps of other tenants need."""
+    planned.plan()
+    planned.house.slots.seconds = 600
+    slot = planned.house.slots.slot
+    with slot(TENANT), slot(TENANT), pytest.raises(NotDueError):
+        planned.run()
+
+
+def test_a_replaced_task_ends_after_one_read(planned: Planned) -> None:
+    """Canceled and replaced schedules cost the queue a read each."""
+    planned.plan()
+    planned.plan(None)
+    calls: list[str] = []
+
+    def count(what: str, effect: Callable[[], Any], **_: Any) -> Any:
+        calls.append(what)
+        return effect()
+
+    planned.run(0, through=count)
+    assert calls == ["get schedules"]
+
+
+def test_a_call_that_comes_too_late_for_its_own_time_is_refused(planned: Planned) -> None:
+    """Its task may have come, and found no record: the record would say `scheduled` forever."""
+    data = {"eventId": EVENT, "at": MORNING.isoformat()}
+    read = ScheduleArguments.read_at(planned.house.now, data)
+    schedule = planned.house.process().recap_schedule
+    with pytest.raises(CallError) as late:
+        replace(schedule, task_queue=Pausing(planned)).schedule(ORGANIZER, read)
+    assert late.value.code is Code.INVALID_ARGUMENT
+    assert planned.house.collection(f"events/{EVENT}/schedules") == {}
+
+
+@dataclass
+class Pausing:
+    """A task queue whose answer comes after the recap's time."""
+
+    planned: Planned
+
+    def enqueue(self, task: Task) -> None:
+        """Enqueue the task, and let the time pass."""
+        self.planned.house.enqueue(task)
+        self.planned.house.now = MORNING
+
+
+def sweep(planned: Planned, **after: float) -> int:
+    """Run the sweep so long after the recap's time and return the number of queued tasks."""
+    planned.house.now = MORNING + timedelta(**after)
+    before = len(planned.house.tasks)
+    planned.house.process().schedule_sweep.sweep()
+    return len(planned.house.tasks) - before
+
+
+@pytest.mark.parametrize("account", [ADMIN, ServiceError()])
+def test_the_sweep_ends_a_recap_that_its_queue_gave_up(
+    planned: Planned, capfd: pytest.CaptureFixture[str], account: Any
+) -> None:
+    """Auth was away, the call was paused, or the task was lost: it ends as `failed`."""
+    planned.plan()
+    assert sweep(planned, hours=2, minutes=29) == 0
+    assert sweep(planned, hours=2, minutes=30) == 1
+    planned.house.claims = account
+    planned.run()
+    assert planned.record["state"] == "failed"
+    assert planned.record["outcome"]["code"] == "internal"
+    assert '"severity": "ERROR", "message": "recap.schedule-failed"' in capfd.readouterr().out
+    assert planned.house.addresses == ([ADMIN["email"]] if account is ADMIN else [])
+    assert sweep(planned, hours=3) == 0
+    planned.run(0)  # the lost task comes after all
+    assert planned.record["state"] == "failed"
+    assert guest(0) not in planned.house.addresses
+
+
+def test_the_sweep_records_a_recap_that_was_sent(planned: Planned) -> None:
+    """The run that sent it crashed before it recorded the outcome, and its queue gave up."""
+    planned.plan()
+    with pytest.raises(Crash):
+        planned.run(through=At("end schedules", crash, before=True))
+    assert sweep(planned, hours=3) == 1
+    planned.run()
+    assert (planned.record["state"], planned.record["outcome"]) == (
+        "sent",
+        {"sent": 2, "skipped": 0},
+    )
+
+
+def test_the_end_waits_for_a_call_that_holds_the_lock(planned: Planned) -> None:
+    """That call may be sending this very recap."""
+    planned.plan()
+    sweep(planned, hours=3)
+
+    def end() -> None:
+        with pytest.raises(NotDueError):
+            planned.run()
+
+    planned.house.send(At("mailer.send", end, before=True))
+    assert planned.record["state"] == "scheduled"
+
+
+def test_a_record_that_says_sent_stays(planned: Planned) -> None:
+    """A second run was paused before it recorded its failure, and emails nobody."""
+    planned.plan()
+    planned.house.answers = [refused(401)] * 5
+    planned.house.now = MORNING + timedelta(hours=1)
+
+    def first_run() -> None:
+        planned.house.answers = []
+        planned.run()
+
+    planned.run(through=At("end schedules", first_run, before=True))
+    assert planned.record["state"] == "sent"
+    assert planned.house.addresses == [guest(0), guest(1)]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [f"events/{EVENT}/schedules/app-{{}}", "schedules/app-{}", "events/gone-{}/schedules/recap"],
+)
+def test_no_record_keeps_other_schedules_from_being_ended(planned: Planned, path: str) -> None:
+    """An app's own `schedules`, and unreadable records, are passed over."""
+    planned.plan()
+    foreign = {"state": "scheduled", "at": NOON}
+    writes = [Create(path.format(number), foreign) for number in range(30)]
+    planned.house.documents.commit(*writes)
+    assert sweep(planned, hours=3) == 1
 
 
 def test_a_plan_that_replaces_another_while_that_is_sent_stays(planned: Planned) -> None:
