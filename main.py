@@ -39,11 +39,11 @@ options.set_global_options(region=LOCATION, cpu=1, memory=options.MemoryOption.M
 
 _GIVEN: Final = parameters.of_deploy()  # a deploy reads this file with its values
 
-_WEBHOOKS: Final = service_accounts.address(service_accounts.WEBHOOKS)
-_LOGS: Final = service_accounts.address(service_accounts.LOGS)
-_RECAP: Final = service_accounts.address(service_accounts.RECAP)
-_PREFERENCES: Final = service_accounts.address(service_accounts.PREFERENCES)
-_MAIL_EVENTS: Final = service_accounts.address(service_accounts.MAIL_EVENTS)
+_WEBHOOKS: Final = parameters.account_address(service_accounts.WEBHOOKS)
+_LOGS: Final = parameters.account_address(service_accounts.LOGS)
+_RECAP: Final = parameters.account_address(service_accounts.RECAP)
+_PREFERENCES: Final = parameters.account_address(service_accounts.PREFERENCES)
+_MAIL_EVENTS: Final = parameters.account_address(service_accounts.MAIL_EVENTS)
 
 _INSTANCES: Final = max(1, _GIVEN.delivery_instances)
 

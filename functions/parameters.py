@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import google.auth
-from firebase_functions.params import BoolParam, IntParam, StringParam
+from firebase_functions.params import PROJECT_ID, BoolParam, IntParam, StringParam
 
 from functions.cache import once
 
@@ -130,3 +130,12 @@ def _local(name: str) -> str | None:
     in_emulator = os.environ.get("FUNCTIONS_EMULATOR") == "true"
     given = os.environ if in_emulator else _handed_in
     return given.get(name) or None
+
+
+def account_address(account: str) -> str:
+    """Return the address of a service account of the project; a deploy fills in the project.
+
+    firebase-tools passes the address to the schedule's job unchanged, so it has to be complete.
+    From an empty address firebase-tools creates a job and a queue that may call no function.
+    """
+    return f"{account}@{PROJECT_ID}.iam.gserviceaccount.com"

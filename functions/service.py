@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from functions.cache import made_once
+from functions.cache import Recent, made_once
 from functions.firestore.model import Documents
 from functions.parameters import Parameters
 from functions.ports import Accounts, Clock, Random, SecretReader, TaskQueue, Threads
@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
 TASKS_AT_ONCE: Final = 20
 """Tasks queued, or deliveries sent again, at the same time: the URLs of one event."""
+
+_LOGGED_SECONDS: Final = 86_400.0
+"""A warning about settings is logged once in so long, unless they change."""
 
 _REPORTS_AT_ONCE: Final = 8
 """Writes of one request of the mail provider at the same time."""
@@ -363,6 +366,7 @@ class Service:
             pace=self.pace,
             in_parallel=self.adapters.threads.pool(TASKS_AT_ONCE, "enqueue"),
             clock=self.clock,
+            logged=Recent(self.clock, seconds=_LOGGED_SECONDS),
             milestones=Milestones(wall, self.clock),
         )
 

@@ -3,12 +3,12 @@
 `ops/setup` creates the accounts and grants exactly these secrets. `main.py` declares no secrets: a
 deploy would pin the newest version into the environment, and an instance whose pinned version is
 disabled does not start.
+
+The standard library alone: an installation reads this module before any package is there.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Final
-
-from firebase_functions.params import PROJECT_ID
 
 # An account for each capability, with what it needs. No anonymous endpoint reads the key of emails,
 # and the functions that talk to receivers read no secret. The names are constants, because a
@@ -28,12 +28,3 @@ SECRET_READERS: Final[Mapping[str, Sequence[str]]] = {
 
 ROLES: Final = ("secretmanager.secretAccessor", "secretmanager.viewer")
 """Roles on each secret: to read a version, and to list the versions."""
-
-
-def address(account: str) -> str:
-    """Return the address of a service account of the project; a deploy fills in the project.
-
-    firebase-tools passes the address to the schedule's job unchanged, so it has to be complete.
-    From an empty address firebase-tools creates a job and a queue that may call no function.
-    """
-    return f"{account}@{PROJECT_ID}.iam.gserviceaccount.com"

@@ -13,7 +13,8 @@ from datetime import datetime
 from typing import TypeAlias
 
 from functions import log
-from functions.firestore.model import AlreadyRecordedError
+from functions.cache import Recent
+from functions.firestore.model import AlreadyRecordedError, Version
 from functions.ports import Clock, InParallel, TaskQueue
 from functions.wall.photo_store import WallStore
 from functions.wall.wall_event import Photo, WallEvent
@@ -29,7 +30,7 @@ from functions.webhooks.events import (
 )
 from functions.webhooks.milestones import Milestones
 from functions.webhooks.signing import RememberedSecrets
-from functions.webhooks.webhook_settings import SettingsStore, Subscription
+from functions.webhooks.webhook_settings import SettingsStore, Subscription, WebhookSettings
 
 _Batch: TypeAlias = tuple[Milestone | None, Sequence[Delivery]]
 """The deliveries of a message, and the milestone that is recorded with them."""
@@ -48,6 +49,8 @@ class Publisher:
     in_parallel: InParallel
     clock: Clock
     milestones: Milestones
+    logged: Recent[tuple[str, Version | None], bool]
+    """Settings whose unknown event types were logged, by event and version."""
 
     def photo_written(
         self, write_id: str, event_id: str, before: Photo | None, after: Photo | None
@@ -57,7 +60,7 @@ class Publisher:
         if not messages:
             return
         now = self.clock.now()  # before the settings are read: attempts rely on them from then on
-        settings = self.settings.load(event_id)
+        settings = self._load_settings(event_id)
         if after is None and (
             not settings.wants(EventType.PHOTO_DELETED) or self.settings.event(event_id) is None
         ):
@@ -89,7 +92,7 @@ class Publisher:
         messages = messages_of_event(write_id, before, after)
         if messages:
             now = self.clock.now()
-            settings = self.settings.load(event_id)
+            settings = self._load_settings(event_id)
             self._publish(event_id, messages, settings.subscriptions, now)
 
     def _joined(self, event_id: str, photo: Photo) -> Iterable[Message]:
@@ -101,6 +104,18 @@ class Publisher:
             # Where a later photo is found first, `photo` was deleted before its trigger ran. The
             # trigger of the later photo may have run before the deletion: its message is made here.
             yield Message.of_guest(event_id, photo if first.id == photo.id else first)
+
+    def _load_settings(self, event_id: str) -> WebhookSettings:
+        """Return the settings, and log unknown event types once for each version of them."""
+        settings = self.settings.load(event_id)
+        unknown = [one.id for one in settings.subscriptions if one.has_unknown_types]
+        key = (event_id, settings.version)
+        if unknown and not self.logged.get(key):
+            self.logged.put(key, value=True)
+            log.warning(
+                "webhooks.unknown-event-types", eventId=event_id, endpoints=" ".join(unknown)
+            )
+        return settings
 
     def _publish(
         self,

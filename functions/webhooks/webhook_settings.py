@@ -62,6 +62,8 @@ class Subscription:
     recover: bool = False
     given_id: str | None = None
     label: str = ""
+    has_unknown_types: bool = False
+    """Whether the entry lists an event type that does not exist, such as `*`."""
 
     @property
     def id(self) -> str:
@@ -112,7 +114,11 @@ class WebhookSettings:
             endpoint = _entry(entry)
             same = merged.get(endpoint.url)
             if same:
-                endpoint = replace(same, event_types=same.event_types | endpoint.event_types)
+                endpoint = replace(
+                    same,
+                    event_types=same.event_types | endpoint.event_types,
+                    has_unknown_types=same.has_unknown_types or endpoint.has_unknown_types,
+                )
             elif any(endpoint.id == earlier.id for earlier in merged.values()):
                 endpoint = replace(endpoint, given_id=None)  # the first endpoint of that id has it
             merged[endpoint.url] = endpoint
@@ -209,11 +215,19 @@ def _entry(entry: object) -> Subscription:
         url.strip() if isinstance(url, str) else "",
         BY_DEFAULT if events is None else _event_types(events),
         given_id=str(given_id) if is_id(given_id) else None,
+        has_unknown_types=events is not None and any(name not in _ALL for name in _names(events)),
     )
 
 
+_ALL: Final = tuple(EventType)
+
+
+def _names(events: object) -> list[Any]:
+    return events if isinstance(events, list) else [events]
+
+
 def _event_types(events: object) -> frozenset[EventType]:
-    names = events if isinstance(events, list) else [events]
+    names = _names(events)
     return frozenset(event_type for event_type in EventType if event_type in names)
 
 

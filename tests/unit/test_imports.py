@@ -147,3 +147,12 @@ def test_the_modules_of_ops_form_no_cycle() -> None:
     while ready := {name for name, needs in below.items() if not needs & below.keys()}:
         below = {name: needs for name, needs in below.items() if name not in ready}
     assert below == {}
+
+
+def test_an_installation_needs_no_package() -> None:
+    """The README's first command runs before anything is installed."""
+    imported = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import tools.installation"
+    ran = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", imported], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr

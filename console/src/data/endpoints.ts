@@ -127,6 +127,7 @@ async function read(fields: DocumentData): Promise<Settings> {
     endpoints.set(url, {
       id,
       url,
+      unknownEvents: [...new Set([...(before?.unknownEvents ?? []), ...chosen.filter((type) => !(EVENT_TYPES as readonly unknown[]).includes(type)).map((type) => String(type).slice(0, 60))])],
       events: `${events}` === `${USUAL_EVENT_TYPES}` ? null : events,
       label: text(labels[id]) || text(labels[url]),
       offSince: since ? new Date(since) : null,

@@ -25,6 +25,8 @@ export interface Endpoint {
   readonly url: string;
   /** Null for the usual types (`USUAL_EVENT_TYPES`). */
   readonly events: readonly EventType[] | null;
+  /** Listed event types that do not exist: a script wrote them, and they match nothing. */
+  readonly unknownEvents: readonly string[];
   /** What people call it; may be empty. */
   readonly label: string;
   /** Since when an admin has it switched off; null where it is on. */

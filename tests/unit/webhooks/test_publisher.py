@@ -523,3 +523,33 @@ def test_a_url_that_is_added_between_two_runs_gets_the_message_too(parts: Parts)
 
 def _milestone(number: int) -> str:
     return f"events/{EVENT}/milestones/{number}"
+
+
+@pytest.mark.parametrize(
+    ("events", "sent", "logged"),
+    [
+        (["*"], [], 1),
+        ([UPLOADED, "photo.aproved"], [UPLOADED], 1),
+        (["PHOTO.UPLOADED", 7, None, {}], [], 1),
+        ("photo.uploaded", [UPLOADED], 0),
+        ([UPLOADED], [UPLOADED], 0),
+        ([], [], 0),
+    ],
+)
+def test_unknown_event_types_are_logged_once_for_each_write_of_the_settings(
+    parts: Parts, capfd: pytest.CaptureFixture[str], events: object, sent: list[str], logged: int
+) -> None:
+    """Known types of the same list still fire."""
+    parts.subscribe({"url": URL, "events": events})
+    process = parts.process()
+    for number in range(3):
+        photo = parts.photo(f"p{number}", "ann@example.com")
+        process.publisher.photo_written(f"w{number}", EVENT, None, photo)
+    assert {event for event, _ in parts.told} == set(sent)
+    lines = capfd.readouterr().out.splitlines()
+    assert sum("webhooks.unknown-event-types" in line for line in lines) == logged
+    parts.now += timedelta(minutes=1)
+    parts.subscribe({"url": URL, "events": events}, labels={})
+    process.publisher.photo_written("w9", EVENT, None, parts.photo("p9", "ann@example.com"))
+    lines = capfd.readouterr().out.splitlines()
+    assert sum("webhooks.unknown-event-types" in line for line in lines) == logged

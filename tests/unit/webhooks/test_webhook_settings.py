@@ -30,7 +30,7 @@ SINCE: Final = "2026-05-01T18:30:00.000Z"
         ([{"url": URL, "events": []}], [Subscription(URL, frozenset())]),
         (
             [{"url": URL, "events": ["guest.joined", "no.such.type", 7, []]}],
-            [Subscription(URL, frozenset({EventType.GUEST_JOINED}))],
+            [Subscription(URL, frozenset({EventType.GUEST_JOINED}), has_unknown_types=True)],
         ),
         (
             [{"url": URL, "events": [str(event_type) for event_type in EventType]}],

@@ -50,7 +50,7 @@ export function EndpointDialog({ before, others, onClose, onSaved, onAdded }: En
     // A URL that was corrected is not given up.
     const disabled = isOld ? before.disabled : null;
     const chosen = EVENT_TYPES.filter((one) => events.includes(one));
-    await saveEndpoint(sdk.db, eventId, { id, url: given, events: isAll ? null : chosen, recover, label: label.trim(), offSince, disabled });
+    await saveEndpoint(sdk.db, eventId, { id, url: given, events: isAll ? null : chosen, unknownEvents: [], recover, label: label.trim(), offSince, disabled });
     if (!before) onAdded?.(id);
     const isNews = before && (!isOld || (recover && !before.recover));
     return isNews && onSaved?.(given) ? "stay" : undefined;

@@ -33,7 +33,7 @@ interface Props {
 /** One receiver: how it is doing, what to do, and everything that can be done with it. */
 export function ReceiverPage({ endpoint, settings, list, children }: Props) {
   const { sdk, staff, eventId } = usePlace();
-  const { id, url, label, events, disabled, offSince, recover } = endpoint;
+  const { id, url, label, events, unknownEvents, disabled, offSince, recover } = endpoint;
   // To recover: after a correction the new URL is known before the settings tell of it.
   const [open, setOpen] = useState<"" | "edit" | "remove" | "test" | "share" | { readonly url: string; readonly from: Date | null }>("");
   const health = useHealth(endpoint, list.value?.items ?? []);
@@ -100,6 +100,7 @@ export function ReceiverPage({ endpoint, settings, list, children }: Props) {
           <div>
             <dt>Events</dt>
             <dd class="types">
+              {unknownEvents.map((type) => <span key={type} class="badge failed" title="This event type doesn't exist. Edit the endpoint to remove it.">Unknown: {type}</span>)}
               {events === null
                 ? <span class="badge">All events except deletions</span>
                 : events.length ? events.map((type) => <span key={type} class="badge" title={type}>{EVENT_WORDS[type]}</span>) : <span class="badge">None</span>}
