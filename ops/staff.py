@@ -9,7 +9,8 @@ from typing import Any, Final
 from firebase_admin import App, auth
 
 from functions.email_address import identity
-from functions.firestore.model import Documents, Query, Update
+from functions.firestore.model import Documents, Query, Update, time
+from functions.ports import wire_time
 from ops import firebase
 from ops.cloud import Cloud, OpsError, Outside, parser_of, run, say
 
@@ -197,6 +198,11 @@ class LeftBehind:
                     f"a link to a delivery log, {share.path}",
                     Update(share.path, ended, version=share.version),
                 )
+        schedule = self._documents.get(f"{event}/schedules/recap")
+        if schedule and _is_waiting(schedule.fields, uid):
+            due = wire_time(schedule.fields["at"])
+            text = f"a recap of {event} scheduled for {due}, which will not be sent"
+            yield f"{text}: another person can schedule it again", None
         settings = self._documents.get(f"{event}/settings/webhooks")
         if settings is None:
             return
@@ -207,6 +213,13 @@ class LeftBehind:
             yield f"mails about failing webhooks of {event}", change
         if urls := settings.fields.get("urls"):
             yield f"{len(urls)} webhook URLs of {event}, which any admin may have added", None
+
+
+def _is_waiting(schedule: Mapping[str, Any], uid: str) -> bool:
+    """Return whether the person has scheduled a recap that is yet to be sent."""
+    by = schedule.get("by")
+    is_own = isinstance(by, Mapping) and by.get("uid") == uid
+    return is_own and schedule.get("state") == "scheduled" and bool(time(schedule.get("at")))
 
 
 def _of_app(claims: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,9 +30,9 @@ _MALFORMED: Final = "Send a whole body, well framed."
 _REST_BYTES: Final = 1_048_576
 """Bytes read of a body that is too long, to keep its connection."""
 
-_REST_SECONDS: Final = 5.0
+REST_SECONDS: Final = 1.0
 """How long a client that still sends is read from before its connection ends: it would miss the
-answer."""
+answer. With a longer time, strangers whose headers are refused hold the places of organizers."""
 
 _PAUSE_SECONDS: Final = 0.3
 """A client that sends nothing for so long can read the answer."""
@@ -76,7 +76,7 @@ def bounded_body(request: flask.Request, at_most: int) -> bytes | None:
 
 
 def read_no_more() -> None:
-    """Answer within `_REST_SECONDS`, even if a part of the request's body is still to come."""
+    """Answer within `REST_SECONDS`, even if a part of the request's body is still to come."""
     # A deploy reads `main.py` in a request of its own, or without an app.
     if flask.has_app_context() and not flask.has_request_context():
         flask.current_app.before_request(_drop_rest)
@@ -106,8 +106,8 @@ def _ends(body: Any) -> bool:
 
 
 def _wait_for_pause(connection: socket.socket) -> None:
-    """Read until the client pauses, `_REST_SECONDS` at most."""
-    until = time.monotonic() + _REST_SECONDS
+    """Read until the client pauses, `REST_SECONDS` at most."""
+    until = time.monotonic() + REST_SECONDS
     connection.settimeout(_PAUSE_SECONDS)
     with suppress(OSError):  # a pause, or the client has gone
         while time.monotonic() < until and connection.recv(_PIECE):

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from functions.gcp.request import BODY_SECONDS
+from functions.gcp.request import BODY_SECONDS, REST_SECONDS
 from functions.recap import schedule
 from functions.recap.limits import SLOTS
 from functions.recap.recap_arguments import SOONEST
@@ -131,6 +131,26 @@ def test_twelve_bodies_a_second_that_drip_leave_places(
     """Each body of a stranger holds a place of Cloud Run for six seconds."""
     endpoint = endpoints[name]
     assert endpoint["maxInstances"] * endpoint["concurrency"] > 12 * BODY_SECONDS
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "rotateWebhookSecret",
+        "sendTestWebhook",
+        "resendWebhook",
+        "shareWebhookLog",
+        "revokeWebhookLog",
+        "scheduleEventRecap",
+        "previewEventRecap",
+        "sendEventRecap",
+        "mailEvents",
+    ],
+)
+def test_thirty_strangers_a_second_leave_places(endpoints: dict[str, Any], name: str) -> None:
+    """A call that its headers refuse is read for a second at most."""
+    endpoint = endpoints[name]
+    assert endpoint["maxInstances"] * endpoint["concurrency"] > 30 * REST_SECONDS
 
 
 def test_the_functions_fit_a_new_project(endpoints: dict[str, Any]) -> None:
