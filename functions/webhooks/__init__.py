@@ -1,1 +1,1 @@
-"""Outbound webhooks: from a Firestore write to a signed POST at every receiver."""
+"""Outbound webhooks: from a Firestore write to a signed request to every receiver."""

@@ -1,6 +1,6 @@
-"""What an organizer does with webhooks: try a URL, send deliveries again, rotate the secret.
+"""Use cases of organizers: test a URL, resend deliveries, and rotate the webhook secret.
 
-The caller was checked, and may act on the event (`webhook_calls.py`).
+The handler has already checked that the caller may act on the event (`webhook_calls.py`).
 """
 
 from collections import Counter
@@ -30,9 +30,9 @@ from functions.webhooks.worker import Worker
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resent:
-    """How many deliveries of a page were sent again, and how many were left alone.
+    """Result of one page: the number of resent and skipped deliveries.
 
-    The next page goes on after `next`, and with the same `until`; None after the last page.
+    The next page starts after `next` and uses the same `until`. `next` is None after the last page.
     """
 
     resent: int
@@ -43,7 +43,7 @@ class Resent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UrlTest:
-    """Sends a test to a URL of an event."""
+    """Use case: send a test to a URL of an event."""
 
     settings: SettingsStore
     deliveries: DeliveryStore
@@ -54,13 +54,13 @@ class UrlTest:
     def send_test(
         self, event_id: str, url: str, event_type: EventType = EventType.PHOTO_UPLOADED
     ) -> Delivery:
-        """Deliver a made-up message to a URL of the event (spec 4.6); its first attempt.
+        """Deliver a sample message to a URL of the event and return it after the first attempt.
 
-        The URL need not take that type and may be disabled: the test shows whether its receiver
-        works. A test that fails is tried again like any other delivery.
+        The URL does not need to subscribe to that type and may be disabled, because the test shows
+        whether the receiver works (spec 4.6). A failed test is retried like any other delivery.
 
         Raises:
-            CallError: `invalid-argument` where the event has no such URL.
+            CallError: `invalid-argument` if the event has no such URL.
         """
         now = self.clock.now()
         endpoint = self.settings.load(event_id).asked_for(url)
@@ -74,7 +74,7 @@ class UrlTest:
             now=now,
             test=True,
         )
-        with suppress(AlreadyRecordedError):  # by this call, whose answer was lost
+        with suppress(AlreadyRecordedError):  # by this call if its response was lost
             self.deliveries.create(event_id, [delivery])
         if delivery.outcome is Outcome.SKIPPED:
             return delivery
@@ -84,7 +84,7 @@ class UrlTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actions:
-    """Sends deliveries of an event again, and replaces its webhook secret."""
+    """Use cases: resend deliveries of an event and replace its webhook secret."""
 
     settings: SettingsStore
     deliveries: DeliveryStore
@@ -93,13 +93,13 @@ class Actions:
     in_parallel: InParallel
     clock: Clock
     page: int
-    """Deliveries that one call reads."""
+    """Number of deliveries that one call reads."""
 
     def resend(self, event_id: str, delivery_id: str) -> None:
-        """Send a delivery again.
+        """Resend one delivery.
 
         Raises:
-            CallError: as `Redelivery.begin_one` says.
+            CallError: See `Redelivery.begin_one`.
         """
         read_at = self.clock.now()
         settings = self.settings.load(event_id)
@@ -112,12 +112,16 @@ class Actions:
         url: str | None = None,
         after: Cursor | None = None,
     ) -> Resent:
-        """Send a page of deliveries again, but for those that cannot be sent, and tests.
+        """Resend a page of deliveries, except tests and deliveries that cannot be resent.
 
-        `url` narrows the selection, which is read from `after` on.
+        Args:
+            event_id: ID of the event.
+            selected: Deliveries to resend.
+            url: Select only deliveries to this URL.
+            after: Cursor after which the page starts.
 
         Raises:
-            CallError: `invalid-argument` where the event has no such URL.
+            CallError: `invalid-argument` if the event has no such URL.
         """
         read_at = self.clock.now()
         settings = self.settings.load(event_id)
@@ -142,13 +146,13 @@ class Actions:
     def make_dry_run(
         self, event_id: str, selected: EndedWithin, url: str | None = None
     ) -> tuple[int, Mapping[str, int]]:
-        """Count the deliveries that `resend_page` would send, and by the reason those left alone.
+        """Count the deliveries that `resend_page` would resend, and the others by reason.
 
-        The reasons are each `Obstacle` at a URL, and `tests` at all other URLs. At most two
-        aggregations a URL.
+        The reasons are each `Obstacle` of a URL, and `tests` at all other URLs. The call runs at
+        most two aggregation queries per URL.
 
         Raises:
-            CallError: `invalid-argument` where the event has no such URL.
+            CallError: `invalid-argument` if the event has no such URL.
         """
         settings = self.settings.load(event_id)
         matching = self._matching(selected, url, settings)
@@ -179,10 +183,13 @@ class Actions:
     def rotate_secret(
         self, event_id: str, caller: Caller, active_in: timedelta = timedelta(0)
     ) -> datetime:
-        """Give the event a new webhook secret, at once or announced; when it begins to sign.
+        """Rotate the event's webhook secret, now or after `active_in`.
 
-        Each attempt is signed with one secret. A new secret replaces an announced one. A process
+        Each attempt is signed with one secret. A new secret replaces an announced secret. A process
         may sign with the old secret for `SECRET_KEPT` longer.
+
+        Returns:
+            The time at which the new secret becomes active.
         """
         active_from = self.clock.now() + active_in
         if active_in:
@@ -199,7 +206,7 @@ class Actions:
         return active_from
 
     def withdraw_secret(self, event_id: str, caller: Caller) -> bool:
-        """End the announced secret before it signs; returns whether there was one."""
+        """Withdraw the announced secret before it is active, and return whether there was one."""
         withdrawn = self.secrets.withdraw(event_id)
         log.warning(
             "webhook.secret_withdrawn", eventId=event_id, uid=caller.uid, announced=withdrawn
@@ -209,7 +216,7 @@ class Actions:
     def _matching(
         self, selected: EndedWithin, url: str | None, settings: WebhookSettings
     ) -> EndedWithin:
-        # A delivery that fails again between two pages ends after `until`, and is in no page twice.
+        # A delivery that fails again between two pages ends after `until`, so no page repeats it.
         until = min(selected.until, self.clock.now())
         endpoints = () if url is None else settings.asked_for(url).names
         return replace(selected, until=until, endpoints=endpoints)

@@ -1,7 +1,7 @@
-"""A message: something noteworthy that happened at an event, for the URLs that take its type.
+"""Webhook messages: the event types, and the messages that follow from a Firestore write.
 
-A write of a document makes messages (spec 3.1 and 3.2). The body of a message holds its payload:
-the fields of spec 6.1, as nested objects. Every field is always there; an unknown one is null.
+Spec 3.1 and 3.2 define which write causes which message, and spec 6.1 the fields of the payload.
+Every field is always present. An unknown value is null.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from functions.wall.wall_event import EventStatus, Photo, PhotoStatus, WallEvent
 
 
 class EventType(StrEnum):
-    """Name of an event type, as it stands in the body and in `Wall-Event-Type` (spec 6.1)."""
+    """Name of an event type, as in the body and in `Wall-Event-Type` (spec 6.1)."""
 
     PHOTO_UPLOADED = "photo.uploaded"
     PHOTO_APPROVED = "photo.approved"
@@ -28,19 +28,20 @@ class EventType(StrEnum):
 
 
 BY_DEFAULT: Final = frozenset(EventType) - {EventType.PHOTO_DELETED}
-"""The seven types of a URL that lists none."""
+"""The seven event types of a URL without a list of types."""
 
 MILESTONES: Final = (100, 500, 1000, 5000, 10_000)
-"""Numbers of photos at which an event sends `milestone.reached`."""
+"""Photo counts at which an event sends `milestone.reached`."""
 
 Payload: TypeAlias = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Milestone:
-    """`events/{eventId}/milestones/{number}`: when it was reached, and by which photo.
+    """The record `events/{eventId}/milestones/{number}`.
 
-    Neither is known of a milestone that was passed; it is recorded, and nobody is notified.
+    `reached_at` and `photo_id` are None if the event passed the milestone before it had URLs. That
+    milestone is recorded without a notification.
     """
 
     number: int
@@ -50,18 +51,18 @@ class Milestone:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What happened, for the receivers that take `event_type`.
+    """A webhook message for the endpoints that subscribe to `event_type`.
 
     Attributes:
-        cause: Names the write, the milestone or the guest; the same name at every run.
-        event_type: Its type.
-        about: What the payload describes; for `photo.deleted` the photo as it was before, with the
-            time of the deletion.
-        written_at: When Firestore took the write that tells of it.
+        cause: Name of the write, milestone or guest. The same name each time a trigger runs.
+        event_type: Type of the message.
+        about: Subject of the payload. For `photo.deleted` the deleted photo, with the time of the
+            deletion.
+        written_at: Time of the Firestore write that caused the message.
         milestone: The milestone to record together with the deliveries.
-        wait: How much later than they are recorded its deliveries are due.
-        is_moderated: Whether a moderator approved the photo. Under auto-approve nobody did, at the
-            moment of the upload.
+        wait: Delay of the deliveries after they are recorded.
+        is_moderated: Whether a moderator approved the photo. False for an upload under
+            auto-approve.
     """
 
     cause: str
@@ -76,10 +77,10 @@ class Message:
     def of_milestone(
         cls, event_id: str, milestone: Milestone, photo: Photo, *, delay_seconds: int = 0
     ) -> Self:
-        """The message that `photo` brought the event to the milestone; once (design 3.11).
+        """Create the message that `photo` reached the milestone (design 3.11).
 
-        Of several milestones of one photo each is due a second after the one before, so that
-        receivers get them in order.
+        If a photo reaches several milestones, each message is due a second after the last one, so
+        that receivers get the messages in order.
         """
         return cls(
             f"{event_id}\nmilestone\n{milestone.number}",
@@ -92,11 +93,11 @@ class Message:
 
     @classmethod
     def of_guest(cls, event_id: str, first_photo: Photo) -> Self:
-        """The message that a guest has joined.
+        """Create the message that a guest has joined.
 
-        Named after the guest, not the write: another spelling of the address, or a first photo
-        after all others were deleted, is the same guest and makes the same delivery. A guest
-        without an address is known by `uploader_uid` (design 3.12).
+        The cause names the guest and not the write. The same guest therefore has the same delivery,
+        even with another spelling of the address, or with a new first photo after all others were
+        deleted. Without an address, `uploader_uid` identifies the guest (design 3.12).
         """
         known_by = (
             f"guest\n{first_photo.guest}"
@@ -107,7 +108,7 @@ class Message:
         return cls(cause, EventType.GUEST_JOINED, first_photo, written_at)
 
     def payload(self, photo_count: int) -> Payload:  # noqa: PLR0911 - the table of spec 6.1
-        """The `data` of the body; `photo_count` counts in `event.archived` alone."""
+        """Return the `data` of the body. Only `event.archived` uses `photo_count`."""
         match self.event_type, self.about:
             case EventType.PHOTO_UPLOADED, Photo() as photo:
                 return {
@@ -149,7 +150,7 @@ class Message:
             case EventType.GUEST_JOINED, Photo() as photo:
                 return {
                     "uploaderName": photo.uploader_name,
-                    # Not `uploaderUid`, by which a guest without an address is known.
+                    # Not `uploaderUid`, which identifies a guest without an address.
                     "uploaderEmail": photo.uploader_email if photo.guest else None,
                     "firstPhotoId": photo.id,
                     "joinedAt": wire_time(photo.created_at),
@@ -178,10 +179,13 @@ class Message:
 def messages_of_photo(
     write_id: str, before: Photo | None, after: Photo | None
 ) -> Sequence[Message]:
-    """The messages of one write of a photo (spec 3.1); none for most writes.
+    """Return the messages of one write of a photo (spec 3.1). Most writes have none.
 
-    `write_id` names the write; `before` is None for an upload. `after` is None for a deletion, and
-    `before` has the time of the deletion then.
+    Args:
+        write_id: ID of the write.
+        before: The photo before the write, or None for an upload. For a deletion, with the time of
+            the deletion.
+        after: The photo after the write, or None for a deletion.
     """
     photo = after or before
     if photo is None:
@@ -194,7 +198,7 @@ def messages_of_photo(
         types.append(EventType.PHOTO_APPROVED)
     if later is PhotoStatus.REJECTED and earlier in (PhotoStatus.PENDING, PhotoStatus.APPROVED):
         types.append(EventType.PHOTO_REJECTED)
-    if later is None and earlier is PhotoStatus.APPROVED:  # receivers know of no other photo
+    if later is None and earlier is PhotoStatus.APPROVED:  # receivers know only approved photos
         types.append(EventType.PHOTO_DELETED)
     return [
         Message(write_id, kind, photo, photo.updated_at, is_moderated=before is not None)
@@ -205,9 +209,9 @@ def messages_of_photo(
 def messages_of_event(
     write_id: str, before: WallEvent | None, after: WallEvent | None
 ) -> Sequence[Message]:
-    """The messages of one write of an event (spec 3.2); none for most writes.
+    """Return the messages of one write of an event (spec 3.2). Most writes have none.
 
-    An archived event is not live: publishing it again is going live again.
+    An archived event is not live. If it is published again, it sends `event.published` again.
     """
     was_live = before is not None and before.status is EventStatus.PUBLISHED
     match was_live, after and after.status:
@@ -238,9 +242,9 @@ _STATUS: Final = {EventType.PHOTO_APPROVED: "approved", EventType.PHOTO_REJECTED
 
 
 def sample(event_type: EventType, now: datetime) -> Payload:
-    """The `data` of a made-up message of that type, to show a receiver what one looks like.
+    """Return the `data` of a sample message of that type (spec 4.6).
 
-    Something has happened `now`; names say "Test", and the event has no photos (spec 4.6).
+    The sample happened `now`, its names contain "Test", and its event has no photos.
     """
     about: Photo | WallEvent
     if event_type in (EventType.EVENT_PUBLISHED, EventType.EVENT_ARCHIVED):

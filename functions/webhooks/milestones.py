@@ -1,4 +1,4 @@
-"""Milestones of an event: which ones it has reached, and by which photo (design 3.11)."""
+"""Milestones that an event has reached, and the photos that reached them (design 3.11)."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -11,14 +11,14 @@ from functions.wall.wall_event import Photo
 from functions.webhooks.events import MILESTONES, Milestone
 
 PASSED_BEFORE: Final = timedelta(minutes=10)
-"""A milestone that was passed this long before the URLs last changed makes no message."""
+"""No message is sent for a milestone that was passed that long before the URLs last changed."""
 
 _REMEMBERED_SECONDS: Final = 60.0
-"""How long a process remembers which photo a milestone is recorded for."""
+"""How long a process remembers the photo of a recorded milestone."""
 
 
 class Milestones:
-    """Looks at how many photos an event has, and who was first past each milestone."""
+    """Finds the milestones that an event has reached and that are not recorded yet."""
 
     def __init__(self, wall: WallStore, clock: Clock) -> None:
         self._wall = wall
@@ -27,11 +27,11 @@ class Milestones:
     def unclaimed(
         self, event_id: str, photo: Photo, urls_changed_at: datetime
     ) -> Sequence[Milestone]:
-        """Milestones that the event has reached and that no other photo is recorded for.
+        """Return the milestones that the event has reached and that no other photo has claimed.
 
-        `photo` has reached them, but for milestones that the event had passed before. One round
-        trip, or none if other photos claimed all a moment ago; two at a milestone, and a third if
-        the milestone is not recorded.
+        A milestone that the event passed before it had URLs has no `photo_id`. `photo` reached all
+        others. The call costs one round trip, or none if other photos claimed all milestones a
+        moment ago. At a milestone it costs two, and a third if the milestone is not recorded.
         """
         claimed = {number: self._claimed.get((event_id, number)) for number in MILESTONES}
         ahead = [number for number in MILESTONES if claimed[number] in (None, photo.id)]
@@ -42,7 +42,7 @@ class Milestones:
         if not due:
             return []
         recorded = self._wall.milestones(event_id, due)
-        # A record for this photo means that its trigger runs again and may have more to do.
+        # If the record names this photo, its trigger runs again and may have to finish its work.
         others = {number for number, photo_id in recorded.items() if photo_id != photo.id}
         for number in others:
             self._claimed.put((event_id, number), value=recorded[number] or "")
@@ -57,9 +57,9 @@ class Milestones:
         ]
 
     def _passed(self, event_id: str, photo: Photo, at_most: int, urls_changed_at: datetime) -> int:
-        """How many photos the event had shortly before its URLs last changed.
+        """Count the event's photos shortly before its URLs last changed.
 
-        0 for a back-dated photo (an import), because photos are counted by `createdAt`.
+        Return 0 for a backdated photo (an import), because photos are counted by `createdAt`.
         """
         if photo.updated_at - photo.created_at > PASSED_BEFORE:
             return 0

@@ -1,9 +1,9 @@
-"""From a write in Firestore to recorded and queued deliveries (design 1 and 2).
+"""Publishing: turns a Firestore write into recorded and queued deliveries (design 1 and 2).
 
-    messages of the write ▸ URLs that take them ▸ record all deliveries in one commit ▸ enqueue
+    messages of the write ▸ subscribed URLs ▸ record all deliveries in one commit ▸ enqueue
 
-Each step can be repeated: ids follow from what happened, a record is made once, a task name is
-used once. A trigger that fails half-way is run again by Eventarc and ends where it would have.
+Every step is idempotent: IDs are derived from the cause, a record is created once, and a task name
+is used once. If a trigger fails, Eventarc runs it again, and the trigger continues its work.
 """
 
 from collections import defaultdict
@@ -33,12 +33,12 @@ from functions.webhooks.signing import RememberedSecrets
 from functions.webhooks.webhook_settings import SettingsStore, Subscription, WebhookSettings
 
 _Batch: TypeAlias = tuple[Milestone | None, Sequence[Delivery]]
-"""The deliveries of a message, and the milestone that is recorded with them."""
+"""The milestone of a message, if any, and the deliveries to record with the milestone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publisher:
-    """Turns writes of photos and events into deliveries."""
+    """Use case: turn writes of photos and events into deliveries."""
 
     wall: WallStore
     settings: SettingsStore
@@ -55,16 +55,16 @@ class Publisher:
     def photo_written(
         self, write_id: str, event_id: str, before: Photo | None, after: Photo | None
     ) -> None:
-        """Publish the messages of one write of a photo; `write_id` is the id of its CloudEvent."""
+        """Publish the messages of one write of a photo. `write_id` is the ID of the CloudEvent."""
         messages = messages_of_photo(write_id, before, after)
         if not messages:
             return
-        now = self.clock.now()  # before the settings are read: attempts rely on them from then on
+        now = self.clock.now()  # not later than the settings are read (`Delivery.needs_settings`)
         settings = self._load_settings(event_id)
         if after is None and (
             not settings.wants(EventType.PHOTO_DELETED) or self.settings.event(event_id) is None
         ):
-            return  # with the event itself its photos are deleted too
+            return  # the deletion of an event deletes its photos
         passed: Sequence[Milestone] = ()
         if before is None and after is not None:
             if settings.wants(EventType.MILESTONE_REACHED):
@@ -83,9 +83,10 @@ class Publisher:
     def event_written(
         self, write_id: str, event_id: str, before: WallEvent | None, after: WallEvent | None
     ) -> None:
-        """Publish the messages of one write of an event; `write_id` is the id of its CloudEvent.
+        """Publish the messages of one write of an event. `write_id` is the ID of the CloudEvent.
 
-        A new event gets its secret, so that a receiver can have it before its first delivery.
+        Create the secret of a new event, so that receivers can be configured before the first
+        delivery.
         """
         if before is None and after is not None:
             self.secrets.make(event_id)
@@ -96,13 +97,13 @@ class Publisher:
             self._publish(event_id, messages, settings.subscriptions, now)
 
     def _joined(self, event_id: str, photo: Photo) -> Iterable[Message]:
-        """The message that a guest has joined, if `photo` is the guest's first one."""
+        """Yield the message that a guest has joined, if `photo` is the guest's first photo."""
         first = self.wall.first_photo_by(event_id, photo)
-        if first is None:  # the photo has no createdAt to be found by, or is deleted, the only one
+        if first is None:  # the photo has no `createdAt`, or the guest's only photo was deleted
             yield Message.of_guest(event_id, photo)
         elif (first.created_at, first.id) >= (photo.created_at, photo.id):
-            # Where a later photo is found first, `photo` was deleted before its trigger ran. The
-            # trigger of the later photo may have run before the deletion: its message is made here.
+            # If the first photo is a later photo, `photo` was deleted before its trigger ran. The
+            # later photo's trigger may have run before the deletion, so its message is sent here.
             yield Message.of_guest(event_id, photo if first.id == photo.id else first)
 
     def _load_settings(self, event_id: str) -> WebhookSettings:
@@ -125,7 +126,7 @@ class Publisher:
         now: datetime,
         passed: Sequence[Milestone] = (),
     ) -> None:
-        """Record the deliveries of the messages, and milestones, then queue what is untried."""
+        """Record the deliveries of the messages with milestones, and enqueue untried deliveries."""
         batches: list[_Batch] = [
             (message.milestone, self._fan_out(message, event_id, subscribed, now))
             for message in messages
@@ -135,11 +136,11 @@ class Publisher:
         new: Sequence[Delivery] = ()
         try:
             new, earlier = self._record(event_id, batches)
-        finally:  # the pace counts only what is recorded anew
+        finally:  # the pace must count only new deliveries
             for _ in set(counted) - {delivery.id for delivery in new}:
                 self.pace.take_back(event_id)
         recorded = {delivery.id: delivery for delivery in (*new, *earlier)}
-        for delivery in recorded.values():  # perhaps by a run that has not come so far
+        for delivery in recorded.values():  # includes the records of an earlier, incomplete run
             if delivery.outcome is Outcome.SKIPPED:
                 log.warning(
                     "delivery.skipped",
@@ -157,14 +158,14 @@ class Publisher:
         self.in_parallel(self._enqueue_in_order, of_urls.values())
 
     def _enqueue_in_order(self, deliveries: Iterable[Delivery]) -> None:
-        """Queue the deliveries to one URL, in the order of their messages."""
+        """Enqueue the deliveries to one URL, in the order of their messages."""
         for delivery in deliveries:
             self.task_queue.enqueue(attempt_task(delivery))
 
     def _fan_out(
         self, message: Message, event_id: str, subscribed: Sequence[Subscription], now: datetime
     ) -> Sequence[Delivery]:
-        """A delivery for each URL that takes the message's type (spec 6.3.4), due at its pace."""
+        """Create a delivery for each subscribed URL (spec 6.3.4), due as the pace permits."""
         takers = [entry for entry in subscribed if message.event_type in entry.event_types]
         if not takers:
             return []
@@ -194,10 +195,13 @@ class Publisher:
     def _record(
         self, event_id: str, batches: Sequence[_Batch]
     ) -> tuple[Sequence[Delivery], Sequence[Delivery]]:
-        """Record milestones with their deliveries; what is new, and what was recorded before.
+        """Record milestones with their deliveries.
 
-        Where a record exists, this trigger ran before or another photo was first: what exists is
-        read, and the rest is recorded.
+        If a record exists, this trigger ran before, or another photo reached the milestone first.
+        In that case read the existing records and record the rest.
+
+        Returns:
+            The new deliveries, and the deliveries that were recorded before.
         """
         deliveries = [delivery for _, made in batches for delivery in made]
         milestones = [milestone for milestone, _ in batches if milestone]
@@ -214,7 +218,7 @@ class Publisher:
             for milestone, made in batches:
                 is_new = milestone is None or milestone.number not in reached_by
                 if milestone and not is_new and reached_by[milestone.number] != milestone.photo_id:
-                    continue  # another photo, or none, was first
+                    continue  # reached by another photo, or passed before
                 missing = [delivery for delivery in made if delivery.id not in recorded]
                 rest.append((milestone if is_new else None, missing))
                 earlier += filter(None, (recorded.get(delivery.id) for delivery in made))

@@ -1,7 +1,7 @@
-"""The deliveries to one URL, as the bearer of a link sees and resends them (spec 4.11).
+"""Shared delivery logs: a link to view, and perhaps resend, the deliveries to a URL (spec 4.11).
 
-An organizer gives the link out and ends it. Its token names a share, and the share alone names
-the URL. The share is read with every call, so that a revoked link ends at once.
+An organizer creates the link and may revoke it. The token of the link names a share, and only the
+share names the URL. Every call reads the share, so a revoked link ends immediately.
 """
 
 from collections.abc import Sequence
@@ -33,19 +33,19 @@ from functions.webhooks.events import EventType
 from functions.webhooks.webhook_settings import SettingsStore, Subscription
 
 PAGE_BYTES: Final = 1_000_000
-"""Most bytes of bodies and receivers' answers in a page of more than one delivery."""
+"""Maximum bytes of bodies and responses in a page of more than one delivery."""
 
 RESENDS_AN_HOUR: Final = 100
-"""Resends through links, of the deliveries of an event to one URL."""
+"""Maximum resends per hour through links, per event and URL."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogShare:
-    """The record `events/{event_id}/shares/{id}`, and its version as it was read.
+    """The record `events/{event_id}/shares/{id}`.
 
-    The bearer of its link sees the deliveries of the `endpoint` that went to `url`, and with
-    `can_resend` sends them again. `created_by` is a user id. The share ends at `expire_at`, or
-    earlier at `revoked_at`.
+    The bearer of the link sees the deliveries of the `endpoint` that went to `url`, and may resend
+    them if `can_resend` is true. `created_by` is a user ID. The share ends at `expire_at`, or
+    earlier at `revoked_at`. `version` is the version of the record when it was read.
     """
 
     id: str
@@ -60,21 +60,18 @@ class LogShare:
     version: Version | None = field(default=None, compare=False, repr=False)
 
     def is_living(self, now: datetime) -> bool:
-        """Whether its link still opens anything."""
+        """Return whether the link is valid."""
         return self.revoked_at is None and now < self.expire_at
 
 
 @dataclass(frozen=True, slots=True)
 class LogShareStore:
-    """Shares, each of which lets the bearer of a link see the deliveries to a URL.
-
-    Every method is one call.
-    """
+    """Store of the shares. Every method is one call to Firestore."""
 
     documents: Documents
 
     def create(self, share: LogShare) -> None:
-        """Record `share`, whose id no other share has; a recorded share is a success."""
+        """Record a new share. Succeed without effect if the share is already recorded."""
         fields = {
             "url": share.url,
             "endpoint": share.endpoint,
@@ -83,11 +80,11 @@ class LogShareStore:
             "createdAt": share.created_at,
             "expireAt": share.expire_at,
         }
-        with suppress(AlreadyRecordedError):  # by this call, whose answer was lost
+        with suppress(AlreadyRecordedError):  # by this call if its response was lost
             self.documents.commit(Create(_path(share.event_id, share.id), fields))
 
     def load(self, event_id: str, share_id: str) -> LogShare | None:
-        """The share as it is now, or None; None also where the event is gone."""
+        """Return the current record of the share, or None if the share or event does not exist."""
         paths = [f"events/{event_id}", _path(event_id, share_id)]
         event, record = self.documents.get_all(paths)
         if event is None or record is None:
@@ -107,10 +104,10 @@ class LogShareStore:
         )
 
     def revoke(self, share: LogShare, at: datetime) -> None:
-        """End the share `at` that moment: the record may be deleted from then on.
+        """End the share at a time, after which the record may be deleted.
 
         Raises:
-            ChangedMeanwhileError: the record is not in the share's version any more.
+            ChangedMeanwhileError: The version of the record has changed.
         """
         ended = {"revokedAt": at, "expireAt": at}
         self.documents.commit(Update(_path(share.event_id, share.id), ended, version=share.version))
@@ -122,14 +119,14 @@ def _path(event_id: str, share_id: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogLinks:
-    """Gives links to logs out and ends them."""
+    """Use case: create and revoke links to delivery logs."""
 
     settings: SettingsStore
     shares: LogShareStore
     secrets: SecretReader
 
     base_url: str
-    """Address of the site with the page that a link leads to."""
+    """Base URL of the site with the page that a link opens."""
 
     clock: Clock
     random: Random
@@ -137,10 +134,13 @@ class LogLinks:
     def give_out(
         self, event_id: str, caller: Caller, url: str, lasts: timedelta, *, can_resend: bool = False
     ) -> tuple[str, LogShare]:
-        """A link whose bearer sees the deliveries to a URL for some days, and its share.
+        """Create a link to the deliveries to a URL, valid for the duration `lasts`.
+
+        Returns:
+            The link and its share.
 
         Raises:
-            CallError: `invalid-argument` where the event has no such URL.
+            CallError: `invalid-argument` if the event has no such URL.
         """
         endpoint = self.settings.load(event_id).asked_for(url)
         now = self.clock.now()
@@ -171,31 +171,29 @@ class LogLinks:
         return f"{self.base_url.rstrip('/')}/deliveries#token={token}", share
 
     def revoke(self, event_id: str, caller: Caller, share_id: str) -> datetime:
-        """End a share at once; the time at which it ended, also if it had ended before.
+        """Revoke a share and return the time at which it was revoked, now or earlier.
 
         Raises:
-            CallError: `not-found` where the event has no such share (any more).
+            CallError: `not-found` if the event has no such share.
         """
         while True:
             share = self.shares.load(event_id, share_id)
             if share is None:
-                raise CallError(
-                    Code.NOT_FOUND, "The event has no share with that shareId (any more)."
-                )
+                raise CallError(Code.NOT_FOUND, "The event has no share with that shareId.")
             if share.revoked_at:
                 return share.revoked_at
             now = self.clock.now()
             try:
                 self.shares.revoke(share, now)
             except ChangedMeanwhileError:
-                continue  # by another call, or by this call, whose answer was lost
+                continue  # changed by another call, or by this call if its response was lost
             log.info("webhook.log_revoked", eventId=event_id, shareId=share_id, uid=caller.uid)
             return now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogPage:
-    """Deliveries to the URL of `share`, the latest first; `next` is for what follows."""
+    """A page of deliveries to the URL of `share`, latest first. `next` continues with the rest."""
 
     share: LogShare
     deliveries: Sequence[Delivery]
@@ -204,7 +202,7 @@ class LogPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedLog:
-    """Serves the bearers of links."""
+    """Use cases of the bearers of links: read the log and resend a delivery."""
 
     settings: SettingsStore
     deliveries: DeliveryStore
@@ -221,13 +219,13 @@ class SharedLog:
         event_type: EventType | None = None,
         after: Cursor | None = None,
     ) -> LogPage:
-        """A page of the deliveries that the share is about.
+        """Return a page of the share's deliveries.
 
         Raises:
-            CallError: the refusal of the link, where the share has ended.
+            CallError: The link is no longer valid.
         """
         share = self._living(event_id, share_id)
-        present = self.settings.load(event_id).by_url.get(share.url)  # perhaps under another id
+        present = self.settings.load(event_id).by_url.get(share.url)  # may have another ID now
         endpoint = Subscription(share.url, given_id=share.endpoint)
         names = dict.fromkeys((*endpoint.names, *(present.names if present else ())))
         deliveries = self.deliveries.newest(event_id, [*names], outcome, event_type, after)
@@ -241,7 +239,7 @@ class SharedLog:
                 has_next = True
                 break
             last, read = cursor, read + 1
-            if delivery and delivery.url == share.url:  # another URL may be another receiver's
+            if delivery and delivery.url == share.url:  # another URL may be of another receiver
                 page.append(replace(delivery, log=delivery.attempts_at_url))
         else:
             has_next = read == NEWEST_AT_MOST
@@ -249,26 +247,25 @@ class SharedLog:
         return LogPage(share=share, deliveries=page, next=last if has_next else None)
 
     def send_again(self, event_id: str, share_id: str, delivery_id: str) -> None:
-        """Send a delivery to the URL again, where the share allows it.
+        """Resend a delivery to the URL, if the share permits it.
 
         Raises:
-            CallError: the refusal of the link; `permission-denied` where the link only shows;
-                `resource-exhausted`; otherwise as `Redelivery.begin_one` says, for which a delivery
-                to another URL is not there.
+            CallError: The link is no longer valid. `permission-denied` if the link is read-only.
+                `resource-exhausted` after too many resends. See also `Redelivery.begin_one`.
         """
         share = self._living(event_id, share_id)
         if not share.can_resend:
             raise CallError(
                 Code.PERMISSION_DENIED,
-                "The link shows deliveries and sends none again; ask for one that may.",
+                "This link is read-only. Ask the organizer for a link that can resend.",
             )
-        # By event and URL: further links, and further addresses, send no more of it.
+        # Counted by event and URL, so that more links or IP addresses do not raise the limit.
         name = f"{event_id}\n{share.url}"
         if not self.rate_limit.allows("resendSharedWebhook to", name, RESENDS_AN_HOUR):
             raise CallError(
                 Code.RESOURCE_EXHAUSTED,
-                "There were too many resends through links to this URL; try again from the next"
-                " full hour on.",
+                "There were too many resends to this URL through links. Try again after the next"
+                " full hour.",
             )
         read_at = self.clock.now()
         self.redelivery.begin_one(
@@ -276,7 +273,7 @@ class SharedLog:
             delivery_id,
             self.settings.load(event_id),
             read_at=read_at,
-            only_at=share.url,  # another URL of the endpoint may be another receiver's
+            only_at=share.url,  # another URL of the endpoint may be of another receiver
         )
         log.info("webhook.log_resent", eventId=event_id, shareId=share_id, deliveryId=delivery_id)
 

@@ -1,11 +1,11 @@
-"""How deliveries are signed: both signatures, and the webhook secret of each event.
+"""Signatures of deliveries, and the webhook secret of each event.
 
 A delivery has `Wall-Signature` (spec 5) and the signature of Standard Webhooks (spec 6.2).
 https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 
-An instance remembers a secret, and forgets it when the announced one is due. It signs with the
-announced secret only after reading it recorded alone, so that a secret that was withdrawn in time
-never signs (spec 2.1, 4.8).
+An instance caches a secret until the announced secret is due. It signs with the announced secret
+only after it has read a record in which that secret is current. A secret that was withdrawn in time
+is therefore never used (spec 2.1, 4.8).
 """
 
 import hmac
@@ -22,28 +22,28 @@ from functions.ports import Clock, Random
 
 SIGNATURE_HEADER: Final = "Wall-Signature"
 WHSEC: Final = "whsec_"
-"""Prefix of the secrets that the service makes, as Standard Webhooks has it."""
+"""Prefix of the secrets that the service generates, as in Standard Webhooks."""
 
 SECRET_KEPT: Final = timedelta(minutes=1)
-"""How long a process may sign with a secret without reading the record again."""
+"""Maximum time that a process signs with a secret without reading the record again."""
 
 _FIELDS: Final = ("secret", "rotatedAt", "rotatedBy", "next", "nextBy")
 """Fields of the document `events/{eventId}/secrets/webhooks`."""
 
 
 def sign(secret: str, body: bytes, *, at: int) -> str:
-    """Value of `Wall-Signature` for `body`, signed `at` that Unix time in seconds.
+    """Return the value of `Wall-Signature` for `body`, signed `at` that Unix time in seconds.
 
-    HMAC-SHA256 keyed with `secret`, over `<t>.<body>`, as lowercase hex.
+    The signature is the HMAC-SHA256 of `<t>.<body>` with `secret` as the key, in lowercase hex.
     """
     mac = hmac.digest(secret.encode(), b"%d.%b" % (at, body), "sha256")
     return f"t={at},v1={mac.hex()}"
 
 
 def standard_headers(secret: str, delivery_id: str, body: bytes, *, at: int) -> Mapping[str, str]:
-    """The three headers of Standard Webhooks for `body`, signed `at` that Unix time in seconds.
+    """Return the three headers of Standard Webhooks for `body`, signed `at` that Unix time.
 
-    HMAC-SHA256 over `<id>.<t>.<body>`, as base64.
+    The signature is the HMAC-SHA256 of `<id>.<t>.<body>` in base64.
     """
     signed = b"%b.%d.%b" % (delivery_id.encode(), at, body)
     mac = hmac.digest(_standard_key(secret), signed, "sha256")
@@ -55,9 +55,9 @@ def standard_headers(secret: str, delivery_id: str, body: bytes, *, at: int) -> 
 
 
 def _standard_key(secret: str) -> bytes:
-    """The bytes that stand behind `whsec_` in base64; for any other secret those of its text.
+    """Decode the base64 part of a `whsec_` secret. Other secrets are used as UTF-8 text.
 
-    Secrets made before the service knew Standard Webhooks are in no base64 that its libraries read.
+    Secrets from before the service supported Standard Webhooks are not valid base64.
     """
     if secret.startswith(WHSEC):
         with suppress(ValueError):
@@ -67,7 +67,7 @@ def _standard_key(secret: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class NextSecret:
-    """A secret that signs from `active_from` on, and the user who announced it: uid and email."""
+    """A secret that is used from `active_from` on, and the user who announced it (uid, email)."""
 
     secret: str = field(repr=False)
     active_from: datetime
@@ -76,9 +76,9 @@ class NextSecret:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookSecret:
-    """The present secret, since when and by whom it replaced another, and the next one.
+    """The current secret of an event, its last rotation (time and user), and the next secret.
 
-    `version` is that of the record as it was read; None where there was no record.
+    `version` is the version of the record when it was read, or None if there was no record.
     """
 
     secret: str = field(repr=False)
@@ -89,9 +89,9 @@ class WebhookSecret:
 
     @classmethod
     def read(cls, fields: Mapping[str, Any], version: Version | None = None) -> Self:
-        """Read the fields of the document; `secret` is empty where the document holds none.
+        """Parse the fields of the document. `secret` is "" if the document has no secret.
 
-        An announcement that cannot be read is left out.
+        An invalid announcement is ignored.
         """
         secret, rotated_at = fields.get("secret"), fields.get("rotatedAt")
         if not isinstance(secret, str) or not secret:
@@ -119,11 +119,11 @@ class WebhookSecret:
         return written
 
     def is_over(self, now: datetime) -> bool:
-        """Whether the next secret signs `now`."""
+        """Return whether the next secret is active `now`."""
         return self.next is not None and now >= self.next.active_from
 
     def at(self, now: datetime) -> Self:
-        """The secret as it is `now`: once the next secret is due, it stands alone."""
+        """Return the secret as of `now`: once the next secret is due, it is the only secret."""
         if self.next is None or not self.is_over(now):
             return self
         return type(self)(
@@ -147,7 +147,7 @@ def _user(entry: object) -> Mapping[str, Any] | None:
 
 @dataclass
 class RememberedSecrets:
-    """The webhook secret of each event; one instance serves all threads of the process."""
+    """Cache of the webhook secret of each event. Shared by all threads of the process."""
 
     documents: Documents
     random: Random
@@ -155,27 +155,27 @@ class RememberedSecrets:
     _kept: Recent[str, WebhookSecret] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Nothing is remembered yet."""
+        """Create an empty cache."""
         seconds = SECRET_KEPT.total_seconds()
         self._kept = Recent(self.clock, seconds=seconds)
 
     def of(self, event_id: str) -> str:
-        """The secret that signs the event's deliveries now; made if it has none (design 3.23)."""
+        """Return the current secret of the event, and create it if it is missing (design 3.23)."""
         kept = self._kept.get(event_id)
         while kept is None or kept.is_over(self.clock.now()):
             asked = self.clock.monotonic()
             read = self._change(event_id, lambda secret: secret)
-            # A call that was held up may have read a secret that was replaced since.
+            # A delayed call may have read a secret that was replaced meanwhile.
             kept = read if self.clock.monotonic() - asked <= SECRET_KEPT.total_seconds() else None
         return kept.secret
 
     def make(self, event_id: str) -> None:
-        """Make the event's secret, unless it is recorded already; one write."""
+        """Create the event's secret with one write, unless it exists."""
         with suppress(ChangedMeanwhileError):
             self._write(event_id, WebhookSecret(secret=self.random.webhook_secret()))
 
     def rotate(self, event_id: str, by: Mapping[str, Any] | None = None) -> None:
-        """Give the event a new secret at once, which cancels an announced secret.
+        """Replace the event's secret immediately and cancel an announced secret.
 
         Other processes may sign with the old secret for a minute.
         """
@@ -187,14 +187,14 @@ class RememberedSecrets:
     def announce(
         self, event_id: str, active_from: datetime, by: Mapping[str, Any] | None = None
     ) -> None:
-        """Have a new secret take over at that time, in the place of an announced secret."""
+        """Announce a new secret from `active_from` on, instead of an already announced secret."""
         announced = NextSecret(self.random.webhook_secret(), active_from, by)
         self._change(event_id, lambda present: replace(present, next=announced))
 
     def withdraw(self, event_id: str) -> bool:
-        """End the announced secret, which then never signs; returns whether there was one.
+        """Withdraw the announced secret, so that it is never used, and return whether it existed.
 
-        A write whose answer was lost is made again, and finds no announced secret any more.
+        A write is repeated if its response was lost. The second write finds no announced secret.
         """
         announced = None
 
@@ -209,9 +209,9 @@ class RememberedSecrets:
     def _change(
         self, event_id: str, change: Callable[[WebhookSecret], WebhookSecret]
     ) -> WebhookSecret:
-        """Write the changed secret, remember it and return it.
+        """Write the changed secret, cache it and return it.
 
-        A missing secret is made first, and an announced secret that is due replaces the old one.
+        First create a missing secret, and replace the old secret if an announced secret is due.
         """
         made = self.random.webhook_secret()
         while True:
@@ -226,15 +226,15 @@ class RememberedSecrets:
                 if changed != recorded:
                     self._write(event_id, changed)
             except ChangedMeanwhileError:
-                continue  # another process was first, and its secret counts
+                continue  # another process was faster, and its secret is used
             self._kept.put(event_id, value=changed, since=asked)
             return changed
 
     def _write(self, event_id: str, secret: WebhookSecret) -> None:
-        """Write the secret over the record in its version, whose other fields stay.
+        """Write the secret to the record and keep the record's other fields.
 
         Raises:
-            ChangedMeanwhileError: the record is not in that version any more.
+            ChangedMeanwhileError: The version of the record has changed.
         """
         fields = secret.fields
         gone = [name for name in _FIELDS if name not in fields]

@@ -1,15 +1,19 @@
-"""The webhook settings of an event: its endpoints, and who is notified when one fails (spec 2.1).
+"""Webhook settings of an event: endpoints, and email addresses for failure notices (spec 2.1).
 
-The document `events/{eventId}/settings/webhooks` holds `urls`: a list of a URL, or of
-`{url, events, id}`: the event types that the endpoint takes, and the id that stays where its URL
-changes. `urlsChangedAt` is when that list last changed. `labels` has what organizers call
-endpoints. `recover` lists endpoints whose failed deliveries are sent again by themselves. `notify`
-lists e-mail addresses. `off` has the time at which an admin switched an endpoint off, and
-`disabled` holds `{url, reason, at}`: the service sends nothing there until an admin removes the
-entry.
+The fields of the document `events/{eventId}/settings/webhooks`:
 
-`labels`, `recover`, `off` and `disabled` name an endpoint by its id; where its entry has none, by
-the key of its URL or by the URL itself.
+urls           list of URLs, or of `{url, events, id}` with the subscribed event types and an ID
+               that stays the same when the URL changes
+urlsChangedAt  time at which `urls` last changed
+labels         names that organizers have given to endpoints
+recover        list of endpoints with automatic recovery
+notify         list of email addresses
+off            by endpoint, the time at which an admin switched it off
+disabled       by endpoint, `{url, reason, at}`. The service sends no deliveries there until an
+               admin removes the entry.
+
+`labels`, `recover`, `off` and `disabled` name an endpoint by its ID. If its entry has no ID, they
+name it by the key of its URL or by the URL itself.
 """
 
 import hashlib
@@ -26,34 +30,39 @@ from functions.ports import Clock
 from functions.webhooks.events import BY_DEFAULT, EventType
 
 MAX_URLS: Final = 20
-"""Webhook URLs of one event (spec 8)."""
+"""Maximum number of webhook URLs of one event (spec 8)."""
 
 MAX_ADDRESSES: Final = 5
-"""Addresses in `notify` of one event."""
+"""Maximum number of addresses in `notify` of one event."""
 
 SWITCHED_OFF: Final = "the URL is switched off"
-"""Why nothing is sent to a URL in `off`."""
+"""Reason that deliveries to a URL in `off` are skipped."""
 
 REMOVED: Final = "the URL was removed"
-"""Why nothing more is sent to an endpoint that is not configured any longer."""
+"""Reason that deliveries to a removed endpoint are skipped."""
 
 UNSUBSCRIBED: Final = "the URL no longer takes this event type"
-"""Why nothing more of an event type is sent to an endpoint."""
+"""Reason that deliveries of an event type are skipped after the endpoint unsubscribed from it."""
 
 _LONG_AGO: Final = datetime(1970, 1, 1, tzinfo=UTC)
-"""Stands for every earlier time, from which nothing could be subtracted."""
+"""Replaces earlier times, so that a duration can be subtracted without an underflow."""
 
 
 class UnreadableSettingsError(Exception):
-    """`urls` is not a list, so that no endpoint can be told from a removed one."""
+    """`urls` is not a list, so removed endpoints cannot be distinguished from configured ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """An endpoint, as it is configured, and the event types that it takes.
+    """A configured endpoint and the event types that it subscribes to.
 
-    `disabled` says why nothing is sent there; None for an endpoint in use. `recover` is whether
-    what failed is sent again by itself (spec 6.5). Without a `given_id` the URL names the endpoint.
+    Attributes:
+        url: URL of the endpoint.
+        event_types: Subscribed event types.
+        disabled: Why the endpoint receives no deliveries, or None if it is enabled.
+        recover: Whether failed deliveries are redelivered automatically (spec 6.5).
+        given_id: ID in the settings. Without one the URL identifies the endpoint.
+        label: Name that organizers have given to the endpoint.
     """
 
     url: str
@@ -67,24 +76,24 @@ class Subscription:
 
     @property
     def id(self) -> str:
-        """What is recorded of the endpoint goes by this name."""
+        """The endpoint's ID in delivery records."""
         return self.given_id or key(self.url)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The id, and the one that the endpoint had before its entry had an id; each once."""
+        """The ID, and the ID that the endpoint had before its entry had one, without duplicates."""
         return tuple(dict.fromkeys((self.id, key(self.url))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookSettings:
-    """The settings as they were read; an event without the document has no URLs.
+    """Parsed webhook settings. Without the document, an event has no URLs.
 
     Attributes:
-        subscriptions: Each URL once, `MAX_URLS` at most.
-        notify: Who is notified, as people wrote the addresses, `MAX_ADDRESSES` at most.
-        urls_changed_at: When `urls` last changed, or else the document.
-        version: What a conditional write must still find.
+        subscriptions: At most `MAX_URLS` endpoints, each with a different URL.
+        notify: At most `MAX_ADDRESSES` email addresses, as organizers wrote them.
+        urls_changed_at: Time at which `urls` last changed. By default the time of the last write.
+        version: Version of the document. A conditional write fails if the version has changed.
         is_readable: Whether `urls` is a list or missing.
     """
 
@@ -102,12 +111,11 @@ class WebhookSettings:
         written_at: datetime = _LONG_AGO,
         version: Version | None = None,
     ) -> Self:
-        """Read the fields of the document.
+        """Parse the fields of the document.
 
-        An entry of `urls` that cannot be read becomes a subscription of the empty URL, so that the
-        mistake shows as a skipped delivery. A URL that stands twice takes the event types of both
-        entries. The rules let clients write nothing else into `notify` than a list of addresses; a
-        script may have.
+        An invalid entry of `urls` becomes a subscription of the empty URL, so that the mistake is
+        visible as a skipped delivery. A duplicate URL subscribes to the event types of both
+        entries. Security rules validate `notify`, but a script may have written other values.
         """
         merged: dict[str, Subscription] = {}
         for entry in _list(fields.get("urls"))[:MAX_URLS]:
@@ -120,7 +128,7 @@ class WebhookSettings:
                     has_unknown_types=same.has_unknown_types or endpoint.has_unknown_types,
                 )
             elif any(endpoint.id == earlier.id for earlier in merged.values()):
-                endpoint = replace(endpoint, given_id=None)  # the first endpoint of that id has it
+                endpoint = replace(endpoint, given_id=None)  # the ID belongs to the first endpoint
             merged[endpoint.url] = endpoint
         off, disabled = _map(fields.get("off")), _map(fields.get("disabled"))
         labels = _map(fields.get("labels"))
@@ -146,7 +154,7 @@ class WebhookSettings:
         )
 
     def wants(self, event_type: EventType) -> bool:
-        """Whether any URL takes that type."""
+        """Return whether any endpoint subscribes to that type."""
         return any(event_type in entry.event_types for entry in self.subscriptions)
 
     @property
@@ -160,19 +168,23 @@ class WebhookSettings:
         return {endpoint.id: endpoint for endpoint in self.subscriptions}
 
     def of(self, endpoint_id: str, url: str) -> Subscription | None:
-        """The endpoint of that id, or else at that URL; None where neither is configured."""
+        """Return the endpoint with that ID, or else with that URL, or None if neither exists."""
         return self.by_id.get(endpoint_id) or self.by_url.get(url)
 
     def asked_for(self, url: str) -> Subscription:
-        """The endpoint at the `url` that a call names; refuses the call where there is none."""
+        """Return the endpoint with that URL.
+
+        Raises:
+            CallError: `invalid-argument` if the event has no such URL.
+        """
         endpoint = self.by_url.get(url)
         if endpoint is None:
-            refuse("url must be one of the event's webhook URLs; add it to them first.")
+            refuse("url must be one of the event's webhook URLs. Add the URL first.")
         return endpoint
 
 
 def key(url: str) -> str:
-    """The id of an endpoint whose entry has none; it needs no quotes in a field path."""
+    """Return the ID of an endpoint without an ID, in a form that field paths need not quote."""
     return "u" + hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
@@ -187,7 +199,7 @@ def _map(value: object) -> Mapping[str, Any]:
 def _reason(
     endpoint: Subscription, off: Mapping[str, Any], disabled: Mapping[str, Any]
 ) -> str | None:
-    """Why nothing is sent to the endpoint, or None."""
+    """Return why the endpoint receives no deliveries, or None."""
     names = (*endpoint.names, endpoint.url)
     if any(name in off for name in names):
         return SWITCHED_OFF
@@ -233,21 +245,21 @@ def _event_types(events: object) -> frozenset[EventType]:
 
 @dataclass(frozen=True, slots=True)
 class SettingsStore:
-    """Reads an event and its settings, and writes `disabled`; every method is one call."""
+    """Store of the settings: reads them and writes `disabled`. Every method is one call."""
 
     documents: Documents
 
     def event(self, event_id: str) -> Mapping[str, Any] | None:
-        """Fields of the event itself, or None."""
+        """Return the fields of the event itself, or None if it does not exist."""
         found = self.documents.get(f"events/{event_id}")
         return found.fields if found else None
 
     def load(self, event_id: str) -> WebhookSettings:
-        """The settings as they are now."""
+        """Return the current settings of the event."""
         return _read(self.documents.get(_path(event_id)))
 
     def load_all(self, event_ids: Collection[str]) -> Mapping[str, WebhookSettings]:
-        """The settings of each event."""
+        """Return the settings of each event."""
         records = self.documents.get_all([_path(event_id) for event_id in event_ids])
         return dict(zip(event_ids, map(_read, records), strict=True))
 
@@ -259,10 +271,10 @@ class SettingsStore:
         at: datetime,
         settings: WebhookSettings,
     ) -> None:
-        """Disable an endpoint, unless the `settings` were written since they were read.
+        """Disable an endpoint.
 
         Raises:
-            ChangedMeanwhileError: the settings were written since.
+            ChangedMeanwhileError: The document has changed since `settings` were read.
         """
         entry = {"url": endpoint.url, "reason": reason, "at": at}
         disabled = {("disabled", endpoint.id): entry}
@@ -270,7 +282,7 @@ class SettingsStore:
 
 
 class RememberedSettings:
-    """The settings of each event, at most `SETTINGS_KEPT` old; one instance serves all threads."""
+    """Cache of the settings of each event, for at most `kept`. Shared by all threads."""
 
     def __init__(self, store: SettingsStore, clock: Clock, kept: timedelta) -> None:
         self._store = store
@@ -281,7 +293,7 @@ class RememberedSettings:
         """Return the settings of the event.
 
         Raises:
-            UnreadableSettingsError: the document says nothing about the endpoints.
+            UnreadableSettingsError: The endpoints in the document are malformed.
         """
         settings = self._kept.get(event_id)
         if settings is None:

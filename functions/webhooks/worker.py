@@ -1,7 +1,7 @@
-"""One attempt of a delivery (design 2): read the record, sign, POST, write the outcome.
+"""One attempt of a delivery (design 2): read the record, sign and send the body, write the outcome.
 
-A receiver's failure belongs to the delivery: the worker records it and queues the next attempt, and
-the task succeeds. Only the service's own faults make the task fail, and its queue brings it back.
+If the receiver fails, the worker records the failure, enqueues the next attempt, and the task
+succeeds. Only internal errors fail the task, and its queue retries it.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,46 +35,45 @@ from functions.webhooks.webhook_settings import (
 )
 
 TEST_HEADER: Final = "Wall-Test"
-"""Every attempt of a test has the header, and no other attempt (spec 6.2)."""
+"""Header of every attempt of a test, and of no other attempt (spec 6.2)."""
 
 USER_AGENT: Final = "Wall-Webhooks/1.0"
 
 SUSPICIOUS_AFTER: Final = 3
-"""Failed dispatches after which an attempt is recorded as started before it is made."""
+"""Failed dispatches after which an attempt is recorded as started before the request."""
 
 BEGUN_AT_MOST: Final = 3
-"""How often an attempt may be recorded as started and not end: then it counts as failed.
+"""How often an attempt may start without finishing until it counts as failed.
 
-An outage of Firestore does not count: a worker that can write the beginning can mostly write the
-end."""
+Outages of Firestore rarely count, because the start of an attempt is a write as well."""
 
 HOST_LIMIT_WAIT: Final = timedelta(seconds=1)
-"""The wait of a delivery whose event has as many POSTs under way to the host as it may."""
+"""Delay of a delivery if its event or tenant has reached the host's concurrency limit."""
 
 EARLY: Final = timedelta(seconds=0.5)
-"""A task that comes at most this early is held back here; clocks differ by less."""
+"""A task that comes at most this early waits here. Clocks differ by less."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Whose POST it is."""
+    """Tenant and event of a request."""
 
     tenant_id: str
     event_id: str
 
 
 class SendError(Exception):
-    """No HTTP status came back; the message says why, for the delivery's log.
+    """The request had no HTTP status. The message is the reason for the delivery's log.
 
-    Where the cause is a `SendError` as well, it says more, for the service's own log alone.
+    If the cause is also a `SendError`, its message has details only for the service's own log.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """The receiver's answer: its HTTP status, which alone decides anything.
+    """The receiver's response. Decisions depend only on the HTTP status.
 
-    `excerpt` is the beginning of the body of an answer that acknowledges nothing, for people.
+    `excerpt` is the beginning of the body, for organizers, unless the status is 2xx.
     """
 
     status: int
@@ -82,24 +81,24 @@ class Response:
 
 
 class HostLimitError(Exception):
-    """The event or its tenant has as many POSTs under way there as it may; nothing was sent."""
+    """The event or its tenant has reached the host's concurrency limit. No request was sent."""
 
 
 class Sender(Protocol):
-    """Posts to receivers; one instance serves all threads."""
+    """Port: HTTP client for receivers. Shared by all threads."""
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes, source: Source) -> Response:
-        """POST `body` once, and wait at most five seconds for the answer's head.
+        """POST `body` once and wait at most five seconds for the response headers.
 
         Raises:
-            HostLimitError: the POST has to come later.
-            SendError: no HTTP status came back in time, or nothing may be sent there.
+            HostLimitError: The host's concurrency limit is reached.
+            SendError: The response did not arrive in time, or the URL is not allowed.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worker:
-    """Makes attempts; one instance serves all threads of the process."""
+    """Use case: run an attempt. Shared by all threads of the process."""
 
     deliveries: DeliveryStore
     secrets: RememberedSecrets
@@ -113,38 +112,41 @@ class Worker:
     fast_receivers: FastReceivers
 
     def attempt(self, request: AttemptRequest) -> Delivery | None:
-        """The delivery after the attempt, unless it was made before; None where it is gone.
+        """Run the attempt, unless it has already run, and return the delivery.
+
+        Returns:
+            The current record of the delivery, or None if it does not exist.
 
         Raises:
-            NotDueError: the attempt is not due yet.
-            Exception: a fault of the service; the same request makes the same attempt.
+            NotDueError: The attempt is not due yet.
+            Exception: An internal error. The request can be repeated.
         """
         delivery = self.deliveries.load(request.event_id, request.delivery_id)
         if delivery is None:
             log.warning("delivery.gone", deliveryId=request.delivery_id, eventId=request.event_id)
             return None
         if request.round != delivery.round:
-            return delivery  # a later round has begun, and has tasks of its own
+            return delivery  # a later round has started and has its own tasks
         is_here = request.slow or not delivery.slow  # else its task is on the slow queue
         if is_here and delivery.attempts < request.attempt and delivery.outcome.is_open:
-            self._source_and_secret(delivery)  # the receiver's time holds no wait for Firestore
+            self._source_and_secret(delivery)  # fill the caches, so that `ms` excludes Firestore
             if self._belongs_on_slow_queue(request, delivery):
                 delivery = self._moved_to_slow_queue(delivery)
             else:
                 self._wait_until_due(delivery)
                 delivery = self._make_where_wanted(request, delivery)
-        if delivery.outcome is Outcome.FAILED:  # perhaps in a process that ended here
+        if delivery.outcome is Outcome.FAILED:  # perhaps in a process that crashed before this line
             self.failures.note(delivery)
         if delivery.outcome.is_open:
             self.task_queue.enqueue(attempt_task(delivery))
         return delivery
 
     def _make_where_wanted(self, request: AttemptRequest, delivery: Delivery) -> Delivery:
-        """Make the attempt at the endpoint's present URL, or skip the delivery (spec 3.4).
+        """Run the attempt at the endpoint's current URL, or skip the delivery (spec 3.4).
 
         Raises:
-            ChangedMeanwhileError: the delivery has changed otherwise; a repeated task finds it.
-            UnreadableSettingsError: the settings are malformed; a repeated task reads them again.
+            ChangedMeanwhileError: The delivery has changed. The retried task reads it again.
+            UnreadableSettingsError: The settings are malformed. The retried task reads them again.
         """
         now = self.clock.now()
         if delivery.needs_settings(now):
@@ -175,20 +177,20 @@ class Worker:
     def _moved_to_slow_queue(
         self, delivery: Delivery, at_least: timedelta = timedelta(0)
     ) -> Delivery:
-        """Record that the delivery waits on the slow queue, `at_least` that long, and return it.
+        """Move the delivery to the slow queue for at least `at_least`, and return its record.
 
-        A delivery that waits there already keeps its place: it is not paced again. A task that is
-        repeated follows the record to the slow queue.
+        A delivery that already waits there is not paced again. A retried task follows the record to
+        the slow queue.
 
         Raises:
-            ChangedMeanwhileError: an attempt was made meanwhile; a repeated task finds it.
+            ChangedMeanwhileError: An attempt has run. The retried task reads the delivery again.
         """
         moved = replace(delivery, slow=True).due_after(self.clock.now() + at_least)
         if not delivery.slow:
             moved = self._paced(moved)
         try:
             self.deliveries.save(moved)
-        except ChangedMeanwhileError:  # by a repetition of the task, or by this save
+        except ChangedMeanwhileError:  # by a retry of the task, or by this save
             if not delivery.slow:
                 self.slow_pace.take_back(moved.event_id)
             found = self.deliveries.load(moved.event_id, moved.id)
@@ -198,15 +200,15 @@ class Worker:
         return moved
 
     def _paced(self, delivery: Delivery) -> Delivery:
-        """The delivery; an attempt at a slow receiver is due when the slow pace says."""
+        """Return the delivery, postponed by the slow pace if it is on the slow queue."""
         if not delivery.slow:
             return delivery
         return delivery.due_after(self.clock.now() + self.slow_pace.wait(delivery.event_id))
 
     def _make(self, request: AttemptRequest, delivery: Delivery) -> Delivery:
-        """Make the attempt, or give it up if it has ended every instance that made it.
+        """Run the attempt, or fail it if every instance that ran it crashed.
 
-        Where it has to come later, it has not begun.
+        An attempt that is postponed does not count as started.
         """
         begun = delivery.begun
         if request.dispatched_before >= SUSPICIOUS_AFTER:
@@ -222,12 +224,12 @@ class Worker:
         return self._save(delivery, attempt)
 
     def _recorded(self, changed: Delivery, save: Callable[[Delivery], None]) -> Delivery:
-        """Record what has changed before the attempt, and return the delivery as it was read back.
+        """Save a change before the attempt, and return the record as read back.
 
         Raises:
-            ChangedMeanwhileError: the delivery has changed otherwise; a repeated task finds it.
+            ChangedMeanwhileError: The delivery has another change. The retried task reads it again.
         """
-        with suppress(ChangedMeanwhileError):  # perhaps by this save, whose answer was lost
+        with suppress(ChangedMeanwhileError):  # perhaps by this save if its response was lost
             save(changed)
         found = self.deliveries.load(changed.event_id, changed.id)
         if found is None or found != changed:
@@ -247,7 +249,7 @@ class Worker:
             at=self.clock.now(),
             status=None,
             milliseconds=0,
-            error=f"the attempt was begun {delivery.begun} times and never came to its end",
+            error=f"the attempt started {delivery.begun} times but never finished",
             round=delivery.round,
         )
 
@@ -261,14 +263,14 @@ class Worker:
             self.clock.sleep(early.total_seconds())
 
     def _source_and_secret(self, delivery: Delivery) -> tuple[Source, str]:
-        """What the POST needs of the event; read once, and then remembered for a minute."""
+        """Return the tenant, event and secret for the request. All are cached."""
         event_id = delivery.event_id
         return Source(self.tenants.of(event_id), event_id), self.secrets.of(event_id)
 
     def _post(self, delivery: Delivery) -> Attempt:
         body = delivery.body.encode()
         source, secret = self._source_and_secret(delivery)
-        # Before `at`, to which its duration is added: no retry is due before its wait is over.
+        # Measured before `at`, to which the duration is added, so that no retry is due too early.
         began = self.clock.monotonic()
         at = self.clock.now()
         seconds = int(at.timestamp())
@@ -277,7 +279,7 @@ class Worker:
             "User-Agent": USER_AGENT,
             SIGNATURE_HEADER: sign(secret, body, at=seconds),
             "Wall-Event-Type": delivery.event_type,
-            # An id that is no token would end the header line; such an id is quoted.
+            # Percent-encoded, because an ID may contain characters that end the header.
             "Wall-Event-Id": quote(delivery.event_id),
             "Wall-Delivery-Id": delivery.id,
             **standard_headers(secret, delivery.id, body, at=seconds),
@@ -303,7 +305,7 @@ class Worker:
         )
 
     def _save(self, delivery: Delivery, attempt: Attempt) -> Delivery:
-        """Write the result of `attempt`; the delivery as it stands afterwards."""
+        """Write the result of `attempt` and return the record of the delivery."""
         lag = attempt.at - delivery.due_since
         done = self._paced(delivery.after(attempt))
         while True:
@@ -311,8 +313,8 @@ class Worker:
                 self.deliveries.save(done)
                 break
             except ChangedMeanwhileError:
-                # The same attempt was made twice at once, and the other result is recorded. It
-                # stays, unless this attempt was acknowledged and the other was not.
+                # The same attempt ran twice concurrently, and the other result is recorded. It
+                # stays unless only this attempt was acknowledged.
                 found = self.deliveries.load(done.event_id, done.id)
                 if found is None:
                     break
@@ -325,7 +327,7 @@ class Worker:
 
 
 def _reason_to_skip(delivery: Delivery, endpoint: Subscription | None) -> str | None:
-    """Return why nothing more is sent, or None.
+    """Return why the delivery ends as skipped, or None.
 
     A test checks only whether the endpoint was removed, and a redelivery ignores the subscription.
     """

@@ -111,7 +111,7 @@ class _FairQueue:
             self.waiting[key] = max(self.waiting[key] - 1, self.rounds)
 
     def advance(self, deliveries: float) -> list[str]:
-        """Serve that many deliveries and return the keys that have no more deliveries."""
+        """Serve that many deliveries and return the keys that are now empty."""
         ended = []
         while self._ends:
             entry, key = self._ends[0]

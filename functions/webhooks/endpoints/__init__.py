@@ -1,1 +1,1 @@
-"""Endpoints that fail: recovery, giving them up, and the mail about them."""
+"""Failing endpoints: automatic recovery, disabling, and email notices."""

@@ -1,4 +1,4 @@
-"""What is recorded of endpoints that fail: `events/{eventId}/endpoints/{id}`, and deliveries."""
+"""Store of failing endpoints, `events/{eventId}/endpoints/{id}`, and their latest deliveries."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -30,28 +30,28 @@ from functions.webhooks.endpoints.failing_endpoint import (
 from functions.webhooks.webhook_settings import WebhookSettings
 
 DUE_AT_MOST: Final = 20_000
-"""Records that one sweep reads, the longest due first."""
+"""Maximum number of records that one sweep reads, longest due first."""
 
 _RECORDS_OF_AN_EVENT: Final = 100
-"""Records that are read of an event, which has 20 endpoints and may have had others."""
+"""Maximum number of records to read for an event: 20 endpoints, and endpoints of the past."""
 
 
 @dataclass(frozen=True, slots=True)
 class EndpointStore:
-    """Reads and writes the records; every method but `note_failure` is one call.
+    """Store of the records. Every method except `note_failure` is one call to Firestore.
 
-    A record that cannot be read is passed over (`readable`).
+    Invalid records are skipped (see `readable`).
     """
 
     documents: Documents
 
     def of_event(self, event_id: str) -> Sequence[FailingEndpoint]:
-        """The records of an event."""
+        """Return the records of an event."""
         records = Query(collection=f"events/{event_id}/endpoints", limit=_RECORDS_OF_AN_EVENT)
         return list(readable(self.documents.find(records), _read))
 
     def due(self, now: datetime) -> Sequence[FailingEndpoint]:
-        """The records of all events that are due, the longest due first."""
+        """Return the due records of all events, longest due first."""
         due = Query(
             collection="endpoints",
             group=True,
@@ -62,12 +62,13 @@ class EndpointStore:
         return list(readable(self.documents.find(due), _read))
 
     def note_failure(self, record: FailingEndpoint) -> None:
-        """Write that a delivery has failed, so that the next sweep checks the endpoint.
+        """Record that a delivery has failed, so that the next sweep checks the endpoint.
 
-        `record` is the first record of the endpoint; what the sweep has written stays.
+        If the endpoint has no record, create `record`. Otherwise change only the time of the
+        failure and the due time.
 
         Raises:
-            ChangedMeanwhileError: the record has come or gone meanwhile.
+            ChangedMeanwhileError: The record was created or deleted concurrently.
         """
         found = self.documents.get(_path(record))
         if found is None:
@@ -78,23 +79,23 @@ class EndpointStore:
         self.documents.commit(Update(found.path, noted))
 
     def save(self, record: FailingEndpoint) -> FailingEndpoint:
-        """Write what a check has changed; the record in its new version.
+        """Write the result of a check and return the record with its new version.
 
         Raises:
-            ChangedMeanwhileError: the record was written since it was read, or is gone.
+            ChangedMeanwhileError: The record was changed or deleted since it was read.
         """
         update = Update(_path(record), _fields(record), version=record.version)
         [written] = self.documents.commit(update)
         return replace(record, version=written.version)
 
     def note_notice(self, record: FailingEndpoint, standing: Standing, now: datetime) -> None:
-        """Write that people were notified of `standing`, unless the record is gone."""
+        """Record a notice of `standing`, unless the record was deleted."""
         told = {"told": None if standing is Standing.RECOVERED else standing, "toldAt": now}
         with suppress(ChangedMeanwhileError):
             self.documents.commit(Update(_path(record), told))
 
     def forget(self, record: FailingEndpoint) -> None:
-        """Delete the record, unless it was written since it was read."""
+        """Delete the record, unless it has changed since it was read."""
         with suppress(ChangedMeanwhileError):
             self.documents.commit(Delete(_path(record), record.version))
 
@@ -113,7 +114,7 @@ _NAMES: Final = {
     "reported_at": "toldAt",
     "resent_until": "resentUntil",
 }
-"""The fields of the document, by the attributes of `FailingEndpoint`."""
+"""Field names of the document by attribute of `FailingEndpoint`."""
 
 
 def _fields(record: FailingEndpoint) -> dict[str, Any]:
@@ -130,7 +131,7 @@ def _read(document: Document) -> FailingEndpoint:
 def check_endpoint(
     record: FailingEndpoint, settings: WebhookSettings, deliveries: DeliveryStore, now: datetime
 ) -> Check | None:
-    """The check of a recorded endpoint; None where the settings have it no more."""
+    """Check a recorded endpoint. Return None if the settings no longer contain the endpoint."""
     endpoint = settings.by_id.get(record.id)
     if endpoint is None:
         return None
@@ -140,10 +141,10 @@ def check_endpoint(
 
 
 def _latest(deliveries: DeliveryStore, check: Check) -> Latest:
-    """The latest deliveries to the endpoint, as far as anything can follow from them.
+    """Return the latest deliveries to the endpoint, as far as the next step depends on them.
 
-    One read; a second one where people are to be notified, or where it has failed for five days,
-    and two more where it fails.
+    The call costs one read, or two if there is someone to notify or the endpoint has failed for
+    five days. A failing endpoint costs two more.
     """
     record, now = check.record, check.now
     success = deliveries.last(record.event_id, record.id, Outcome.SUCCESS)
@@ -160,7 +161,7 @@ def _latest(deliveries: DeliveryStore, check: Check) -> Latest:
         return Latest(acknowledged_at=acknowledged, failures=failures)
     first = deliveries.ended(record.event_id, failed, None, 1)
     meanwhile = deliveries.last(record.event_id, record.id, Outcome.SUCCESS)
-    if meanwhile and meanwhile.ended_at != acknowledged:  # during the count, which it has ended
+    if meanwhile and meanwhile.ended_at != acknowledged:  # acknowledged during the count
         return Latest(acknowledged_at=meanwhile.ended_at)
     return Latest(
         acknowledged_at=acknowledged,

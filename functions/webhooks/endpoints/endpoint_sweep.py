@@ -1,10 +1,10 @@
-"""One sweep over the endpoints that fail: what follows from each record is carried out.
+"""Sweep over failing endpoints: determine and carry out the next step of each record.
 
-    due records, tenants in turn ▸ latest deliveries ▸ what follows ▸ carry it out ▸ the record
+    due records, round-robin by tenant ▸ latest deliveries ▸ next step ▸ carry it out ▸ the record
 
-Each check is independent: an error there keeps no other endpoint waiting, and the next sweep tries
-again. Where the time of a sweep is not enough, each tenant has had its turns: the endpoints of one
-tenant keep nobody else waiting.
+Checks are independent: an error in one check does not delay others, and the next sweep repeats the
+check. If a sweep runs out of time, round-robin ensures that one tenant's endpoints do not delay
+other tenants.
 """
 
 from collections import defaultdict, deque
@@ -35,23 +35,23 @@ from functions.webhooks.endpoints.failing_endpoint import (
 from functions.webhooks.webhook_settings import SettingsStore, WebhookSettings
 
 REASON: Final = (
-    f"{FAILURES_TO_DISABLE} deliveries in a row or more have failed, for more than"
+    f"{FAILURES_TO_DISABLE} or more consecutive deliveries failed over more than"
     f" {FAILING_FOR.days} days"
 )
 
 SWEEP_SECONDS: Final = 150.0
-"""After that time no further check begins; the next sweep goes on."""
+"""Seconds after which a sweep starts no further check. The next sweep continues."""
 
 PAGES_OF_A_CHECK: Final = 10
-"""Pages of deliveries that are read for one endpoint before all others had their turn."""
+"""Maximum pages of deliveries to read in one check, before it is the next endpoint's turn."""
 
 _AT_A_TIME: Final = 100
-"""Checks whose settings are read with one call."""
+"""Number of checks for which one call reads the settings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointSweep:
-    """Carries out what follows from the records; one sweep runs at a time."""
+    """Use case: check failing endpoints. Only one sweep runs at a time."""
 
     endpoints: EndpointStore
     settings: SettingsStore
@@ -61,14 +61,14 @@ class EndpointSweep:
     in_parallel: InParallel
     clock: Clock
     page: int
-    """Deliveries that are read at a time."""
+    """Number of deliveries per page."""
 
     def sweep(self) -> int:
-        """Check the endpoints that are due, as far as the time goes; the number of checks.
+        """Check the due endpoints until the time is over, and return the number of checks.
 
-        An endpoint with more to send again is checked again, behind all others.
+        An endpoint with more deliveries to resend returns to the end of the line.
         """
-        began = self.clock.now()  # no settings are read earlier
+        began = self.clock.now()  # settings are read later
         until = self.clock.monotonic() + SWEEP_SECONDS
         known: dict[str, WebhookSettings] = {}
 
@@ -90,7 +90,7 @@ class EndpointSweep:
                 known |= self.settings.load_all(unknown)
             unfinished = list(filter(None, self.in_parallel(check, records)))
             due += unfinished
-            for record in unfinished:  # perhaps an admin ends the recovery meanwhile
+            for record in unfinished:  # read the settings again: an admin may end the recovery
                 known.pop(record.event_id, None)
             checked += len(records)
         return checked
@@ -98,9 +98,12 @@ class EndpointSweep:
     def _apply(
         self, record: FailingEndpoint, settings: WebhookSettings, read_at: datetime
     ) -> FailingEndpoint | None:
-        """Carry out what follows; the record where more is to be sent again, else None.
+        """Carry out the next step of an endpoint.
 
-        The `settings` were read at `read_at`, or later.
+        The `settings` were read at `read_at` or later.
+
+        Returns:
+            The record if there are more deliveries to resend, else None.
         """
         check = check_endpoint(record, settings, self.deliveries, self.clock.now())
         if check is None:
@@ -118,17 +121,17 @@ class EndpointSweep:
                 host = host_of(endpoint.url)
                 log.error("webhook.disabled", eventId=record.event_id, host=host, reason=REASON)
             saved = self.endpoints.save(record.waiting(endpoint, now))
-            record = replace(record, version=saved.version)  # which looks at nothing twice
+            record = replace(record, version=saved.version)  # keeps `resent_until` of this check
         if step in (Step.NOTIFY, Step.NOTIFY_OF_RECOVERY):
             self.task_queue.enqueue(notice_task(record.event_id, now))
         return record if step is Step.SEND_AGAIN else None
 
     def _resent(self, check: Check, read_at: datetime) -> FailingEndpoint:
-        """Send again what failed before the last acknowledgement, the oldest failure first.
+        """Redeliver failures from before the last acknowledgement, oldest first.
 
-        Some pages of it: the record says until when, and the next check goes on. A delivery is sent
-        again by itself once, after its first round: a crash repeats none, and what people have sent
-        again is left alone.
+        The call redelivers some pages, records its progress in `resent_until`, and the next check
+        continues. A delivery is redelivered automatically only once, after its first round. Thus a
+        crash repeats no redelivery, and deliveries that organizers resent are skipped.
         """
         record, endpoint = check.record, check.endpoint
         until = check.latest.acknowledged_at or check.now
@@ -158,7 +161,7 @@ class EndpointSweep:
 
 
 def tenants_in_turn(records: Iterable[FailingEndpoint]) -> Iterator[FailingEndpoint]:
-    """One record of each tenant, then a second one, and so on; each tenant's in their order."""
+    """Yield the records round-robin by tenant, and keep the order of each tenant's records."""
     of_tenants: dict[str, list[FailingEndpoint]] = defaultdict(list)
     for record in records:
         of_tenants[record.tenant_id].append(record)

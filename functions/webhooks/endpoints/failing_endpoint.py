@@ -1,20 +1,21 @@
-"""What is known of an endpoint that fails, and what follows from it (spec 6.4, 6.5 and 7.3).
+"""Records of failing endpoints, and the decision about their next step (spec 6.4, 6.5 and 7.3).
 
-A failed delivery makes the record; while the record is there, the sweep asks `Check.step`, until
-the answer is to wait, or to forget the endpoint. The first row that holds decides:
+A failed delivery creates the record. As long as the record exists, each sweep carries out
+`Check.step`. The first matching row decides:
 
-    an admin has switched it off                                    wait
-    the service has disabled it, and people do not know             notify
-    it recovers automatically, and has acknowledged a delivery,
-    and its URL can be used                                         send again
-    5 days of nothing but failures, 100 or more                     disable
-    5 failures in a row, and people do not know                     notify
-    people know that it failed, and it acknowledged the last one    notify of recovery
-    it acknowledged one after the last failure, 10 minutes ago      forget
+    an admin has switched the endpoint off                          wait
+    the service has disabled it, and no notice was sent             notify
+    it recovers automatically, has acknowledged a delivery,
+    and its URL is usable                                           send again
+    only failures for 5 days, 100 or more                           disable
+    5 consecutive failures, and no notice was sent                  notify
+    a notice was sent, and it acknowledged the last delivery        notify of recovery
+    it acknowledged a delivery after the last failure, 10 minutes   forget
+    ago
     otherwise                                                       wait
 
-A record that nothing happens to is forgotten in the end. Each step is carried out first and
-recorded then: after a crash in between a notice may come twice, and no delivery is sent twice.
+A record that does not change is eventually forgotten. Each step is carried out before it is
+recorded. After a crash in between, a notice may be sent twice, but no delivery is resent twice.
 """
 
 import uuid
@@ -31,34 +32,34 @@ from functions.webhooks.deliveries.redelivery import obstacle_at
 from functions.webhooks.webhook_settings import SWITCHED_OFF, Subscription
 
 FAILURES_TO_NOTIFY: Final = 5
-"""Failures in a row after which people are notified."""
+"""Number of consecutive failures after which a notice is sent."""
 
 FAILURES_TO_DISABLE: Final = 100
 FAILING_FOR: Final = timedelta(days=5)
 """An endpoint is disabled after 100 consecutive failures, the first at least 5 days ago."""
 
 RECOVERED_BACK: Final = timedelta(hours=24)
-"""What failed longer ago is not sent again by itself."""
+"""Maximum age of failures that are redelivered automatically."""
 
 MIN_BETWEEN_NOTICES: Final = timedelta(hours=1)
-"""Least time between two notices about one endpoint."""
+"""Minimum time between two notices about one endpoint."""
 
 NOTED_AGAIN: Final = timedelta(minutes=1)
-"""How often a process notes failures of one endpoint: a dead receiver may fail many times a second.
-So the last failure is at most a minute later than the record says."""
+"""Minimum time between two records of a failure in a process, as receivers may fail many times a
+second. The last failure is at most that much later than its record."""
 
 SETTLED: Final = timedelta(minutes=10)
-"""A record may be late by minutes: what ended within that time may not be known yet."""
+"""Maximum delay of a record. Deliveries that ended within that time may not be recorded yet."""
 
 MIN_RECHECK: Final = timedelta(minutes=4)
-"""Shortest wait until the next check; less than SWEEP_PERIOD, so that the next sweep takes it."""
+"""Minimum wait until the next check. Shorter than SWEEP_PERIOD, so that the next sweep checks."""
 
 MAX_RECHECK: Final = timedelta(hours=1)
-"""Longest wait until the next check."""
+"""Maximum wait until the next check."""
 
 
 class Standing(StrEnum):
-    """What people are notified of."""
+    """State of an endpoint that a notice reports."""
 
     FAILING = "failing"
     DISABLED = "disabled"
@@ -66,7 +67,7 @@ class Standing(StrEnum):
 
 
 class Step(StrEnum):
-    """What follows from the record of an endpoint."""
+    """Next step for a failing endpoint."""
 
     WAIT = "wait"
     NOTIFY = "notify"
@@ -81,9 +82,9 @@ class Latest:
     """The latest deliveries to an endpoint.
 
     Attributes:
-        acknowledged_at: When one was last acknowledged, a test or not; None if none is recorded.
-        failures: How many have failed in a row since, tests not counted; 100 are enough.
-        has_failed_for_long: Whether the first of them is five days old.
+        acknowledged_at: Time of the last acknowledgement, tests included. None if there is none.
+        failures: Number of consecutive failures since, tests excluded.
+        has_failed_for_long: Whether the first of 100 or more failures is five days old.
     """
 
     acknowledged_at: datetime | None = None
@@ -96,17 +97,17 @@ class FailingEndpoint:
     """The record `events/{event_id}/endpoints/{id}`.
 
     Attributes:
-        id: Id of the endpoint (`Subscription.id`).
+        id: ID of the endpoint (`Subscription.id`).
         tenant_id: Tenant of the event.
-        url: Where its deliveries go.
-        since: Failures count from then on: a minute before the end of the first noted failure.
-        failed_at: When a failure was last noted, at most `NOTED_AGAIN` before the last failure.
-        due_at: When the sweep checks next.
-        reported: What people were last notified of and still believe: that it fails, or is
-            disabled.
-        reported_at: When people were last notified of anything.
-        resent_until: What failed by then was sent again.
-        version: Version of the record as it was read.
+        url: URL of the endpoint.
+        since: Time from which failures count: a minute before the end of the first failure.
+        failed_at: Time of the last recorded failure, at most `NOTED_AGAIN` before the last failure.
+        due_at: Time of the next check.
+        reported: The reported state that is still current: failing or disabled. None after a
+            recovery.
+        reported_at: Time of the last notice.
+        resent_until: Failures up to that time were redelivered.
+        version: Version of the record when it was read.
     """
 
     event_id: str
@@ -122,10 +123,10 @@ class FailingEndpoint:
     version: Version | None = field(default=None, compare=False)
 
     def of(self, endpoint: Subscription, now: datetime) -> Self:
-        """The record of the endpoint as it is configured now.
+        """Return the record for the current configuration of the endpoint.
 
-        Failures count anew at another URL, and once the endpoint is enabled again. People who were
-        notified that it is disabled know when an admin has enabled it, but not that it works.
+        The count of failures restarts when the URL changes or the endpoint is enabled again. After
+        that, a reported state of "disabled" becomes "failing", because the endpoint may still fail.
         """
         anew = self.url != endpoint.url or endpoint.disabled
         enabled = self.reported is Standing.DISABLED and not endpoint.disabled
@@ -137,11 +138,11 @@ class FailingEndpoint:
         )
 
     def waiting(self, endpoint: Subscription, now: datetime) -> Self:
-        """The record with the time of its next check.
+        """Return the record with the time of its next check.
 
-        A recovery waits for the next sweep; else the wait grows with the time since the failure,
-        from one sweep to an hour. What failed in the last minutes is checked once more, as a record
-        may be late.
+        The next sweep checks an endpoint with automatic recovery. For others the wait grows with
+        the time since the failure, up to an hour. Failures of the last minutes are checked again,
+        because their records may be late.
         """
         age = now - self.failed_at
         recovers = endpoint.recover and not endpoint.disabled and age < RECOVERED_BACK
@@ -155,14 +156,14 @@ class FailingEndpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """A look at an endpoint that fails.
+    """A check of a failing endpoint.
 
     Attributes:
-        record: What is known, of the endpoint as it is configured.
-        endpoint: As it is configured.
-        has_people: Whether the settings name anybody to notify.
-        now: The time.
-        latest: Its latest deliveries.
+        record: The record for the current configuration of the endpoint.
+        endpoint: The configuration of the endpoint.
+        has_people: Whether the settings have addresses to notify.
+        now: Time of the check.
+        latest: The latest deliveries to the endpoint.
     """
 
     record: FailingEndpoint
@@ -201,7 +202,7 @@ class Check:
 
     @property
     def _has_answered(self) -> bool:
-        """Whether a delivery was acknowledged since the last recovery, so that one is due."""
+        """Whether the receiver has acknowledged a delivery since the last recovery."""
         acknowledged_at, resent_until = self.latest.acknowledged_at, self.record.resent_until
         if acknowledged_at is None or self.now - acknowledged_at > RECOVERED_BACK:
             return False
@@ -209,29 +210,29 @@ class Check:
 
     @property
     def _wait_or_forget(self) -> Step:
-        """Wait, or forget a record that nothing has happened to for a long time."""
+        """The step of a record that has no other: wait, or forget it after a long time."""
         kept = KEPT_FOR if self.record.reported else FAILING_FOR
         return Step.FORGET if self.now - self.record.failed_at >= kept else Step.WAIT
 
 
 NOTICE_QUEUE: Final = "sendWebhookNotice"
-"""The queue, and the function, of notices."""
+"""Name of the queue and function of notices."""
 
 
 def notice_task(event_id: str, now: datetime) -> Task:
-    """The task, of one name in a period: the endpoints of an event share a mail."""
+    """Return the task of a notice, with one name per sweep, so that an event has one email."""
     event = uuid.uuid5(uuid.NAMESPACE_OID, event_id)
     period = int(now.timestamp() // SWEEP_PERIOD.total_seconds())
     return Task(queue=NOTICE_QUEUE, name=f"{event}-{period}", data={"eventId": event_id}, due=now)
 
 
 def event_of_notice(data: Any) -> str:
-    """The event that a task is about.
+    """Return the event ID in the body of a notice's task.
 
     Raises:
-        MalformedTaskError: `notice_task` made no such body.
+        MalformedTaskError: The body is malformed.
     """
     match data:
         case {"eventId": str(event_id)} if event_id:
             return event_id
-    raise MalformedTaskError("a notice's task needs eventId")
+    raise MalformedTaskError("The task of a notice needs eventId.")

@@ -1,4 +1,4 @@
-"""Failures of endpoints, as the worker records them."""
+"""Recording of failed deliveries per endpoint."""
 
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from functions.webhooks.endpoints.failing_endpoint import NOTED_AGAIN, FailingEn
 
 @dataclass
 class Failures:
-    """Notes failures; one instance serves all threads of the process."""
+    """Use case: record failures of endpoints. Shared by all threads of the process."""
 
     endpoints: EndpointStore
     tenants: Tenants
@@ -22,14 +22,14 @@ class Failures:
     _noted: Recent[tuple[str, str], bool] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Nothing is noted yet."""
+        """Create an empty cache of recorded failures."""
         seconds = NOTED_AGAIN.total_seconds()
         self._noted = Recent(self.clock, seconds=seconds)
 
     def note(self, delivery: Delivery) -> None:
-        """Note that `delivery` has ended `failed`; a test says nothing about an endpoint.
+        """Record that `delivery` has ended as `failed`, unless it is a test.
 
-        Once it is written, it is written again after a minute, for each endpoint.
+        Each endpoint has at most one write per minute.
         """
         key, began = (delivery.event_id, delivery.endpoint), self.clock.monotonic()
         if delivery.test or self._noted.get(key):
@@ -40,7 +40,7 @@ class Failures:
             id=delivery.endpoint,
             tenant_id=self.tenants.of(delivery.event_id),
             url=delivery.url,
-            # Other instances may note earlier failures later.
+            # Other instances may record earlier failures later.
             since=(delivery.ended_at or now) - NOTED_AGAIN,
             failed_at=now,
             due_at=now,

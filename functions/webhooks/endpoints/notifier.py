@@ -1,13 +1,13 @@
-"""The mail with the news of an event's endpoints (spec 6.4).
+"""Email notices about an event's endpoints (spec 6.4).
 
-    records of the event ▸ next steps ▸ the news ▸ people ▸ send the mail ▸ record the news as known
+    records of the event ▸ next steps ▸ changes ▸ addresses ▸ send the email ▸ record the notices
 
-News are recorded as known once the mail service has accepted the mail, or may have. After a crash
-in between the mail may come twice. A mail that was not accepted comes with the next sweep.
+A notice is recorded when SendGrid has accepted the email, or may have accepted it. After a crash
+before the record, the email may be sent twice. The next sweep resends a rejected email.
 
-Everything in the mail that people wrote is one bounded line, escaped, and no link: the event's
-name, and the label and the host of a URL, whose path and query may hold keys. The only link leads
-to the console.
+User content in the email (the event's name, and the label and host of a URL) is escaped, limited to
+one line, and never a link. Paths and queries are omitted because they may contain keys. The only
+link opens the console.
 """
 
 from collections import Counter
@@ -40,13 +40,13 @@ from functions.webhooks.endpoints.failing_endpoint import (
 from functions.webhooks.webhook_settings import SettingsStore, WebhookSettings
 
 MAILS_TO_AN_ADDRESS: Final = 24
-"""Notices to one address in a day, from all tenants."""
+"""Maximum notices per day to one address, from all tenants."""
 
 MAILS_OF_A_TENANT: Final = 200
-"""Notices to all addresses of one tenant in a day."""
+"""Maximum notices per day of one tenant."""
 
 _UNREACHABLE_UNTIL: Final = "unreachableUntil"
-"""Field of the record of an address: it has sent a mail back for good, or complained."""
+"""Field of an address record that is set after a hard bounce or spam complaint."""
 
 _REASON_CHARACTERS: Final = 200
 _LABEL_CHARACTERS: Final = 40
@@ -62,17 +62,17 @@ _templates: Final = templates_in(Path(__file__).parent / "templates")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """The news of one URL.
+    """A change of one endpoint's state.
 
     Attributes:
-        url: The URL as it is configured.
-        label: What organizers call it; may be empty.
-        standing: The new standing.
-        since: When the first of the deliveries ended that have failed in a row.
-        waiting: Deliveries since then that did not get through.
-        skipped: Deliveries among them that were not tried, while the URL was switched off.
+        url: The URL of the endpoint.
+        label: The label of the endpoint, may be empty.
+        standing: The new state.
+        since: End of the first of the consecutive failures.
+        waiting: Number of deliveries since then that did not arrive.
+        skipped: Number of these that were skipped while the URL was switched off.
         failed: The last attempt of the delivery that failed last, or None.
-        acknowledged_at: When the receiver acknowledged a delivery again, or None.
+        acknowledged_at: Time at which the receiver acknowledged a delivery, or None.
     """
 
     url: str
@@ -86,12 +86,12 @@ class Change:
 
 
 _News: TypeAlias = tuple[FailingEndpoint, Change]
-"""What people do not know of an endpoint, and its record."""
+"""The record of an endpoint, and the change to report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notifier:
-    """Notifies an event's people of its news; one instance serves all threads of the process."""
+    """Use case: send the notices of an event. Shared by all threads of the process."""
 
     endpoints: EndpointStore
     settings: SettingsStore
@@ -101,15 +101,15 @@ class Notifier:
     mailer: Mailer
     sender: MailSender
     base_url: str
-    """Address of the site with the console, which the mail has a link to."""
+    """Base URL of the site with the console, for the link in the email."""
 
     clock: Clock
 
     def notify(self, event_id: str) -> None:
-        """Send people the news; no mail where there are none.
+        """Send the event's unreported changes in one email, if there are any.
 
         Raises:
-            Exception: a fault of our own, or of the mail service's settings.
+            Exception: An internal error, or an error in the settings of the mail service.
         """
         settings = self.settings.load(event_id)
         event = self.settings.event(event_id) if settings.notify else None
@@ -122,7 +122,7 @@ class Notifier:
             self._record(news)
             return
         self.mailer.check()
-        sender = self.sender.checked()  # before the mails are counted
+        sender = self.sender.checked()  # before the emails are counted
         tenant_id = text(event.get("tenantId")) or ""
         addresses = [address for address in reachable if self._may_get(tenant_id, address)]
         if not addresses:
@@ -139,7 +139,7 @@ class Notifier:
             self._record(news)
 
     def _reachable(self, notify: Iterable[str]) -> Sequence[str]:
-        """The addresses that mail can go to, each once."""
+        """Return the addresses that can receive email, without duplicates."""
         addresses: dict[str, str] = {}
         for address in filter(None, map(deliverable, notify)):
             addresses.setdefault(record_id(address), address)
@@ -153,7 +153,7 @@ class Notifier:
         ]
 
     def _may_get(self, tenant_id: str, address: str) -> bool:
-        """Whether one more mail may go to the address; the mail is counted."""
+        """Count one email to the address, and return whether the limits permit it."""
         for of, name, at_most in (
             ("address", identity(address), MAILS_TO_AN_ADDRESS),
             ("tenant", tenant_id, MAILS_OF_A_TENANT),
@@ -166,7 +166,7 @@ class Notifier:
     def _news(self, event_id: str, settings: WebhookSettings) -> Iterator[_News]:
         for recorded in self.endpoints.of_event(event_id):
             now = self.clock.now()
-            record = replace(recorded, resent_until=now)  # the sweep sends again, and nobody else
+            record = replace(recorded, resent_until=now)  # only the sweep redelivers
             check = check_endpoint(record, settings, self.deliveries, now)
             if check is None:
                 continue
@@ -205,7 +205,7 @@ class Notifier:
         )
 
     def _send(self, event_id: str, message: EmailMessage, news: Sequence[_News]) -> bool:
-        """Send the mail; whether the mail service has accepted it, or may have."""
+        """Send the email, and return whether SendGrid has accepted it or may have accepted it."""
         standings = ",".join(sorted({change.standing for _, change in news}))
         outcome, addresses = _send_without_refused(self.mailer, message)
         match outcome:
@@ -236,7 +236,11 @@ class Notifier:
 
 
 def _send_without_refused(mailer: Mailer, message: EmailMessage) -> tuple[SendOutcome, int]:
-    """The outcome of the mail without the addresses that are refused, and how many are left."""
+    """Send the email without rejected addresses.
+
+    Returns:
+        The outcome, and the number of remaining addresses.
+    """
     while True:
         outcome = mailer.send(message)
         if not isinstance(outcome, BadAddresses):
@@ -256,7 +260,7 @@ def compose(
     sender: MailSender,
     base_url: str,
 ) -> EmailMessage:
-    """One message about all `changes`; see `staff_mail`."""
+    """Return one email about all `changes` (see `staff_mail`)."""
     works = all(change.standing is Standing.RECOVERED for change in changes)
     return staff_mail(
         _templates,
@@ -287,7 +291,7 @@ def _headline(changes: Sequence[Change]) -> str:
 
 
 def _shown(change: Change) -> dict[str, Any]:
-    """The fields of a URL in the templates: its name, and what has become of it, in lines."""
+    """Return the template fields of a URL: its name, state, and lines of description."""
     lines = _templates.get_template("change.txt").render(
         standing=change.standing,
         since=change.since and mail_time(change.since),
@@ -296,7 +300,7 @@ def _shown(change: Change) -> dict[str, Any]:
         waiting=change.waiting,
         skipped=change.skipped,
     )
-    name = name_of(change.url).replace(".", "[.]")  # mail programs make links of hosts
+    name = name_of(change.url).replace(".", "[.]")  # email clients turn host names into links
     label = unlinked(change.label, _LABEL_CHARACTERS)
     return {
         "name": f"{label} ({name})" if label else name,
@@ -306,7 +310,7 @@ def _shown(change: Change) -> dict[str, Any]:
 
 
 def _reason(failed: Attempt | None) -> str:
-    """Why the last delivery failed; empty if that is not known."""
+    """Return why the last delivery failed, or "" if the reason is unknown."""
     if failed and failed.status is not None:
         return f"HTTP {failed.status}"
     return unlinked(failed.error, _REASON_CHARACTERS) if failed and failed.error else ""
@@ -314,10 +318,10 @@ def _reason(failed: Attempt | None) -> str:
 
 def _what_to_do(changes: Sequence[Change], *, works: bool) -> str:
     if works and not any(change.waiting for change in changes):
-        return "There is nothing to do."
+        return "No action is needed."
     if works:
-        return "Send again what has not arrived, in the console."
-    advice = "Mend the receiver, try it with a test, then send again what has not arrived."
+        return "Resend the missed deliveries in the console."
+    advice = "Fix the receiver, send a test, and resend the missed deliveries in the console."
     if any(change.standing is Standing.DISABLED for change in changes):
-        advice += " An admin switches a URL on again."
-    return f"{advice} All of that is in the console."
+        advice += " An admin can switch a URL on again."
+    return advice

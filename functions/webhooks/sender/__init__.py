@@ -1,1 +1,1 @@
-"""The POST to a receiver: addresses, connections, answers."""
+"""HTTP client for receivers: addresses, connections and responses."""

@@ -1,7 +1,7 @@
-"""The adapter of `requests` that posts to a receiver's checked addresses and to no others.
+"""Adapter for `requests` that connects only to the checked addresses of a receiver.
 
-A watch ends each connection at its deadline. A time-out of a socket would begin anew with each
-read, and OpenSSL reads records without data for as long as they come.
+A watch closes each connection at its deadline. The timeout of a socket would restart with each
+read, and OpenSSL keeps reading as long as records without data arrive.
 """
 
 import http.client
@@ -27,52 +27,55 @@ from functions.ports import Clock
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 
 OPEN_AT_MOST: Final = 512
-"""Open connections of a process; beyond that number, the longest idle one is closed."""
+"""Maximum open connections of a process. Beyond it the least recently used one is closed."""
 
 IDLE_SECONDS: Final = 60.0
 ANSWER_BYTES: Final = 32_768
-"""Bytes that are read of an answer, interim answers included."""
+"""Maximum bytes of a response, interim responses included."""
 
 TLS_BYTES: Final = 98_304
-"""Bytes that are read of TLS for one answer, with the handshake: a hundred times what is usual.
-OpenSSL calculates with session tickets for as long as they come, and returns only after them."""
+"""Maximum bytes of TLS per response, handshake included: a hundred times the usual size.
+OpenSSL processes session tickets as long as they arrive, and returns only afterwards."""
 
 HEAD_LINES: Final = 256
-"""Lines of an answer's head, interim answers included."""
+"""Maximum lines of a response's head, interim responses included."""
 
-_IDLE_AT_MOST: Final = 80  # connections to one receiver: what one tenant may have at work
-_ADDRESSES_TRIED: Final = 8  # of thousands each would get no time to answer
-_LET_GO_SECONDS: Final = 0.5  # before its end an idle connection serves no more
-_INTERIM: Final = {100, *range(102, 200)}  # 101 is a final answer
+_IDLE_AT_MOST: Final = 80  # connections to one receiver: the concurrency limit of a tenant
+_ADDRESSES_TRIED: Final = 8  # with thousands, no address would have enough time to answer
+_LET_GO_SECONDS: Final = 0.5  # time before its end at which an idle connection is not reused
+_INTERIM: Final = {100, *range(102, 200)}  # 101 is a final response
 _FRAMING: Final = (b"connection", b"content-length", b"transfer-encoding")
 _FAILURES: Final = (OSError, ValueError, http.client.HTTPException)
 
-# A body is read so that its connection can serve the next delivery. A longer or slower one costs
-# more than the handshake that it would save.
+# The body is read so that the connection can serve the next delivery. A longer or slower body costs
+# more than the handshake that it saves.
 _BODY_BYTES: Final = 4096
 _BODY_SECONDS: Final = 0.1
 
-# How late the watch may end a connection. A timer for each one would take 0.1 ms of CPU.
+# Maximum delay with which the watch closes a connection. A timer for each would cost 0.1 ms of CPU.
 _TICK_SECONDS: Final = 0.05
 
 SUITES: Final = "ECDH+AESGCM:ECDH+CHACHA20:ECDH+AES:!aNULL:!eNULL:!aDSS:!SHA1:!AESCCM"
-"""Python's own without Diffie-Hellman in finite fields, with which a receiver can keep an attempt
-calculating for a second. `openssl.cnf` beside this file does the same for TLS 1.3."""
+"""Python's default cipher suites without finite-field Diffie-Hellman, with which a receiver could
+occupy the CPU for a second. `openssl.cnf` in this folder does the same for TLS 1.3."""
 
-# urllib3 logs paths, which may hold keys.
+# urllib3 logs paths, which may contain keys.
 logging.getLogger("urllib3").setLevel(logging.CRITICAL)
 
 
 class NoAnswerError(Exception):
-    """No status came; the cause says why. urllib3 and `requests` pass the error on as it is."""
+    """The receiver sent no status. `__cause__` has the reason.
+
+    urllib3 and `requests` do not convert this error.
+    """
 
 
 class NotConnectedError(NoAnswerError):
-    """The receiver has not even shown its certificate."""
+    """The connection failed before the receiver's certificate was verified."""
 
 
 class _Watch:
-    """Ends each connection at its deadline: one thread for all connections of a process."""
+    """Thread that closes each connection of the process at its deadline."""
 
     def __init__(self, clock: Clock) -> None:
         self.monotonic = clock.monotonic
@@ -81,7 +84,7 @@ class _Watch:
         threading.Thread(target=self._run, name="watch", daemon=True).start()
 
     def close(self) -> None:
-        """End all connections at once, and the thread."""
+        """Close all connections and end the thread."""
         self._closed.set()
 
     def _run(self) -> None:
@@ -95,13 +98,13 @@ class _Watch:
 
 
 class PinnedAdapter(HTTPAdapter):
-    """Pools connections by tenant, name, port and addresses; serves all threads of a process."""
+    """Adapter with a pool per tenant, host, port and addresses. Shared by all threads."""
 
     def __init__(self, tls: ssl.SSLContext, clock: Clock) -> None:
-        """Trust what `tls` trusts."""
+        """Create an adapter that trusts the certificate authorities of `tls`."""
         super().__init__()
-        tls.options |= ssl.OP_NO_RENEGOTIATION  # work that only the other side decides on
-        tls.minimum_version = ssl.TLSVersion.TLSv1_2  # Debian's Python has none
+        tls.options |= ssl.OP_NO_RENEGOTIATION  # the receiver could cause unlimited work
+        tls.minimum_version = ssl.TLSVersion.TLSv1_2  # Debian's Python sets no minimum
         tls.set_ciphers(SUITES)
         self.watch = _Watch(clock)
         shared: dict[str, Any] = {"ssl_context": tls, "watch": self.watch, "idle": OrderedDict()}
@@ -116,13 +119,14 @@ class PinnedAdapter(HTTPAdapter):
         addresses: frozenset[str],
         tenant_id: str,
     ) -> Any:
-        """A POST of `body` to one of the `addresses`, for `send`, which returns an `Answer`.
+        """Return the request that posts `body` to one of the `addresses`.
 
-        A session would add cookies, redirects, the environment's proxies and passwords, and 150 µs.
+        `send` returns an `Answer` for it. A session would add cookies, redirects, proxies and
+        passwords of the environment, and 150 µs.
         """
         request: Any = PreparedRequest()
         request.method, request.url, request.body = "POST", to.path, body
-        # A plain dict: one that folds case costs 30 µs.
+        # A plain dict: a case-insensitive dict costs 30 µs.
         request.headers = {"Host": to.authority, "Content-Length": str(len(body)), **headers}
         if to.authorization:
             request.headers["Authorization"] = to.authorization
@@ -131,33 +135,33 @@ class PinnedAdapter(HTTPAdapter):
         return request
 
     def get_connection_with_tls_context(self, request: Any, *_: Any, **__: Any) -> Any:
-        """The pool of the request's receiver."""
+        """Return the pool of the request's receiver."""
         return request.pool
 
     def cert_verify(self, *_: Any) -> None:
         """Leave trust to the TLS context."""
 
     def request_url(self, request: Any, _: Any) -> str:
-        """The path; there is no proxy."""
+        """Return the path, because there is no proxy."""
         return str(request.url)
 
     def build_response(self, _: Any, resp: Any) -> Any:
-        """The answer as it is, without cookies or an encoding."""
+        """Return the response without cookies and encoding."""
         return resp
 
 
 class PinnedConnection(HTTPSConnection):
-    """A connection to one of the `addresses`, with a certificate for the host."""
+    """Connection to one of the `addresses`, with a certificate for the host."""
 
     sock: Any
-    timeout: Any  # seconds that are left of the POST, as urllib3 counts them
+    timeout: Any  # seconds left for the request, as counted by urllib3
     ssl_context: Any
-    deadline = 0.0  # of the POST, or of the idle connection
+    deadline = 0.0  # of the request, or of the idle connection
     _tcp: "_Counted"
 
     def __init__(self, *, addresses: frozenset[str], watch: Any, idle: Any, **how: Any) -> None:
         super().__init__(**how)
-        # The order of a set is a process's own, so that instances spread over the addresses.
+        # The order of a set differs by process, so the instances use different addresses first.
         self._addresses = list(addresses)[:_ADDRESSES_TRIED]
         self._watch: _Watch = watch
         self._idle: OrderedDict[PinnedConnection, bool] = (
@@ -171,7 +175,7 @@ class PinnedConnection(HTTPSConnection):
         return is_free and self._seconds_left() > _LET_GO_SECONDS and super().is_connected
 
     def connect(self) -> None:
-        """Connect and shake hands, or raise NotConnectedError."""
+        """Connect and complete the TLS handshake, or raise NotConnectedError."""
         self.end_after(self.timeout)
         try:
             self.sock = self._tcp = _Counted(fileno=self._new_conn().detach())
@@ -183,7 +187,7 @@ class PinnedConnection(HTTPSConnection):
         self.is_verified = True
 
     def _new_conn(self) -> socket.socket:
-        """Connect to the first address that accepts; each gets an equal share of the time left."""
+        """Connect to the first address that accepts. Each gets an equal share of the time left."""
         for others, address in reversed(list(enumerate(self._addresses))):
             share = self._seconds_left() / (others + 1)
             try:
@@ -195,17 +199,17 @@ class PinnedConnection(HTTPSConnection):
         return sock
 
     def request(self, method: str, url: str, **how: Any) -> None:  # type: ignore[override]
-        """Keep the request for one write of head and body: two cost a hundred microseconds."""
+        """Prepare head and body for one write, because two writes cost 100 µs more."""
         fields = [f"{name}: {value}" for name, value in how["headers"].items()]
         head = "\r\n".join([f"{method} {url} HTTP/1.1", *fields, "", ""])
         self._unsent = head.encode("ascii") + how["body"]
 
     def getresponse(self) -> Any:
-        """Send the request and wait for the head of its answer, or raise NoAnswerError."""
+        """Send the request and wait for the head of the response, or raise NoAnswerError."""
         self.end_after(self.timeout)
         answer = Answer(self.sock)
         try:
-            with suppress(BrokenPipeError):  # the answer may have come before
+            with suppress(BrokenPipeError):  # the response may have arrived already
                 self.sock.sendall(self._unsent)
             answer.begin()
         except _FAILURES as error:
@@ -213,7 +217,7 @@ class PinnedConnection(HTTPSConnection):
         return answer
 
     def release(self) -> None:
-        """Return to the pool; beyond OPEN_AT_MOST close the longest idle connection."""
+        """Mark the connection as idle. Beyond OPEN_AT_MOST close the one that was idle longest."""
         self._tcp.left = TLS_BYTES
         self.end_after(IDLE_SECONDS)
         self._idle[self] = True
@@ -221,18 +225,18 @@ class PinnedConnection(HTTPSConnection):
             self._idle.popitem(last=False)[0].close()
 
     def end_after(self, seconds: float) -> None:
-        """Have the watch end the connection in some seconds."""
+        """Set the deadline of the connection to `seconds` from now."""
         self.deadline = self._watch.monotonic() + seconds
 
     def end(self) -> None:
-        """Close the connection, or have the thread that reads from it close it."""
+        """Close the connection, or cause the thread that reads from it to close it."""
         if self._idle.pop(self, False):
             self.close()
         elif self.sock:
-            self._tcp.shutdown(socket.SHUT_RDWR)  # TLS is being read
+            self._tcp.shutdown(socket.SHUT_RDWR)  # another thread is reading TLS
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection and remove it from the watch."""
         self._idle.pop(self, None)
         self._watch.watched.discard(self)
         super().close()
@@ -250,10 +254,10 @@ def _pool(_tenant_id: str, host: str, port: int, **how: Any) -> _Pool:
 
 
 class Answer(http.client.HTTPResponse):
-    """An answer whose status counts once its head has come; doubtful fields decide nothing."""
+    """A response that is complete once its head is read. Malformed header fields are ignored."""
 
-    version_string, length_remaining = "HTTP/1", None  # the pool of urllib3 asks for them, …
-    _connection: Any  # … and sets these
+    version_string, length_remaining = "HTTP/1", None  # read by urllib3's pool
+    _connection: Any  # set by urllib3's pool, like `_pool`
     _pool: Any
     _lines = 0
 
@@ -261,14 +265,14 @@ class Answer(http.client.HTTPResponse):
         super().__init__(_Received(sock, "r"), method="POST")  # type: ignore[arg-type]
 
     def begin(self) -> None:
-        """Wait for the head of the final answer."""
+        """Wait for the head of the final response."""
         received = self.fp
         super().begin()
         self.fp = received
 
     def _read_status(self) -> tuple[str, int, str]:
-        # http.client itself passes over 100 only (RFC 9110, 15.2: there may be others), and fails
-        # a head of more than a hundred lines.
+        # http.client skips only status 100, although RFC 9110 (15.2) allows other interim statuses,
+        # and rejects a head of more than 100 lines.
         while True:
             status_line: tuple[str, int, str] = super()._read_status()  # type: ignore[misc]
             framing = self._framing()
@@ -277,10 +281,10 @@ class Answer(http.client.HTTPResponse):
                 return status_line
 
     def _framing(self) -> bytes:
-        """The fields of a head that say where its body ends."""
+        """Return the header fields that determine the end of the body."""
         fields, is_kept = [], False
         while (line := self._line()) not in (b"\r\n", b"\n"):
-            if line[:1] not in b" \t":  # else it continues the field above it
+            if line[:1] not in b" \t":  # else the line continues the previous field
                 is_kept = line.partition(b":")[0].lower() in _FRAMING
             if is_kept:
                 fields.append(line)
@@ -293,7 +297,7 @@ class Answer(http.client.HTTPResponse):
         return self.fp.readline()
 
     def finish(self, *, is_wanted: bool) -> bytes:
-        """The body, as far as it comes soon; the connection rests where it has ended."""
+        """Return the part of the body that arrives soon, and release or close the connection."""
         at_most = _BODY_BYTES if is_wanted or not self.will_close else 0
         body, is_whole, connection = b"", False, self._connection
         connection.end_after(_BODY_SECONDS)
@@ -305,14 +309,14 @@ class Answer(http.client.HTTPResponse):
         tls = connection.sock
         if is_whole and not (is_last or tls.sslobj.pending() or tls.incoming.pending):
             connection.release()
-            self._pool._put_conn(connection)  # noqa: SLF001 - as urllib3's own answers do
+            self._pool._put_conn(connection)  # noqa: SLF001 - like urllib3's own responses
         else:
             connection.close()
         return body
 
 
 class _Counted(socket.socket):
-    """A TCP connection that receives `TLS_BYTES`; raises `LineTooLong` beyond."""
+    """A TCP socket that raises `LineTooLong` after `TLS_BYTES`."""
 
     left = TLS_BYTES
 
@@ -325,7 +329,7 @@ class _Counted(socket.socket):
 
 
 class _Received(socket.SocketIO):
-    """The first `ANSWER_BYTES` of an answer; raises `LineTooLong` beyond."""
+    """Input of a response that raises `LineTooLong` after `ANSWER_BYTES`."""
 
     _left = ANSWER_BYTES
 

@@ -1,7 +1,7 @@
-"""One signed POST to a receiver that may mean harm.
+"""HTTP client for receivers, which may be hostile.
 
-A tenant may have many events, spellings of a host and names below a wildcard, all of which lead to
-somebody else's machine: how many POSTs a process makes to a machine at a time is limited.
+A tenant may direct many events, spellings of a host and wildcard names to another owner's server.
+Therefore the number of concurrent requests of a process to one address is limited.
 """
 
 import http.client
@@ -33,23 +33,23 @@ if TYPE_CHECKING:
     from functions.webhooks.sender.resolver import SystemResolver
 
 EXCERPT_BYTES: Final = 1024
-"""Bytes kept of the body of an answer that is not 2xx, for the delivery's log."""
+"""Maximum bytes of the body of a response that is not 2xx, for the delivery's log."""
 
-# Control characters: none is visible, and some move the text. Line ends and tabs stay.
+# Control characters except line feeds and tabs: invisible, or change the layout of the text.
 _CONTROLS: Final = dict.fromkeys({*range(32), *range(127, 160)} - {9, 10})
 
 
 def excerpt(body: bytes) -> str | None:
-    """Text of at most `EXCERPT_BYTES`, or None if no text is left.
+    """Return the text of `body`, at most `EXCERPT_BYTES`, or None if the text is empty.
 
-    Bytes that are not UTF-8 are replaced, control characters left out.
+    Invalid UTF-8 is replaced, and control characters are removed.
     """
     text = body.decode(errors="replace").translate(_CONTROLS)
     return text.encode()[:EXCERPT_BYTES].decode(errors="ignore").strip() or None
 
 
 TIMEOUT_SECONDS: Final = 5.0
-"""Seconds from the look-up of the name to the last header of the answer (spec 8)."""
+"""Maximum seconds from the DNS lookup to the last header of the response (spec 8)."""
 
 _HEAD: Final = f"{ANSWER_BYTES // 1024} KB or {HEAD_LINES} lines"
 _REASONS: Final[Sequence[tuple[type[BaseException], str]]] = (
@@ -63,7 +63,7 @@ _REASONS: Final[Sequence[tuple[type[BaseException], str]]] = (
     (http.client.LineTooLong, f"the answer's head is longer than {_HEAD}"),
     (BaseException, "the answer is not HTTP"),
 )
-"""Why no answer came, in words that hold nothing of the request or the answer."""
+"""Reasons for a missing response. Each text is free of data from the request and response."""
 
 
 OF_AN_EVENT: Final = 40
@@ -74,20 +74,20 @@ OF_A_TENANT: Final = 80
 
 
 class HostLimits:
-    """Gives turns; one instance serves all threads."""
+    """Limit of concurrent requests per key. Shared by all threads."""
 
     def __init__(self, at_a_time: int) -> None:
-        """`at_a_time` is how many POSTs may be under way under one key."""
+        """Create a limit of `at_a_time` concurrent requests per key."""
         self._at_a_time = at_a_time
         self._under_way: Counter[Hashable] = Counter()
         self._lock = threading.Lock()
 
     @contextmanager
     def under_way(self, *keys: Hashable) -> Iterator[None]:
-        """One POST that counts under each of the different `keys`.
+        """Count one running request for each of the distinct `keys`.
 
         Raises:
-            HostLimitError: as many are under way already, under one of them.
+            HostLimitError: One of the keys has reached the limit.
         """
         with self._lock:
             if any(self._under_way[key] >= self._at_a_time for key in keys):
@@ -106,40 +106,40 @@ class HostLimits:
 
 @dataclass(eq=False, kw_only=True)
 class HttpSender:
-    """Posts to receivers; one instance serves all threads of the process."""
+    """HTTP client for receivers. Shared by all threads of the process."""
 
     adapter: PinnedAdapter
     clock: Clock
     may_be_loopback: bool = False
-    """Whether a receiver may be this machine, as in the local suite."""
+    """Whether a receiver may have a loopback address, as in local tests."""
     timeout_seconds: float = TIMEOUT_SECONDS
     of_events: HostLimits = field(default_factory=lambda: HostLimits(OF_AN_EVENT))
     of_tenants: HostLimits = field(default_factory=lambda: HostLimits(OF_A_TENANT))
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def __post_init__(self) -> None:
-        """Remember for a day which receivers have answered which events; none has yet."""
+        """Create the cache of the receivers that answered an event in the last day."""
         self._answered: Recent[tuple[str, str, int], bool] = Recent(self.clock, seconds=86_400.0)
 
     @made_once
     def resolver(self) -> "SystemResolver":
-        """Looks names up; made on first use, as its library takes long to load."""
+        """DNS resolver. Created on first use, because its library loads slowly."""
         from functions.webhooks.sender.resolver import SystemResolver  # noqa: PLC0415
 
         return SystemResolver(self.clock)
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes, source: Source) -> Response:
-        """See `Sender`.
+        """POST `body` to `url` (see `Sender`).
 
-        A receiver that has not answered this event before could be anybody's machine. Until it
-        has shown its certificate, the error gives no reason; only its cause does.
+        A receiver that has never answered this event may belong to anyone. Until its certificate is
+        verified, only the cause of the error has the reason.
         """
         try:
             to = EndpointUrl.parse(url)
-        except UnusableUrlError as unusable:  # by a rule that is younger than the delivery
+        except UnusableUrlError as unusable:  # the rule may be newer than the delivery
             raise SendError(str(unusable)) from None
         if to.port in BAD_PORTS:
-            raise SendError("the URL's port is another service's and never connected to")
+            raise SendError("the URL's port is blocked")
         ends = self.clock.monotonic() + self.timeout_seconds
         receiver = (source.event_id, to.host, to.port)
         with self.of_events.under_way((source.event_id, to.host)):
@@ -147,7 +147,7 @@ class HttpSender:
                 addresses = frozenset(self.resolver.resolve(to.host, self.timeout_seconds))
                 if not all(map(self._is_allowed, addresses)):
                     raise SendError("the host's address is not a public one")
-                # Each address of the name counts: which one answers, only a connection shows.
+                # All addresses count, because the address to connect to is not known yet.
                 with self.of_tenants.under_way(*((source.tenant_id, each) for each in addresses)):
                     request = self.adapter.prepared(to, headers, body, addresses, source.tenant_id)
                     timeout: Any = Timeout(total=ends - self.clock.monotonic())
@@ -164,7 +164,7 @@ class HttpSender:
                 if may_report or self._answered.get(receiver):
                     raise SendError(why) from error
                 raise SendError(
-                    "the receiver could not be reached: it has to answer HTTPS with a valid"
+                    "the receiver could not be reached: it must answer HTTPS with a valid"
                     f" certificate within {self.timeout_seconds:g} s"
                 ) from SendError(why)
         self._answered.put(receiver, value=True)

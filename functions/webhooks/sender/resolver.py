@@ -1,7 +1,7 @@
-"""The addresses of a receiver's name, within its delivery's deadline.
+"""DNS lookups of receivers within the deadline of a delivery.
 
-A silent name server holds up the deliveries to its own names and no others. The system's
-`getaddrinfo` cannot be interrupted: its thread would be left behind for ten seconds and more.
+A name server that does not answer delays only deliveries to its own names. The system's
+`getaddrinfo` cannot be interrupted and would block a thread for more than ten seconds.
 """
 
 import functools
@@ -23,27 +23,26 @@ from functions.cache import Recent
 from functions.ports import Clock
 
 KEPT_SECONDS: Final = 60.0
-"""How long an answer is used again at most; its time to live may be shorter."""
+"""Maximum seconds for which an answer is cached. Its time to live may be shorter."""
 
 UDP_BYTES: Final = 1232
-"""Bytes of a name server's answer that come by UDP; a longer one comes by TCP."""
+"""Maximum bytes of a name server's answer over UDP. A longer answer uses TCP."""
 
 ADDRESSES: Final = 64
-"""Addresses of a name that are looked at; further ones are never connected to."""
+"""Maximum number of addresses to read for a name. Other addresses are never used."""
 
 _KEPT: Final = 10_000
 
 
 class SystemResolver:
-    """Asks the name servers of the system.
+    """Resolver that queries the name servers of the system. Shared by all threads.
 
-    A name is complete as it stands; the system's search domains are its own names'. IPv6 is asked
-    for where a name has no IPv4: Google's functions speak IPv4 only, unless a network of one's own
-    is attached. One instance serves all threads.
+    Every name is absolute: the system's search domains are not used. IPv6 is queried only if a name
+    has no IPv4 address, because Google's functions have only IPv4 without a network of their own.
     """
 
     def __init__(self, clock: Clock, name_servers: dns.resolver.Resolver | None = None) -> None:
-        """Ask `name_servers`, by default those of this machine."""
+        """Create a resolver that queries `name_servers`, by default the system's."""
         self._name_servers = name_servers or dns.resolver.Resolver()
         self._name_servers.use_edns(0, payload=UDP_BYTES)
         self._name_servers.nameservers = [
@@ -54,9 +53,11 @@ class SystemResolver:
         self._kept: Recent[str, Sequence[str]] = Recent(clock, seconds=KEPT_SECONDS, at_most=_KEPT)
 
     def resolve(self, host: str, seconds: float) -> Sequence[str]:
-        """The IP addresses of `host`.
+        """Return the IP addresses of `host`.
 
-        Raises TimeoutError where `seconds` are too short, and gaierror where there are none.
+        Raises:
+            TimeoutError: The lookup took longer than `seconds`.
+            socket.gaierror: The host has no address.
         """
         return _literal(host) or self._kept.get(host) or self._look_up(host, seconds)
 
@@ -83,7 +84,7 @@ class SystemResolver:
 
 
 class _NameServer(dns.nameserver.Do53Nameserver):
-    """Reads the first records of an answer over TCP: each of thousands would cost 25 µs."""
+    """Name server that parses only the first records over TCP, because each record costs 25 µs."""
 
     def query(  # type: ignore[override] # as the resolver calls it
         self, request: Any, *, timeout: float, max_size: bool, **how: Any
@@ -97,7 +98,7 @@ class _NameServer(dns.nameserver.Do53Nameserver):
                 wire = received.read(int.from_bytes(received.read(2), "big"))
         except TimeoutError as late:
             raise dns.exception.Timeout from late
-        # The header's counts: of answers fewer, of authorities and additional records none.
+        # Reduce the header's counts: fewer answers, no authority or additional records.
         answers = min(int.from_bytes(wire[6:8], "big"), ADDRESSES)
         first = wire[:6] + answers.to_bytes(2, "big") + bytes(4) + wire[12:]
         return dns.message.from_wire(first, ignore_trailing=True)
@@ -105,7 +106,7 @@ class _NameServer(dns.nameserver.Do53Nameserver):
 
 @functools.lru_cache(_KEPT)
 def _literal(host: str) -> Sequence[str]:
-    """The address that `host` is itself, however it is spelt: `0x7f.1` is one, too."""
+    """Return the address if `host` is an IP address, in any spelling, such as `0x7f.1`."""
     if host == "localhost" or host.endswith(".localhost"):  # never leaves the machine (RFC 6761)
         return ["127.0.0.1"]
     with suppress(ValueError):

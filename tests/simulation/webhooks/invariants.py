@@ -59,7 +59,7 @@ def at_rest(seen: Seen, scenario: Scenario, firestore: Firestore) -> Iterator[st
     for delivery in found:
         if delivery.outcome.is_open:
             yield f"{delivery.id} ({delivery.event_type}) has not ended"
-        given_up = any("never came to its end" in (attempt.error or "") for attempt in delivery.log)
+        given_up = any("never finished" in (attempt.error or "") for attempt in delivery.log)
         if given_up and not _ENDS_AN_INSTANCE & seen.simulation.faults:
             yield f"{delivery.id} was given up, and every attempt that began has ended"
     for number in _MILESTONES:

@@ -23,7 +23,7 @@ def test_every_view_fits_every_window_and_everybody(
 ) -> None:
     """Nothing is wider than the window, from a narrow phone on, and axe finds nothing at all."""
     now = datetime.now(UTC)
-    given_up = {"url": DEAD, "reason": "100 deliveries in a row or more have failed", "at": now}
+    given_up = {"url": DEAD, "reason": "100 or more consecutive deliveries failed", "at": now}
     wall.configure(
         {"url": URL, "events": ["photo.uploaded", "guest.joined"]},
         DEAD,

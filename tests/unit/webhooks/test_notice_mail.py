@@ -69,7 +69,7 @@ def mail(*changes: Change, name: str = "Garden party") -> EmailMessage:
         (
             change(Standing.DISABLED, waiting=412),
             "A webhook URL is switched off: Garden party",
-            ["Nothing is sent to it any more", "An admin switches a URL on again."],
+            ["Deliveries to it have stopped", "An admin can switch a URL on again."],
         ),
         (
             change(Standing.RECOVERED, acknowledged_at=AGAIN, skipped=3),
@@ -78,14 +78,14 @@ def mail(*changes: Change, name: str = "Garden party") -> EmailMessage:
                 "on 1 May 2026, 20:05 UTC",
                 "after failing since 1 May",
                 "12 deliveries have not",
-                "Send again what has not arrived, in the console.",
+                "Resend the missed deliveries in the console.",
                 "3 of them were skipped while the URL was switched off.",
             ],
         ),
         (
             change(Standing.RECOVERED, acknowledged_at=AGAIN, waiting=0),
             "A webhook URL works again: Garden party",
-            ["There is nothing to do."],
+            ["No action is needed."],
         ),
     ],
 )
@@ -94,7 +94,7 @@ def test_what_it_says(told: Change, subject: str, says: list[str]) -> None:
     made = mail(told)
     assert made.subject == subject
     html = re.sub(r"\s+", " ", re.sub("<[^>]+>", "", made.html))
-    for sentence in [*says, shown(URL), "Any admin of the event takes it out"]:
+    for sentence in [*says, shown(URL), "An event admin can remove it"]:
         assert sentence in html, sentence
         assert sentence in made.text, sentence
     assert CONSOLE in made.text
@@ -184,7 +184,7 @@ def test_an_event_without_a_name() -> None:
     """A script may have made an event without a name."""
     made = mail(name="")
     assert made.subject == "A webhook URL is failing"
-    assert "to the notices of the event" in made.text
+    assert "to the failure notices of the event" in made.text
 
 
 def test_it_comes_from_the_sender_of_the_deployment() -> None:

@@ -75,7 +75,7 @@ def test_what_a_machine_is_like_is_not_told() -> None:
             post(sender, port)
         told.add(str(raised.value).removesuffix(f" within {timeout:g} s"))
         details.append(str(raised.value.__cause__).partition(":")[0])
-    advice = "it has to answer HTTPS with a valid certificate"
+    advice = "it must answer HTTPS with a valid certificate"
     assert told == {f"the receiver could not be reached: {advice}"}
     assert details == [
         "the connection was refused",

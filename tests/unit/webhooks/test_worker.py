@@ -132,7 +132,7 @@ def test_an_attempt_that_ends_every_instance_is_given_up(parts: Parts) -> None:
 
     assert record is not None
     assert (record.outcome, record.attempts, record.begun) == (RETRYING, 1, 0)
-    assert record.log[-1].error == "the attempt was begun 3 times and never came to its end"
+    assert record.log[-1].error == "the attempt started 3 times but never finished"
     assert parts.queued[-1].queue == "retryWebhookAfter1s"
     assert not parts.posts
 
