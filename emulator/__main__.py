@@ -100,6 +100,9 @@ def _read_command_line() -> "tuple[str, list[str]]":
             del arguments[0]
         if not arguments or (own != ["--"] and own[0].startswith("-")):
             parser.error("exec needs a command: python3 -m emulator exec -- CMD …")
+    elif command == "generate":
+        if arguments not in ([], ["--check"]):
+            parser.error("generate takes --check only")
     elif not COMMANDS[command][0] and arguments:
         parser.error(f"{command} takes no arguments")
     elif unknown := _unknown(command, arguments):

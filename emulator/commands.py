@@ -22,6 +22,10 @@ def run(command: str, arguments: Sequence[str]) -> int:
     if command == "setup":
         say("Everything is installed.")  # by the command line, before any command
         return 0
+    if command == "generate":
+        from tools import generate  # noqa: PLC0415 - needed by one command only
+
+        return generate.run(check="--check" in arguments)
     try:
         with ProcessTree() as tree:
             return _run_in(tree, command, arguments)

@@ -17,32 +17,118 @@ from firebase_functions.params import PROJECT_ID, BoolParam, IntParam, StringPar
 from functions.cache import once
 
 
-def _param(default: Any, description: str, *, required: bool = False) -> Any:
-    """A field that a deploy gives; of a `required` parameter the default is for tests alone."""
-    return field(default=default, metadata={"description": description, "required": required})
+def _param(default: Any, *, explanation: str, required: bool = False) -> Any:
+    """Declare a field that a deploy sets; the default of a `required` parameter is for tests."""
+    return field(default=default, metadata={"explanation": explanation, "required": required})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
     """The values of a deploy; each `_param` is a parameter, by its name in capitals."""
 
-    mail_from: str = _param("Wall <wall@example.com>", "Sender of the recap mails", required=True)
-    mail_reply_to: str = _param("", "Where answers to mails go; empty: to the sender")
-    mail_address_line: str = _param("", "Postal address under mails; may be empty")
-    public_base_url: str = _param(
-        "https://wall.example.com", "Base of the links in mails", required=True
+    mail_from: str = _param(
+        "Wall <wall@example.com>",
+        explanation=(
+            "Sender of emails, verified at the email provider: an address, or a name and an "
+            "address in angle brackets."
+        ),
+        required=True,
     )
-    sendgrid_host: str = _param("https://api.sendgrid.com", "Address of SendGrid's API")
-    sendgrid_webhook_key: str = _param("", "Public keys of SendGrid's Event Webhook")
-    trusted_proxy_hops: int = _param(0, "Own proxies in front of Google's front end")
-    photo_hosts: str = _param("project", "Hosts whose photos may stand in mails")
-    recaps_per_address_a_day: int = _param(3, "Recaps of a tenant to one address")
-    recap_mails_per_day: int = _param(20_000, "Recap mails of a tenant, at most 60,000")
-    delivery_instances: int = _param(2, "Instances for first attempts, at most")
-    threads: int = _param(300, "Threads of one instance")
-    vpc_connector: str = _param("", "Connector of requests to receivers; may be empty")
-    staff_calls_an_hour: int = _param(60, "Calls of one function by one person of staff")
-    public_wall: bool = _param(default=False, description="Whether guests may list approved photos")
+    mail_reply_to: str = _param(
+        "",
+        explanation=(
+            "Where replies to emails go: an address or `Name <address>`. Empty: to the sender."
+        ),
+    )
+    mail_address_line: str = _param(
+        "",
+        explanation=(
+            "The sender's postal address, one line at the end of every email. Many "
+            "countries require it. Empty: no line."
+        ),
+    )
+    public_base_url: str = _param(
+        "https://wall.example.com",
+        explanation=("Base of the links in emails: the site that hosts `public/`."),
+        required=True,
+    )
+    sendgrid_host: str = _param(
+        "https://api.sendgrid.com",
+        explanation=("SendGrid's API. EU subusers and tests have another host."),
+    )
+    sendgrid_webhook_key: str = _param(
+        "",
+        explanation=(
+            "Public key of SendGrid's signed Event Webhook. While a key is replaced, both "
+            "keys with a comma between. Empty: `mailEvents` refuses every request."
+        ),
+    )
+    trusted_proxy_hops: int = _param(
+        0,
+        explanation=(
+            "Your own proxies in front of Google's front end. Each proxy must add its "
+            "client's address to X-Forwarded-For, and no client may reach the functions "
+            "around it: such a client could write that entry, and would never be limited. "
+            "It stays 0 with Firebase Hosting, because the functions have addresses of "
+            "their own."
+        ),
+    )
+    photo_hosts: str = _param(
+        "project",
+        explanation=(
+            "Hosts whose photos emails and the console show, and whose logos emails show, "
+            "separated by commas. `project` stands for the project's own buckets, "
+            "`storage.example.com/photos/` for a part of a host, and `*` for any host. With "
+            "`*` an uploader learns who opens an email, and may change a picture after its "
+            "approval."
+        ),
+    )
+    recaps_per_address_a_day: int = _param(
+        3,
+        explanation=("Recaps of all events of a tenant that one address gets in 24 hours."),
+    )
+    recap_mails_per_day: int = _param(
+        20_000,
+        explanation=(
+            "Recap emails of a tenant in 24 hours, at most 60,000. Guests beyond the limit "
+            "are counted in the response."
+        ),
+    )
+    delivery_instances: int = _param(
+        2,
+        explanation=(
+            "Maximum instances that make first attempts, and as many that read writes of "
+            "photos. Retries and slow receivers have half as many each, and at least one. "
+            "Each instance is one vCPU of the region's quota."
+        ),
+    )
+    threads: int = _param(
+        300,
+        explanation=(
+            "Threads of one instance, one for each request that Cloud Run admits: 300 at "
+            "slow receivers, 80 elsewhere."
+        ),
+    )
+    vpc_connector: str = _param(
+        "",
+        explanation=(
+            "Serverless VPC Access connector that requests to receivers go through, for one "
+            "fixed address. It costs about $18 a month and $0.045 a GiB. Empty: none."
+        ),
+    )
+    staff_calls_an_hour: int = _param(
+        60,
+        explanation=(
+            "Calls of one function that one staff member has in an hour, ten times as many "
+            "of `resendWebhook`. A preview of 100,000 photos costs $0.03."
+        ),
+    )
+    public_wall: bool = _param(
+        default=False,
+        explanation=(
+            "Whether approved photos are copied, without addresses, to where guests may list them."
+        ),
+    )
     project: str = "demo-wall"
     recipients_per_recap: int = 5000
     event_deliveries_a_second: int = 80
@@ -58,12 +144,17 @@ DECLARED: Final[Mapping[str, Any]] = {
     each.name: _KINDS[each.type](
         each.name.upper(),
         default=None if each.metadata["required"] else each.default,
-        description=each.metadata["description"],
+        description=each.metadata["explanation"].partition(". ")[0].rstrip("."),
     )
     for each in fields(Parameters)
     if each.metadata
 }
 """The declaration of each parameter, which a deploy reads, by the name of its field."""
+
+EXPLAINED: Final[Mapping[str, str]] = {
+    each.name.upper(): each.metadata["explanation"] for each in fields(Parameters) if each.metadata
+}
+"""The text of each parameter in `.env` and in the reference, by the name of the parameter."""
 
 
 def of_deploy() -> Parameters:

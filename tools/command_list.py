@@ -17,6 +17,7 @@ COMMANDS = {
     "test": ("[CHECK …] [--all] [pytest's arguments]", "run every check, or only the named ones;"),
     "bench": ("[NAME …]", "measure what the service costs, all or only:"),
     "setup": ("", "install what the other commands and a deploy need"),
+    "generate": ("[--check]", "write the parts of files that follow from the code"),
 }
 BENCHES = ("operations", "delivery", "cold-start", "recap", "neighbours")
 
@@ -54,7 +55,11 @@ class Check(NamedTuple):
 _PYTEST = (("pytest",),)
 
 CHECKS = (
-    Check("lint", "ruff's rules", (("ruff", "check", "."),)),
+    Check(
+        "lint",
+        "ruff's rules, and the generated parts of files",
+        (("ruff", "check", "."), ("python", "-m", "tools.generate", "--check")),
+    ),
     Check("format", "ruff's format", (("ruff", "format", "--check", "."),)),
     Check("imports", "imports point down only, and the core is pure", (("lint-imports",),)),
     Check(

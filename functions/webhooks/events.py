@@ -30,6 +30,18 @@ class EventType(StrEnum):
 BY_DEFAULT: Final = frozenset(EventType) - {EventType.PHOTO_DELETED}
 """The seven event types of a URL without a list of types."""
 
+LABELS: Final[Mapping[EventType, str]] = {
+    EventType.PHOTO_UPLOADED: "A photo was uploaded",
+    EventType.PHOTO_APPROVED: "A photo was approved",
+    EventType.PHOTO_REJECTED: "A photo was rejected",
+    EventType.EVENT_PUBLISHED: "The event was published",
+    EventType.EVENT_ARCHIVED: "The event was archived",
+    EventType.MILESTONE_REACHED: "A milestone was reached",
+    EventType.GUEST_JOINED: "A guest joined",
+    EventType.PHOTO_DELETED: "An approved photo was deleted",
+}
+"""The names of the event types for people."""
+
 MILESTONES: Final = (100, 500, 1000, 5000, 10_000)
 """Photo counts at which an event sends `milestone.reached`."""
 

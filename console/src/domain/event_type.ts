@@ -1,5 +1,6 @@
 // The event types (spec 6.1) and their names on the pages.
 
+// generated: event types (python3 -m emulator generate)
 export const EVENT_WORDS = {
   "photo.uploaded": "A photo was uploaded",
   "photo.approved": "A photo was approved",
@@ -10,6 +11,7 @@ export const EVENT_WORDS = {
   "guest.joined": "A guest joined",
   "photo.deleted": "An approved photo was deleted",
 } as const;
+// end of event types
 export type EventType = keyof typeof EVENT_WORDS;
 export const EVENT_TYPES = Object.keys(EVENT_WORDS) as readonly EventType[];
 /** The types of a URL that lists none. */
