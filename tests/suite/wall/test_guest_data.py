@@ -223,7 +223,7 @@ def test_an_export_is_for_the_guest_to_read(guest: Callable[..., str]) -> None:
         "events/e1/photos/p1",
         "events/e2/photos/p3",
     ]
-    assert export["deliveries"][0]["body"]["data"]["photo"]["uploaderName"] == NAME
+    assert export["deliveries"][0]["data"]["photo"]["uploaderName"] == NAME
     assert {user["document"] for user in export["users"]} == {
         "users/u1",
         f"users/{guest_uid(HASH)}",
