@@ -21,16 +21,16 @@ from firebase_functions import (
 from functions import log, parameters, service_accounts
 from functions.call.caller import ADMINS, STAFF, SUPERADMINS
 from functions.gcp.callables import Call, StaffCall, anonymous_callable, staff_callable
-from functions.gcp.request import of_request, read_no_more
-from functions.gcp.triggers import called_by, trigger
+from functions.gcp.request import install_drain_hook, request_fields
+from functions.gcp.triggers import restrict_invokers, trigger
 from functions.ports import LOCATION
 from functions.process import service
 from functions.recap.ledger.batch import TIMEOUT as RECAP_TIMEOUT
 from functions.webhooks.deliveries.fair_pace import SLOW_AT_ONCE
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SWEEP_PERIOD, TASK_TRIED_FOR
 
-log.describe_requests_with(of_request)
-read_no_more()
+log.describe_requests_with(request_fields)
+install_drain_hook()
 
 # spec 6.3.3: deliveries come from this region's addresses. A whole CPU, because less of one also
 # means one request at a time (the SDK's silent default is a sixth). gRPC and the SDK take 150 MB,
@@ -174,35 +174,35 @@ def _attempt(request: https_fn.CallableRequest[Any]) -> None:
     webhook_triggers.attempt(service(), request)
 
 
-@called_by(_WEBHOOKS, _LOGS)
+@restrict_invokers(_WEBHOOKS, _LOGS)
 @tasks_fn.on_task_dispatched(**_attempts(1))
 def deliverWebhook(request: https_fn.CallableRequest[Any]) -> None:
     """First attempt of a delivery."""
     _attempt(request)
 
 
-@called_by(_WEBHOOKS)
+@restrict_invokers(_WEBHOOKS)
 @tasks_fn.on_task_dispatched(**_attempts(2))
 def retryWebhookAfter1s(request: https_fn.CallableRequest[Any]) -> None:
     """Second attempt."""
     _attempt(request)
 
 
-@called_by(_WEBHOOKS)
+@restrict_invokers(_WEBHOOKS)
 @tasks_fn.on_task_dispatched(**_attempts(3))
 def retryWebhookAfter5s(request: https_fn.CallableRequest[Any]) -> None:
     """Third attempt."""
     _attempt(request)
 
 
-@called_by(_WEBHOOKS)
+@restrict_invokers(_WEBHOOKS)
 @tasks_fn.on_task_dispatched(**_attempts(4))
 def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
     """Fourth attempt, the last."""
     _attempt(request)
 
 
-@called_by(_WEBHOOKS, _LOGS)
+@restrict_invokers(_WEBHOOKS, _LOGS)
 @tasks_fn.on_task_dispatched(
     **_worker(
         instances=max(1, _INSTANCES // 2),
@@ -215,7 +215,7 @@ def deliverWebhookSlow(request: https_fn.CallableRequest[Any]) -> None:
     _attempt(request)
 
 
-@called_by(_WEBHOOKS)
+@restrict_invokers(_WEBHOOKS)
 @tasks_fn.on_task_dispatched(
     service_account=_RECAP,  # which may read the mail key; those who talk to receivers may not
     timeout_sec=120,  # 60 s of the mail service's silence, the rest for an outage of Firestore
@@ -301,7 +301,7 @@ def scheduleEventRecap(call: StaffCall) -> dict[str, Any]:
     return recap_calls.schedule_event_recap(service(), call)
 
 
-@called_by(_RECAP, _WEBHOOKS)  # the sweep has overdue schedules ended
+@restrict_invokers(_RECAP, _WEBHOOKS)  # the sweep has overdue schedules ended
 @tasks_fn.on_task_dispatched(
     service_account=_RECAP,
     **_RECAP_SIZE,  # a task without a slot, or of a replaced schedule, ends after a read

@@ -1,1 +1,1 @@
-"""Thin adapters to Google's services; nothing else in the project talks to them."""
+"""Adapters for Google's services, except Firestore."""

@@ -1,4 +1,4 @@
-"""Users of Firebase Authentication."""
+"""User accounts of Firebase Authentication."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, Final
@@ -9,22 +9,22 @@ from firebase_admin import auth
 from functions.cache import once
 
 _SECONDS: Final = 10
-"""Limit of one look-up; a person is waiting."""
+"""Timeout of one lookup. Short, because a person is waiting."""
 
 _USERS_PER_CALL: Final = 100
 _MAX_UID: Final = 128
 
 
 class FirebaseAccounts:
-    """See `Accounts`; the account of the function needs `firebaseauth.users.get`."""
+    """Adapter for `Accounts`. The function's service account needs `firebaseauth.users.get`."""
 
     def verified_addresses(self, uids: Collection[str]) -> Mapping[str, str]:
-        """See `Accounts`."""
+        """Implement `Accounts.verified_addresses`."""
         users = _users(uids)
         return {user.uid: user.email for user in users if user.email and user.email_verified}
 
     def claims_of(self, uid: str) -> Mapping[str, Any] | None:
-        """See `Accounts`."""
+        """Implement `Accounts.claims_of`."""
         for user in _users([uid]):
             if not user.disabled:
                 address = {"email": user.email, "email_verified": user.email_verified}
@@ -33,8 +33,8 @@ class FirebaseAccounts:
 
 
 def _users(uids: Collection[str]) -> list[auth.UserRecord]:
-    asked = [auth.UidIdentifier(uid) for uid in sorted(uids) if len(uid) <= _MAX_UID]
-    pages = [asked[n : n + _USERS_PER_CALL] for n in range(0, len(asked), _USERS_PER_CALL)]
+    ids = [auth.UidIdentifier(uid) for uid in sorted(uids) if len(uid) <= _MAX_UID]
+    pages = [ids[n : n + _USERS_PER_CALL] for n in range(0, len(ids), _USERS_PER_CALL)]
     return [user for page in pages for user in auth.get_users(page, app=_app()).users]
 
 

@@ -1,10 +1,10 @@
-"""The callable protocol: what `httpsCallable` of the Firebase SDKs speaks (spec 1, 4 and 7).
+"""Server side of the callable protocol, for `httpsCallable` of the Firebase SDKs (spec 1, 4, 7).
 
 https://firebase.google.com/docs/functions/callable-reference
 
-The SDK's `on_call` makes the entry of the manifest, and the decorators of this module serve the
-requests. firebase-functions 0.6.0 itself answers a malformed body with `internal` and a traceback
-in the log, logs refused bodies and tokens, and refuses anonymous calls with a stale ID token.
+The SDK's `on_call` creates the entry in the manifest, and the decorators of this module serve the
+requests. firebase-functions 0.6.0 itself answers a malformed body with `internal` and logs a
+traceback, logs rejected bodies and tokens, and rejects anonymous calls with an expired ID token.
 """
 
 import functools
@@ -29,14 +29,14 @@ from functions.call.errors import CallError, Code, refuse
 from functions.gcp.request import bounded_body
 
 MAX_BODY_BYTES: Final = 100_000
-"""Twice the longest valid body of any function. Parsed, a body takes up to twenty times as much
-memory, and an instance serves 80 bodies at a time."""
+"""Maximum size of a body: twice the longest valid body of any function. A parsed body needs up to
+twenty times its size in memory, and an instance serves 80 bodies concurrently."""
 
 MAX_ANONYMOUS_BYTES: Final = 6_000
-"""The longest token (spec 8) and some more: of an anonymous caller."""
+"""Maximum size of an anonymous body: the longest token (spec 8), with a margin."""
 
 CLOCK_SKEW_SECONDS: Final = 10
-"""How far the clocks of Google's sign-in and of this instance may be apart."""
+"""Tolerated difference between the clocks of Google's sign-in and of this instance."""
 
 STATUS: Final[Mapping[Code, HTTPStatus]] = {
     Code.INVALID_ARGUMENT: HTTPStatus.BAD_REQUEST,
@@ -50,12 +50,12 @@ STATUS: Final[Mapping[Code, HTTPStatus]] = {
 }
 """https://github.com/googleapis/googleapis/blob/master/google/rpc/code.proto"""
 
-_FAULT: Final = "Something went wrong on our side; try again."
+_FAULT: Final = "Something went wrong on our side. Try again."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A call by anybody: the deployed name of its function, its arguments and its request."""
+    """An anonymous call: the deployed name of its function, its arguments and its request."""
 
     function: str
     data: Any
@@ -64,16 +64,16 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaffCall(Call):
-    """A call by staff; `claims` are those of the ID token."""
+    """A call by staff, with the `claims` of the ID token."""
 
     caller: Caller
     claims: Mapping[str, Any]
 
 
 def anonymous_callable(**options: Any) -> Callable[[Callable[[Call], Any]], Any]:
-    """Declare a callable for everybody, with the SDK's `options`.
+    """Declare a callable for anonymous callers, with the SDK's `options`.
 
-    A header `Authorization` is ignored.
+    The header `Authorization` is ignored.
     """
 
     def call_of(request: flask.Request, function: str) -> Call:
@@ -88,10 +88,10 @@ def staff_callable(
 ) -> Callable[[Callable[[StaffCall], Any]], Any]:
     """Declare a callable for callers with a valid ID token and one of `roles`.
 
-    Others are refused before the body is read.
+    Other calls are rejected before the body is read.
 
-    The checks come in this order (design 3.3): ID token, role, and in the handler the arguments,
-    the limit on calls, and then those of the use case.
+    The order of the checks is (design 3.3): ID token, role, and in the handler the arguments, the
+    rate limit, and the checks of the use case.
     """
 
     def staff_call_of(request: flask.Request, function: str) -> StaffCall:
@@ -110,9 +110,9 @@ def _declared(
     call_of: Callable[[flask.Request, str], Call],
     handler: Callable[[Any], Any],
 ) -> Any:
-    """A function with the SDK's manifest entry of `handler`, and the protocol of this module."""
+    """Return a function with the SDK's manifest entry for `handler` and this module's protocol."""
 
-    # The SDK's own settings: any page may call, because no cookie is involved.
+    # Same settings as the SDK: every site may call, because no cookies are used.
     @cross_origin(methods="POST", origins="*")
     @functools.wraps(handler)
     def serve(request: flask.Request) -> flask.Response:
@@ -122,10 +122,10 @@ def _declared(
             answer = _error(refused)
         except BadRequest as malformed:
             answer = _error(CallError(Code.INVALID_ARGUMENT, str(malformed.description)))
-        except Exception as error:  # noqa: BLE001 - the text may hold data: see `log.fault`
+        except Exception as error:  # noqa: BLE001 - the text may contain data: see `log.fault`
             log.fault("callable.failed", error, function=handler.__name__)
             answer = _error(CallError(Code.INTERNAL, _FAULT))
-        answer.headers["Cache-Control"] = "no-store"  # answers are personal
+        answer.headers["Cache-Control"] = "no-store"  # responses are personal
         return answer
 
     serve.__firebase_endpoint__ = on_call(**options)(handler).__firebase_endpoint__  # type: ignore[attr-defined]
@@ -141,10 +141,10 @@ def _error(refused: CallError) -> flask.Response:
 
 
 def _data(request: flask.Request, max_bytes: int) -> Any:
-    """The value of `data` in the request's body of at most `max_bytes`.
+    """Return the value of `data` in the request's body of at most `max_bytes`.
 
     Raises:
-        CallError: `invalid-argument`, with a message that says what to change.
+        CallError: `invalid-argument`, with instructions in the message.
     """
     body = bounded_body(request, max_bytes)
     if request.method != "POST":
@@ -152,14 +152,14 @@ def _data(request: flask.Request, max_bytes: int) -> Any:
     if request.mimetype != "application/json":
         refuse("Send the header Content-Type: application/json.")
     if request.mimetype_params.get("charset", "utf-8").lower() not in ("utf-8", "utf8"):
-        refuse("Send the body as UTF-8, which is JSON's encoding.")
+        refuse("Encode the body as UTF-8.")
     if body is None:
         refuse(f"Send a body of at most {max_bytes} bytes.")
     parsed = _parsed(body)
     if not isinstance(parsed, dict) or "data" not in parsed:
-        refuse('Send a JSON object with the parameters under its key "data".')
+        refuse('Send a JSON object with the parameters in the key "data".')
     if len(parsed) > 1:
-        refuse('Send a JSON object with "data" as its only key; the parameters go inside it.')
+        refuse('Send a JSON object with "data" as its only key. Put the parameters inside "data".')
     return parsed["data"]
 
 
@@ -171,14 +171,14 @@ def _parsed(body: bytes) -> Any:
             parse_float=_number,
             parse_constant=_refuse_constant,
         )
-        # JSON may contain an escaped half of a surrogate pair, which is not text.
+        # JSON may contain a lone escaped surrogate, which is not valid text.
         json.dumps(parsed, ensure_ascii=False).encode()
     except UnicodeError:
-        refuse("Send the body as UTF-8, with whole characters.")
+        refuse("Encode the body as UTF-8, without incomplete characters.")
     except RecursionError:
-        refuse("Send a body that is nested less deeply.")
+        refuse("The body is nested too deeply.")
     except ValueError:
-        refuse("Send a body that is valid JSON.")
+        refuse("The body is not valid JSON.")
     return parsed
 
 
@@ -186,14 +186,14 @@ _WHOLE_NUMBERS: Final = {
     "type.googleapis.com/google.protobuf.Int64Value": range(-(2**63), 2**63),
     "type.googleapis.com/google.protobuf.UInt64Value": range(2**64),
 }
-"""The types of whole numbers that the native SDKs send as objects, because JavaScript's numbers
-are less exact. https://firebase.google.com/docs/functions/callable-reference#serialization"""
+"""Integer types that the native SDKs send as objects, because JavaScript's numbers are less exact.
+https://firebase.google.com/docs/functions/callable-reference#serialization"""
 
 _DIGITS: Final = re.compile(r"-?[0-9]{1,20}")
 
 
 def _whole_number(fields: dict[str, Any]) -> Any:
-    """Return the number of a wrapped whole number; any other object stays as it is."""
+    """Return the integer in `fields`, or `fields` itself if it is not a wrapped integer."""
     kind, value = fields.get("@type"), fields.get("value")
     if not isinstance(kind, str) or kind not in _WHOLE_NUMBERS or len(fields) > 2:  # noqa: PLR2004 - the type and the value
         return fields
@@ -214,11 +214,11 @@ def _refuse_constant(_: str) -> NoReturn:
 
 
 def _claims(request: flask.Request) -> Mapping[str, Any]:
-    """The claims of the ID token in the `Authorization` header (spec 5), `uid` among them.
+    """Return the claims, including `uid`, of the ID token in the `Authorization` header (spec 5).
 
     Raises:
         CallError: `unauthenticated`.
-        Exception: the public keys for tokens could not be fetched.
+        Exception: The public keys for tokens could not be fetched.
     """
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if not scheme:
@@ -230,9 +230,9 @@ def _claims(request: flask.Request) -> Mapping[str, Any]:
         claims: Mapping[str, Any] = auth.verify_id_token(
             token.strip(), app=app, clock_skew_seconds=CLOCK_SKEW_SECONDS
         )
-    # The library itself fails on an empty token, on odd claims, and on a deeply nested token.
+    # The library raises other errors for empty tokens, unusual claims and deeply nested tokens.
     except (auth.InvalidIdTokenError, ValueError, TypeError, RecursionError):
-        _unauthenticated("The ID token is not valid (any more); sign in again.")
+        _unauthenticated("The ID token is invalid or expired. Sign in again.")
     return claims
 
 
@@ -242,5 +242,5 @@ def _unauthenticated(message: str) -> NoReturn:
 
 @once
 def _app() -> firebase_admin.App:
-    """This project's app, made on first use: a deploy reads `main.py` without credentials."""
+    """Return the app. Created lazily, because a deploy reads `main.py` without credentials."""
     return firebase_admin.initialize_app(name="callables")

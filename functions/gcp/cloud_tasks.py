@@ -1,4 +1,4 @@
-"""The Cloud Tasks service, over gRPC, and firebase-tools' emulator of it, which speaks plain HTTP.
+"""Adapters for Cloud Tasks (gRPC) and for its emulator in firebase-tools (plain HTTP).
 
 https://cloud.google.com/tasks/docs/reference/rpc/google.cloud.tasks.v2
 """
@@ -27,26 +27,26 @@ _RETRY: Final = Retry(
     maximum=2.0,
     timeout=CALL_SECONDS,
 )
-"""Safe for named tasks: the second creation of a name does nothing."""
+"""Safe for named tasks, because creating a task with the same name again has no effect."""
 
 
 @dataclass(frozen=True, slots=True)
 class CloudTasks:
-    """Queues tasks that call this project's functions."""
+    """Adapter for `TaskQueue`: creates tasks that call this project's functions."""
 
     client: tasks_v2.CloudTasksClient
     project: str
     account: str
-    """E-mail address of the service account that the tasks call as."""
+    """Email address of the service account that calls the functions."""
 
     @classmethod
     def of_environment(cls) -> Self:
-        """The service, with the credentials of this function."""
+        """Create an adapter with the credentials of this function."""
         if stand_ins := api_stand_ins():
             return cls.at_stand_in(stand_ins, project_id() or "")
         given, project = credentials()
         account = getattr(given, "service_account_email", "default")
-        if account == "default":  # the metadata server sends it with the first token
+        if account == "default":  # the metadata server sends the address with the first token
             given.refresh(google.auth.transport.requests.Request())
             account = given.service_account_email
         channel = CloudTasksGrpcTransport.create_channel(
@@ -58,18 +58,18 @@ class CloudTasks:
 
     @classmethod
     def at_stand_in(cls, address: str, project: str) -> Self:
-        """A stand-in for the service at `host:port`, which needs no credentials."""
+        """Create an adapter for a stand-in at `host:port`, which needs no credentials."""
         channel = grpc.insecure_channel(address, options=CHANNEL_OPTIONS)
         return cls.through(channel, project, f"local@{project}.iam.gserviceaccount.com")
 
     @classmethod
     def through(cls, channel: grpc.Channel, project: str, account: str) -> Self:
-        """The service at the other end of `channel`."""
+        """Create an adapter that uses `channel`."""
         transport = CloudTasksGrpcTransport(channel=channel)
         return cls(tasks_v2.CloudTasksClient(transport=transport), project, account)
 
     def enqueue(self, task: Task) -> None:
-        """Queue `task`; succeeds without effect where a task of that name was queued before."""
+        """Enqueue `task`. Succeed without effect if a task with that name was ever enqueued."""
         url = f"https://{LOCATION}-{self.project}.cloudfunctions.net/{task.queue}"
         parent = self.client.queue_path(self.project, LOCATION, task.queue)
         request = tasks_v2.Task(
@@ -92,7 +92,7 @@ class CloudTasks:
 
 @dataclass(frozen=True, slots=True)
 class EmulatedTasks:
-    """The queues of firebase-tools' emulator, in which an app's developer runs the functions.
+    """Adapter for the task queues of the Firebase emulator.
 
     `host` is `name:port` or a URL, as in `CLOUD_TASKS_EMULATOR_HOST`.
     """
@@ -100,7 +100,7 @@ class EmulatedTasks:
     host: str
 
     def enqueue(self, task: Task) -> None:
-        """See `TaskQueue`; the emulator ignores `due`."""
+        """Enqueue `task` (see `TaskQueue`). The emulator ignores `due`."""
         queue = f"projects/{project_id() or ''}/locations/{LOCATION}/queues/{task.queue}"
         request = {
             "task": {

@@ -1,4 +1,4 @@
-"""Secrets from Secret Manager, which rotate without a deploy.
+"""Adapter for Secret Manager, with a cache. New versions of a secret need no deploy.
 
 https://cloud.google.com/secret-manager/docs
 """
@@ -16,28 +16,28 @@ if TYPE_CHECKING:
     from google.cloud.secretmanager_v1 import SecretManagerServiceClient
 
 KEPT_SECONDS: Final = 300.0
-"""How long a process keeps a secret: a new version is in use everywhere after that."""
+"""How long a process caches a secret. After that time every process uses a new version."""
 
 FRESH_SECONDS: Final = 10.0
-"""Age from which values are read anew for a caller who asks for fresh values, as strangers can."""
+"""Maximum age, in seconds, of a fresh read. Not zero, because anonymous callers can request one."""
 
 RETRY_SECONDS: Final = 30.0
-"""Pause after a failed refresh, during which the old values are used."""
+"""Seconds after a failed refresh during which the old values are used."""
 
-CALL_SECONDS: Final = 5.0
-"""Limit of one call with its retries."""
+SECRETS_TIMEOUT_SECONDS: Final = 5.0
+"""Timeout of one call, including retries."""
 
 MAX_VERSIONS: Final = 10
-"""Number of the newest enabled versions that are read."""
+"""Maximum number of versions to read: the newest enabled versions."""
 
 
 class MissingSecretError(Exception):
-    """The secret has no enabled version: values that were read before count no more."""
+    """The secret has no enabled version. Cached values must not be used."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What a reading of a secret came to at that time, for callers that ask before `until`."""
+    """A cached read result (values or error), valid until `until`."""
 
     values: tuple[str, ...]
     at: float
@@ -45,16 +45,16 @@ class _Read:
     error: Exception | None = None
 
     def serves(self, asked: float, *, fresh: bool) -> bool:
-        """Whether a caller who has `asked` at that time needs no other reading."""
+        """Return whether the result is valid for a caller at the time `asked`."""
         return asked < (min(self.at + FRESH_SECONDS, self.until) if fresh else self.until)
 
 
 @dataclass(eq=False, slots=True)
 class SecretManager:
-    """Reads secrets and keeps them for some minutes; one instance serves all threads."""
+    """Adapter that reads and caches secrets. Shared by all threads."""
 
     client: "Callable[[], SecretManagerServiceClient]"
-    """Called for every read of a secret."""
+    """Returns the client. Called for every read of a secret."""
     project: str
     clock: Clock
     _kept: dict[str, _Read] = field(default_factory=dict, init=False)
@@ -63,18 +63,18 @@ class SecretManager:
     def versions(
         self, name: str, *, at_most: int = MAX_VERSIONS, fresh: bool = False
     ) -> tuple[str, ...]:
-        """Values of the secret's enabled versions, the newest first, without surrounding space.
+        """Return the values of the secret's enabled versions, newest first, stripped.
 
-        `fresh` values were read in the last `FRESH_SECONDS`, unless Secret Manager is down.
+        `fresh` values were read in the last `FRESH_SECONDS`, unless Secret Manager is unavailable.
 
         Raises:
-            MissingSecretError: no version is enabled.
-            Exception: Secret Manager could not be reached, and no value is kept.
+            MissingSecretError: No version is enabled.
+            Exception: Secret Manager is unavailable and no value is cached.
         """
         asked = self.clock.monotonic()
         kept = self._kept.get(name)
         if not kept or not kept.serves(asked, fresh=fresh):
-            # A thread that has values does not wait for the thread that refreshes them.
+            # A thread with cached values does not wait for the thread that refreshes them.
             if not self._refreshing.acquire(blocking=fresh or not (kept and kept.values)):
                 return kept.values if kept else ()
             try:
@@ -93,7 +93,7 @@ class SecretManager:
         except Exception as error:  # noqa: BLE001 - raised in every waiting thread
             now = self.clock.monotonic()
             if not kept or not kept.values or isinstance(error, MissingSecretError):
-                # In an outage the waiting threads do not each wait for another failure.
+                # During an outage the waiting threads share this failure.
                 return _Read((), now, now, error)
             log.warning("secret.stale", secret=name, exception=type(error).__name__)
             return _Read(kept.values, now, now + RETRY_SECONDS)
@@ -108,8 +108,8 @@ class SecretManager:
         client = self.client()
         secret = f"projects/{self.project}/secrets/{name}"
         how: dict[str, Any] = {
-            "retry": Retry(initial=0.1, maximum=1.0, timeout=CALL_SECONDS),
-            "timeout": CALL_SECONDS,
+            "retry": Retry(initial=0.1, maximum=1.0, timeout=SECRETS_TIMEOUT_SECONDS),
+            "timeout": SECRETS_TIMEOUT_SECONDS,
         }
         try:
             request = {"parent": secret, "filter": "state:ENABLED"}
@@ -121,8 +121,8 @@ class SecretManager:
         except exceptions.NotFound as missing:
             raise MissingSecretError(name) from missing
         except exceptions.PermissionDenied:
-            # Listing needs the role `secretmanager.viewer`, reading needs another. The newest
-            # version alone is better than no version.
+            # Listing needs the role `secretmanager.viewer`, and reading another role. Without the
+            # first, use only the latest version.
             log.warning("secret.not-listed", secret=name)
             enabled = [f"{secret}/versions/latest"]
         values = []
@@ -130,7 +130,7 @@ class SecretManager:
             try:
                 secret_version = client.access_secret_version(request={"name": version}, **how)
             except (exceptions.FailedPrecondition, exceptions.NotFound):
-                continue  # disabled or destroyed since the listing
+                continue  # disabled or destroyed after it was listed
             values.append(secret_version.payload.data.decode().strip())
             if len(values) == at_most:
                 break
@@ -141,7 +141,7 @@ class SecretManager:
 
 @once
 def secret_manager_client() -> "SecretManagerServiceClient":
-    """The process's own, made for the first secret: its library takes long to load."""
+    """Return the client of the process. Created lazily, because its library loads slowly."""
     import grpc  # noqa: PLC0415 - a cold start
     from google.cloud.secretmanager_v1 import SecretManagerServiceClient  # noqa: PLC0415
     from google.cloud.secretmanager_v1.services.secret_manager_service.transports import (  # noqa: PLC0415

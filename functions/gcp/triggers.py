@@ -1,9 +1,9 @@
-"""Triggers: writes of documents as Eventarc reports them, and runs that are repeated.
+"""Decorators for Firestore triggers and task functions, with retries on errors.
 
-The SDK's `firestore_fn` declares a trigger; the decorator `trigger` handles its events.
-firebase-functions 0.6.0 itself makes a Firestore client for each event, to decode its values: that
-takes 3.4 ms of CPU and two requests to the metadata server, and the event fails where a request
-fails.
+The SDK's `firestore_fn` declares a trigger, and the decorator `trigger` handles its CloudEvents.
+firebase-functions 0.6.0 itself creates a Firestore client for each CloudEvent to decode its values.
+That costs 3.4 ms of CPU and two requests to the metadata server, and the trigger fails if one of
+the requests fails.
 
 https://cloud.google.com/firestore/docs/extend-with-functions-2nd-gen
 """
@@ -29,10 +29,14 @@ from functions.ports import MalformedTaskError, NotDueError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentWritten:
-    """One write; `before` is None where it created the document, `after` where it deleted it.
+    """One write of a document.
 
-    `id` and `at`, the time of the write, are the same for every repetition of the event; `ids` are
-    the variables of the path.
+    Attributes:
+        id: ID of the CloudEvent, the same for every retry.
+        at: Time of the write, the same for every retry.
+        ids: Values of the path's wildcards by name.
+        before: The document before the write, or None if the write created it.
+        after: The document after the write, or None if the write deleted it.
     """
 
     id: str
@@ -43,13 +47,13 @@ class DocumentWritten:
 
 
 def trigger(declared: Any) -> Any:
-    """Call the trigger `declared` with a `DocumentWritten`; Eventarc repeats a failed call.
+    """Call the trigger `declared` with a `DocumentWritten`, and enable Eventarc's retries.
 
     https://firebase.google.com/docs/functions/retries
     """
     handler: Callable[[DocumentWritten], None] = inspect.unwrap(declared)
     endpoint = declared.__firebase_endpoint__
-    endpoint.eventTrigger["retry"] = True  # the SDK itself would declare `retry: false`
+    endpoint.eventTrigger["retry"] = True  # the SDK declares `retry: false`
     pattern: Final = endpoint.eventTrigger["eventFilterPathPatterns"]["document"]
 
     @functools.wraps(handler)
@@ -62,7 +66,7 @@ def trigger(declared: Any) -> Any:
 
 def _read(event: CloudEvent, pattern: str) -> DocumentWritten:
     data = DocumentEventData.pb(DocumentEventData.deserialize(event.get_data()))
-    # Not from the header `ce-document`, whose bytes Python reads as Latin-1.
+    # Not from the header `ce-document`, which Python decodes as Latin-1.
     path = (data.value.name or data.old_value.name).partition("/documents/")[2]
     old, new = (
         document(state, path) if state.name else None for state in (data.old_value, data.value)
@@ -78,16 +82,17 @@ def _read(event: CloudEvent, pattern: str) -> DocumentWritten:
 
 
 @contextmanager
-def run_again(message: str) -> Iterator[None]:
-    """Fail the function on any exception, so that Eventarc or Cloud Tasks runs it again.
+def retry_on_error(message: str) -> Iterator[None]:
+    """Convert exceptions to errors that cause Eventarc or Cloud Tasks to retry the function.
 
-    A fault is logged by type and place; the SDK would log its text, which may hold personal data.
+    Internal errors are logged by type and place only. The SDK would log the text of the error,
+    which may contain personal data.
 
     Raises:
-        HttpsError: `aborted` for `NotDueError`, so that the queue brings the task back after its
-            backoff. Not `unavailable`: Cloud Tasks would throttle the queue. `invalid-argument`
-            for `MalformedTaskError`.
-        InternalServerError: for every other exception.
+        HttpsError: `aborted` for `NotDueError`, so that the queue retries the task after its
+            backoff. Not `unavailable`, for which Cloud Tasks would throttle the queue.
+            `invalid-argument` for `MalformedTaskError`.
+        InternalServerError: For every other exception.
     """
     try:
         yield
@@ -95,16 +100,16 @@ def run_again(message: str) -> Iterator[None]:
         raise HttpsError(FunctionsErrorCode.ABORTED, "the task is not due yet") from early
     except MalformedTaskError as error:
         raise HttpsError(FunctionsErrorCode.INVALID_ARGUMENT, str(error)) from error
-    except Exception as error:  # noqa: BLE001 - every fault is run again
+    except Exception as error:  # noqa: BLE001 - every error is retried
         log.fault(message, error)
         raise InternalServerError from None
 
 
-def called_by(*accounts: str) -> Callable[[Any], Any]:
-    """Let only the service `accounts`, which queue the tasks, call the function.
+def restrict_invokers(*accounts: str) -> Callable[[Any], Any]:
+    """Allow only the service `accounts` that enqueue the tasks to call the function.
 
-    Tasks carry the token of the account that queues them (see `cloud_tasks`). The SDK accepts the
-    option `invoker` and drops it.
+    Tasks carry the token of the account that enqueued them (see `cloud_tasks`). The SDK accepts the
+    option `invoker` but ignores it.
     """
 
     def invoked(queue: Any) -> Any:

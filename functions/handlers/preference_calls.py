@@ -20,7 +20,7 @@ from functions.call.errors import CallError, Code
 from functions.email_address import is_guest_uid
 from functions.gcp.callables import STATUS, Call
 from functions.gcp.request import bounded_body, text_answer
-from functions.gcp.triggers import DocumentWritten, run_again
+from functions.gcp.triggers import DocumentWritten, retry_on_error
 from functions.links.link import IN_A_MAIL, ONE_CLICK, confirmation_link, token_in_query
 from functions.preferences.preferences import (
     CHOSEN_AT,
@@ -97,7 +97,7 @@ def unsubscribe(service: "Service", request: flask.Request) -> flask.Response:
     except Exception as error:  # noqa: BLE001 - the text may hold data: see `log.fault`
         log.fault("unsubscribe.failed", error)
         return text_answer(
-            HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong on our side; try again."
+            HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong on our side. Try again."
         )
 
 
@@ -161,7 +161,7 @@ def user_written(service: "Service", event: DocumentWritten) -> None:
     """
     if not event.after or not address_record_id(event.after.fields):
         return
-    with run_again("preferences.account-not-noted"):
+    with retry_on_error("preferences.account-not-noted"):
         uid, account = event.ids["uid"], event.after.fields
         users, auth = service.users, service.adapters.accounts
         users.list_account(auth, uid, account)

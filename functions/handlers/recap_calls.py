@@ -12,7 +12,7 @@ from firebase_functions.https_fn import CallableRequest
 from functions import log
 from functions.gcp.callables import StaffCall
 from functions.gcp.request import bounded_body, text_answer
-from functions.gcp.triggers import run_again
+from functions.gcp.triggers import retry_on_error
 from functions.mail.outcome import MisconfiguredError
 from functions.ports import wire_time
 from functions.recap.recap_arguments import (
@@ -91,7 +91,7 @@ def send_scheduled_recap(service: "Service", task: CallableRequest[Any]) -> None
     """A task of the queue of planned recaps."""
     from functions.recap.schedule import task_of  # noqa: PLC0415 - a cold start
 
-    with run_again("recap.schedule-not-run"):
+    with retry_on_error("recap.schedule-not-run"):
         service.recap_schedule.send(*task_of(task.data))
 
 

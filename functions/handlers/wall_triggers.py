@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from functions import log
-from functions.gcp.triggers import DocumentWritten, run_again
+from functions.gcp.triggers import DocumentWritten, retry_on_error
 from functions.wall import public_wall
 from functions.wall.retention import TimeUpError
 
@@ -23,7 +23,7 @@ def photo_written(service: "Service", event: DocumentWritten, *, is_public: bool
     if before == public_wall.public_fields(event.after) or not (before or is_public):
         return
     change = public_wall.copy if is_public else public_wall.remove
-    with run_again("photo.not-shown"):
+    with retry_on_error("photo.not-shown"):
         change(service.documents, event.ids["eventId"], event.ids["photoId"])
 
 
@@ -34,10 +34,10 @@ def event_written(service: "Service", event: DocumentWritten) -> None:
         InternalServerError: Eventarc is to run this again.
     """
     if event.after is None:
-        with run_again("event.not-emptied"):
+        with retry_on_error("event.not-emptied"):
             service.orphan_cleanup.empty(event.ids["eventId"])
         return
-    with run_again("event.not-timed"):
+    with retry_on_error("event.not-timed"):
         service.forgetting.event_written(event.before, event.after)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from firebase_functions.https_fn import CallableRequest
 
 from functions import log
-from functions.gcp.triggers import DocumentWritten, run_again
+from functions.gcp.triggers import DocumentWritten, retry_on_error
 from functions.wall.wall_event import Photo, WallEvent
 from functions.webhooks.deliveries.delivery import AttemptRequest
 from functions.webhooks.endpoints.failing_endpoint import event_of_notice
@@ -25,7 +25,7 @@ def photo_written(service: "Service", event: DocumentWritten) -> None:
     )
     if before and after is None:
         before = replace(before, updated_at=event.at)
-    with run_again("photo.not-published"):
+    with retry_on_error("photo.not-published"):
         service.publisher.photo_written(event.id, event.ids["eventId"], before, after)
 
 
@@ -35,7 +35,7 @@ def event_written(service: "Service", event: DocumentWritten) -> None:
         WallEvent.read(found.fields, updated=found.written) if found else None
         for found in (event.before, event.after)
     )
-    with run_again("event.not-published"):
+    with retry_on_error("event.not-published"):
         service.publisher.event_written(event.id, event.ids["eventId"], before, after)
 
 
@@ -47,7 +47,7 @@ def attempt(service: "Service", task: CallableRequest[Any]) -> None:
     """
     count = task.raw_request.headers.get("X-CloudTasks-TaskRetryCount", "")
     dispatched_before = int(count) if count.isdecimal() else 0
-    with run_again("delivery.not-attempted"):
+    with retry_on_error("delivery.not-attempted"):
         request = AttemptRequest.read(task.data, dispatched_before=dispatched_before)
         service.worker.attempt(request)
 
@@ -56,7 +56,7 @@ def sweep_deliveries(service: "Service") -> None:
     """The schedule; the next sweep tries again."""
     try:
         service.sweeper.sweep()
-    except Exception as error:  # noqa: BLE001 - see `run_again`
+    except Exception as error:  # noqa: BLE001 - see `retry_on_error`
         log.fault("deliveries.not-swept", error)
 
 
@@ -64,11 +64,11 @@ def sweep_endpoints(service: "Service") -> None:
     """The schedule; the next sweep tries again."""
     try:
         service.endpoint_sweep.sweep()
-    except Exception as error:  # noqa: BLE001 - see `run_again`
+    except Exception as error:  # noqa: BLE001 - see `retry_on_error`
         log.fault("endpoints.not-swept", error)
 
 
 def notify(service: "Service", task: CallableRequest[Any]) -> None:
     """A task of the queue of notices."""
-    with run_again("notice.not-sent-yet"):
+    with retry_on_error("notice.not-sent-yet"):
         service.notifier.notify(event_of_notice(task.data))

@@ -27,7 +27,7 @@ def onExtraWritten(event: Any) -> None:
     """A trigger of a later version."""
 
 
-@called_by(_WEBHOOKS)
+@restrict_invokers(_WEBHOOKS)
 @tasks_fn.on_task_dispatched(**_worker(instances=1, at_once=10, backoff_seconds=1))
 def deliverExtra(request: https_fn.CallableRequest[Any]) -> None:
     """A queue of a later version."""

@@ -12,7 +12,7 @@ from google.cloud import firestore
 from werkzeug.exceptions import InternalServerError
 
 from emulator.firebase import PROJECT
-from functions.gcp.triggers import DocumentWritten, run_again, trigger
+from functions.gcp.triggers import DocumentWritten, retry_on_error, trigger
 from functions.ports import MalformedTaskError, NotDueError
 from tests.suite.metadata_server import MetadataServer
 from tests.suite.process import FunctionProcess, Written
@@ -92,7 +92,7 @@ def test_a_task_that_is_no_fault_of_ours_is_logged_as_none(
     error: Exception, code: FunctionsErrorCode, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Design 2: too early is sent back, and not as `unavailable`, which throttles a queue."""
-    with pytest.raises(HttpsError) as answered, run_again("not.done"):
+    with pytest.raises(HttpsError) as answered, retry_on_error("not.done"):
         raise error
     assert answered.value.code is code
     assert not capfd.readouterr().out
@@ -100,7 +100,7 @@ def test_a_task_that_is_no_fault_of_ours_is_logged_as_none(
 
 def test_a_fault_is_logged_without_its_text(capfd: pytest.CaptureFixture[str]) -> None:
     """The text may hold personal data; Eventarc or the queue runs it again."""
-    with pytest.raises(InternalServerError), run_again("not.done"):
+    with pytest.raises(InternalServerError), retry_on_error("not.done"):
         raise KeyError("ann@example.com")
     logged = capfd.readouterr().out
     assert "not.done" in logged

@@ -48,7 +48,7 @@ def _logged() -> dict[str, set[str]]:
                     _MESSAGE.fullmatch(message) and _writes(ast.unparse(func))
                 ):
                     fields = {str(keyword.arg) for keyword in node.keywords}
-                    is_fault = ast.unparse(func) in ("log.fault", "run_again", "_internal")
+                    is_fault = ast.unparse(func) in ("log.fault", "retry_on_error", "_internal")
                     fields |= {"exception", "at"} if is_fault else set()
                     found.setdefault(message, set()).update(fields)
     return found
@@ -56,7 +56,7 @@ def _logged() -> dict[str, set[str]]:
 
 def _writes(function: str) -> bool:
     """`log.warning`, what chooses one of them, and what logs the faults of a block."""
-    return function.startswith("log.") or function in ("write", "run_again", "_internal")
+    return function.startswith("log.") or function in ("write", "retry_on_error", "_internal")
 
 
 LOGGED: Final = _logged()
