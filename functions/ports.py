@@ -98,7 +98,7 @@ LOCATION: Final = "us-central1"
 DISPATCH_SECONDS: Final = 60
 """How long Cloud Tasks waits for an answer of most functions: the function's own time-out."""
 
-CALL_SECONDS: Final = 15.0
+TASKS_TIMEOUT_SECONDS: Final = 15.0
 """Limit for queuing one task."""
 
 

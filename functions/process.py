@@ -69,7 +69,7 @@ class ProcessTasks:
 
         if emulator := os.environ.get("CLOUD_TASKS_EMULATOR_HOST"):
             return EmulatedTasks(emulator)
-        return CloudTasks.of_environment()
+        return CloudTasks.from_environment()
 
     def enqueue(self, task: Task) -> None:
         """See `TaskQueue`."""

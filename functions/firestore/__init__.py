@@ -1,1 +1,1 @@
-"""Firestore: documents as data, and the client that reads and writes them."""
+"""Firestore: documents as data, and the client that reads and writes documents."""

@@ -1,6 +1,6 @@
-"""Firestore behind `Documents`: queries and commits through its generated client.
+"""Adapter for Firestore: implements `Documents` with the generated gRPC client.
 
-Design 5 says why the client library's hand-written layer stays out.
+For the reason to avoid the hand-written layer of the client library, see design 5.
 """
 
 import os
@@ -21,7 +21,7 @@ from functions.cache import once
 from functions.firestore.codec import document, encode_query, encode_write
 from functions.firestore.group_commit import GroupCommit, Item, Result, Turn
 from functions.firestore.model import (
-    CALL_SECONDS,
+    FIRESTORE_TIMEOUT_SECONDS,
     TRANSACTIONS,
     AlreadyRecordedError,
     ChangedMeanwhileError,
@@ -45,31 +45,33 @@ _TRANSIENT: Final = (
 _MAY_PASS: Final = if_exception_type(*_TRANSIENT, exceptions.Aborted)
 
 _RETRY: Final = Retry(_MAY_PASS, initial=0.1, maximum=2.0)
-"""Only for calls that may be repeated: reads and conditional writes."""
+"""For idempotent calls: reads and conditional writes."""
 
 _RETRY_SUM: Final = _RETRY.with_predicate(if_exception_type(exceptions.ServiceUnavailable))
-"""For a commit that could add a number twice: as the client library repeats every commit."""
+"""For a commit that could add a number twice. The client library retries every commit like this."""
 
-_RETRY_STREAM: Final = StreamingRetry(_MAY_PASS, initial=0.1, maximum=2.0, timeout=CALL_SECONDS)
+_RETRY_STREAM: Final = StreamingRetry(
+    _MAY_PASS, initial=0.1, maximum=2.0, timeout=FIRESTORE_TIMEOUT_SECONDS
+)
 
 _IN_TRANSACTION: Final = _RETRY.with_predicate(if_exception_type(*_TRANSIENT))
-"""Without `Aborted`, after which the whole transaction has to be repeated."""
+"""Without `Aborted`, after which the whole transaction must be repeated."""
 
 _REFUSALS: Final[Mapping[type[Exception], type[ChangedMeanwhileError]]] = {
     exceptions.AlreadyExists: AlreadyRecordedError,
     exceptions.FailedPrecondition: ChangedMeanwhileError,
     exceptions.NotFound: ChangedMeanwhileError,
 }
-"""The answers to a write whose condition does not hold."""
+"""Errors of a write if its condition is not met."""
 
 
 class FirestoreDocuments(Documents):
-    """The documents of the default database of a project."""
+    """Adapter for the default database of a project."""
 
     def __init__(
         self, client: FirestoreClient, project: str, metadata: Sequence[tuple[str, str]] = ()
     ) -> None:
-        """Use the default database of `project`; every call sends the headers `metadata`."""
+        """Create an adapter that sends the headers `metadata` with every call."""
         self._client = client
         self._metadata = metadata
         self._project = project
@@ -77,55 +79,62 @@ class FirestoreDocuments(Documents):
         self._root = f"{self._database}/documents/"
 
     @classmethod
-    def of_environment(cls) -> Self:
-        """Firestore with the credentials of this function, or the emulator where there is one."""
+    def from_environment(cls) -> Self:
+        """Create an adapter for the emulator if there is one, else for Firestore.
+
+        The credentials are the function's own.
+        """
         if emulator := os.environ.get("FIRESTORE_EMULATOR_HOST"):
             return cls.at_emulator(emulator, project_id() or "")
-        given, project = credentials()
-        return cls.at_google(given, project_id() or project)
+        own_credentials, project = credentials()
+        return cls.at_google(own_credentials, project_id() or project)
 
     @classmethod
-    def at_google(cls, given: Any, project: str) -> Self:
-        """Firestore itself, called with the credentials `given`."""
+    def at_google(cls, own_credentials: Any, project: str) -> Self:
+        """Create an adapter for Firestore."""
         endpoint = FirestoreClient.DEFAULT_ENDPOINT
         channel = FirestoreGrpcTransport.create_channel(
-            endpoint, credentials=given, options=CHANNEL_OPTIONS
+            endpoint, credentials=own_credentials, options=CHANNEL_OPTIONS
         )
         transport = FirestoreGrpcTransport(host=endpoint, channel=channel)
         return cls(FirestoreClient(transport=transport), project)
 
     @classmethod
     def at_emulator(cls, address: str, project: str) -> Self:
-        """The emulator at `host:port`, with an administrator's rights."""
+        """Create an adapter for the emulator at `host:port`, with admin privileges."""
         return cls.through(grpc.insecure_channel(address, options=CHANNEL_OPTIONS), project)
 
     @classmethod
     def through(cls, channel: grpc.Channel, project: str) -> Self:
-        """The emulator at the other end of `channel`, with an administrator's rights."""
+        """Create an adapter for the emulator that uses `channel`, with admin privileges."""
         client = FirestoreClient(transport=FirestoreGrpcTransport(channel=channel))
         return cls(client, project, [("authorization", "Bearer owner")])
 
     def grouped(self) -> Documents:
-        """See `Documents`; over the same connection."""
+        """Return a grouping adapter for the same connection (see `Documents`)."""
         return GroupedDocuments(self._client, self._project, self._metadata)
 
     def get(
-        self, path: str, fields: Sequence[str] = (), *, seconds: float = CALL_SECONDS
+        self, path: str, fields: Sequence[str] = (), *, seconds: float = FIRESTORE_TIMEOUT_SECONDS
     ) -> Document | None:
-        """See `Documents`."""
+        """Implement `Documents.get`."""
         request = types.GetDocumentRequest(name=self._root + path)
         if fields:  # an empty mask would return no fields
             request.mask = types.DocumentMask(field_paths=fields)
         return self._read(request, seconds)
 
     def get_all(
-        self, paths: Sequence[str], fields: Sequence[str] = (), *, seconds: float = CALL_SECONDS
+        self,
+        paths: Sequence[str],
+        fields: Sequence[str] = (),
+        *,
+        seconds: float = FIRESTORE_TIMEOUT_SECONDS,
     ) -> Sequence[Document | None]:
-        """See `Documents`."""
+        """Implement `Documents.get_all`."""
         if not paths:
             return []
         if len(paths) == 1:
-            # Cheaper than a stream; not `self.get`, which may gather reads for this very method.
+            # Cheaper than a stream. Not `self.get`, which may call this method for a group.
             return [FirestoreDocuments.get(self, paths[0], fields, seconds=seconds)]
         names = [self._root + path for path in paths]
         request = types.BatchGetDocumentsRequest(
@@ -142,10 +151,10 @@ class FirestoreDocuments(Documents):
         return [found.get(name) for name in names]
 
     def stream(self, query: Query) -> Iterator[Document]:
-        """See `Documents`."""
+        """Implement `Documents.stream`."""
         last: Document | None = None
         read = 0
-        ends = monotonic() + CALL_SECONDS
+        ends = monotonic() + FIRESTORE_TIMEOUT_SECONDS
 
         def rest() -> Iterator[Document]:
             nonlocal last, read
@@ -166,22 +175,26 @@ class FirestoreDocuments(Documents):
         return _RETRY_STREAM(rest)()
 
     def count(self, query: Query) -> int:
-        """See `Documents`."""
+        """Implement `Documents.count`."""
         request = types.RunAggregationQueryRequest(parent=self._parent(query))
-        asked = types.RunAggregationQueryRequest.pb(request).structured_aggregation_query
-        encode_query(query, self._root, asked.structured_query)
-        asked.aggregations.add(alias="count").count.SetInParent()
-        [answer] = self._call(self._client.run_aggregation_query, request, CALL_SECONDS, read=_all)
+        aggregation = types.RunAggregationQueryRequest.pb(request).structured_aggregation_query
+        encode_query(query, self._root, aggregation.structured_query)
+        aggregation.aggregations.add(alias="count").count.SetInParent()
+        [answer] = self._call(
+            self._client.run_aggregation_query, request, FIRESTORE_TIMEOUT_SECONDS, read=_all
+        )
         return int(answer.result.aggregate_fields["count"].integer_value)
 
-    def commit(self, *writes: Write, seconds: float = CALL_SECONDS) -> Sequence[Written]:
-        """See `Documents`."""
+    def commit(
+        self, *writes: Write, seconds: float = FIRESTORE_TIMEOUT_SECONDS
+    ) -> Sequence[Written]:
+        """Implement `Documents.commit`."""
         return self._commit(writes, _RETRY if may_repeat(writes) else _RETRY_SUM, seconds)
 
     def transact(
         self, path: str, decide: Callable[[Document | None], Sequence[Write]]
     ) -> Sequence[Written]:
-        """See `Documents`."""
+        """Implement `Documents.transact`."""
         earlier = b""  # a repeated transaction keeps the priority of its first try
         for _ in range(TRANSACTIONS):
             options = types.TransactionOptions.ReadWrite(retry_transaction=earlier)
@@ -189,12 +202,12 @@ class FirestoreDocuments(Documents):
                 database=self._database, options=types.TransactionOptions(read_write=options)
             )
             begun = self._call(
-                self._client.begin_transaction, begin, CALL_SECONDS, _IN_TRANSACTION
+                self._client.begin_transaction, begin, FIRESTORE_TIMEOUT_SECONDS, _IN_TRANSACTION
             ).transaction
             request = types.GetDocumentRequest(name=self._root + path, transaction=begun)
             try:
-                writes = decide(self._read(request, CALL_SECONDS, _IN_TRANSACTION))
-                return self._commit(writes, _IN_TRANSACTION, CALL_SECONDS, begun)
+                writes = decide(self._read(request, FIRESTORE_TIMEOUT_SECONDS, _IN_TRANSACTION))
+                return self._commit(writes, _IN_TRANSACTION, FIRESTORE_TIMEOUT_SECONDS, begun)
             except exceptions.Aborted:
                 earlier = begun
             except BaseException:
@@ -203,9 +216,9 @@ class FirestoreDocuments(Documents):
         raise ChangedMeanwhileError
 
     def write_each(
-        self, writes: Sequence[Write], *, seconds: float = CALL_SECONDS
+        self, writes: Sequence[Write], *, seconds: float = FIRESTORE_TIMEOUT_SECONDS
     ) -> Sequence[Written | Exception]:
-        """See `Documents`."""
+        """Implement `Documents.write_each`."""
         request = types.BatchWriteRequest(database=self._database)
         encoded = types.BatchWriteRequest.pb(request).writes
         places: dict[str, int] = {}
@@ -243,10 +256,10 @@ class FirestoreDocuments(Documents):
         return list(map(_written, types.CommitResponse.pb(answer).write_results))
 
     def _roll_back(self, transaction: bytes) -> None:
-        """Free the documents of a transaction; they are free after some time without it too."""
+        """Roll back the transaction to release its locks early. They also expire on their own."""
         request = types.RollbackRequest(database=self._database, transaction=transaction)
         with suppress(exceptions.GoogleAPICallError, exceptions.RetryError):
-            self._call(self._client.rollback, request, CALL_SECONDS, _IN_TRANSACTION)
+            self._call(self._client.rollback, request, FIRESTORE_TIMEOUT_SECONDS, _IN_TRANSACTION)
 
     def _call(
         self,
@@ -256,13 +269,15 @@ class FirestoreDocuments(Documents):
         retry: Retry = _RETRY,
         read: Callable[[Any], Any] | None = None,
     ) -> Any:
-        """The answer of `method`, or what `read` makes of it, within `seconds` with repetitions.
+        """Call `method`, with retries within `seconds`, and return its response.
 
-        The client library gives the last repetition, and each one of a stream, the whole limit.
+        If `read` is given, return its result instead. The timeout limits all attempts together. The
+        client library would permit the last attempt, and each attempt of a stream, the whole
+        timeout.
 
         Raises:
-            GoogleAPICallError: the call failed.
-            RetryError: the call failed until the time was over.
+            GoogleAPICallError: The call failed.
+            RetryError: All retries failed until the timeout.
         """
         ends = monotonic() + seconds
 
@@ -283,12 +298,15 @@ class FirestoreDocuments(Documents):
 
 @once
 def documents() -> Documents:
-    """The process's own, made on first use: a deploy reads `main.py` without credentials."""
-    return FirestoreDocuments.of_environment()
+    """Return the adapter of the process.
+
+    Created lazily, because a deploy reads `main.py` without credentials.
+    """
+    return FirestoreDocuments.from_environment()
 
 
 def _all(answers: Any) -> Sequence[Any]:
-    """The messages of a stream, which is read again from the start where it breaks."""
+    """Return the messages of a stream. An interrupted stream is read again from the start."""
     return [type(answer).pb(answer) for answer in answers]
 
 
@@ -298,7 +316,7 @@ def _written(result: Any) -> Written:
 
 
 def _error(status: Any) -> Exception | None:
-    """The exception that a commit with this `google.rpc.Status` would raise."""
+    """Return the exception that a commit with this `google.rpc.Status` would raise."""
     if status.code == 0:
         return None
     error: Exception = exceptions.from_grpc_status(status.code, status.message)  # type: ignore[no-untyped-call]
@@ -312,16 +330,17 @@ _MIN_CALL_SECONDS: Final = 1.0
 
 
 class GroupedDocuments(FirestoreDocuments):
-    """Reads a document, and updates a document in its version, together with other threads.
+    """Adapter that combines the calls of many threads.
 
-    A call that fails in a group is made alone, in the time that is left: one write that Firestore
-    refuses fails no other. All other calls are those of `FirestoreDocuments`.
+    Reads of a document and updates with a version are combined. If a combined call fails, it is
+    repeated as a separate call in the remaining time. Thus a write that Firestore rejects does not
+    fail others. All other calls are inherited.
     """
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        """See `FirestoreDocuments`."""
-        super().__init__(*given, **named)
-        limits, turn = (_GROUP, CALL_SECONDS), Turn()
+    def __init__(self, *args: Any, **options: Any) -> None:
+        """Create an adapter with the parameters of `FirestoreDocuments`."""
+        super().__init__(*args, **options)
+        limits, turn = (_GROUP, FIRESTORE_TIMEOUT_SECONDS), Turn()
         self._reads = GroupCommit[str, Document | None](
             lambda paths, seconds: self.get_all(paths, seconds=seconds), *limits, turn
         )
@@ -330,30 +349,32 @@ class GroupedDocuments(FirestoreDocuments):
         )
 
     def get(
-        self, path: str, fields: Sequence[str] = (), *, seconds: float = CALL_SECONDS
+        self, path: str, fields: Sequence[str] = (), *, seconds: float = FIRESTORE_TIMEOUT_SECONDS
     ) -> Document | None:
-        """See `Documents`."""
+        """Implement `Documents.get`."""
         alone = partial(super().get, path, fields)
-        if fields or seconds != CALL_SECONDS:
+        if fields or seconds != FIRESTORE_TIMEOUT_SECONDS:
             return alone(seconds=seconds)
         return _grouped(self._reads, path, alone)
 
-    def commit(self, *writes: Write, seconds: float = CALL_SECONDS) -> Sequence[Written]:
-        """See `Documents`."""
+    def commit(
+        self, *writes: Write, seconds: float = FIRESTORE_TIMEOUT_SECONDS
+    ) -> Sequence[Written]:
+        """Implement `Documents.commit`."""
         alone = partial(super().commit, *writes)
         match writes:
-            case [Update(version=int()) as update] if seconds == CALL_SECONDS:
+            case [Update(version=int()) as update] if seconds == FIRESTORE_TIMEOUT_SECONDS:
                 return _grouped(lambda one: [self._updates(one)], update, alone)
         return alone(seconds=seconds)
 
 
 def _grouped(group: Callable[[Item], Result], item: Item, alone: Callable[..., Result]) -> Result:
-    ends = monotonic() + CALL_SECONDS
+    ends = monotonic() + FIRESTORE_TIMEOUT_SECONDS
     try:
         return group(item)
     except ChangedMeanwhileError:
         raise
-    except Exception:  # of this item, or of another one in its group
+    except Exception:  # of this item, or of another item in its group
         left = ends - monotonic()
         if left < _MIN_CALL_SECONDS:
             raise

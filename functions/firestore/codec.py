@@ -1,4 +1,4 @@
-"""Converts values, queries and writes between Python and protobuf.
+"""Conversion of values, queries and writes between Python and protobuf.
 
 The values are None, bool, int, float, str, bytes, aware datetimes, lists and mappings of values.
 
@@ -18,14 +18,14 @@ def encode(fields: Mapping[str, Any], into: Any) -> None:
     """Write `fields` into a protobuf map of values.
 
     Raises:
-        TypeError: a value has another type; the text names the type.
+        TypeError: A value has an unsupported type, which is named in the text.
     """
     for name, value in fields.items():
         encode_value(value, into[name])
 
 
 def encode_value(value: Any, into: Any) -> None:  # noqa: C901 - a case for each type
-    """Write `value` into a protobuf `Value`; see `encode`."""
+    """Write `value` into a protobuf `Value` (see `encode`)."""
     match value:
         case None:
             into.null_value = 0
@@ -53,7 +53,7 @@ def encode_value(value: Any, into: Any) -> None:  # noqa: C901 - a case for each
 
 
 def document(found: Any, path: str) -> Document:
-    """The document at `path` in a protobuf `Document`, of Firestore's API or of Eventarc."""
+    """Convert a protobuf `Document` of Firestore's API or Eventarc to the document at `path`."""
     return Document(
         path,
         decoded(found.fields),
@@ -63,7 +63,7 @@ def document(found: Any, path: str) -> Document:
 
 
 def decoded(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The values in a protobuf map."""
+    """Return the values in a protobuf map."""
     return {name: _decoded_value(value) for name, value in fields.items()}
 
 
@@ -73,7 +73,7 @@ _DECODERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "map_value": lambda nested: decoded(nested.fields),
     "array_value": lambda array: [_decoded_value(element) for element in array.values],
 }
-"""For the kinds of values that protobuf itself does not give as Python's."""
+"""Decoders for the kinds of values that protobuf does not convert to Python values."""
 
 
 def _decoded_value(value: Any) -> Any:
@@ -93,7 +93,7 @@ _OPERATORS: Final[Mapping[str, int]] = {
 
 
 def encode_query(query: Query, root: str, into: Any) -> None:
-    """Write `query` into a protobuf `StructuredQuery`; `root` comes before each path."""
+    """Write `query` into a protobuf `StructuredQuery`. `root` is the prefix of every path."""
     source = into.from_.add()
     source.collection_id = query.collection.rpartition("/")[2]
     source.all_descendants = query.group
@@ -126,10 +126,10 @@ def encode_query(query: Query, root: str, into: Any) -> None:
 
 
 def encode_write(write: Write, name: str, into: Any) -> None:
-    """Write `write` into a protobuf `Write`; `name` is the full name of the document.
+    """Write `write` into a protobuf `Write`. `name` is the full name of the document.
 
     Raises:
-        TypeError: a value has a type that Firestore does not know.
+        TypeError: A value has an unsupported type.
     """
     condition = into.current_document
     if isinstance(write, Delete):
@@ -158,7 +158,7 @@ def _encode_some(write: Merge, into: Any) -> None:
             outer, inner = name
             encode_value(value, fields[outer].map_value.fields[inner])
             mask.append(f"{_quoted(outer)}.{_quoted(inner)}")
-    into.update_mask.SetInParent()  # an empty mask keeps all fields; a missing mask replaces them
+    into.update_mask.SetInParent()  # an empty mask keeps all fields, a missing one replaces them
     into.update_mask.field_paths.extend((*mask, *write.delete))
     for name, number in write.add.items():
         transform = into.update_transforms.add()
@@ -167,6 +167,6 @@ def _encode_some(write: Merge, into: Any) -> None:
 
 
 def _quoted(name: str) -> str:
-    """`name` as a segment of a field path."""
+    """Quote `name` as a segment of a field path."""
     escaped = name.replace("\\", "\\\\").replace("`", "\\`")
     return f"`{escaped}`"

@@ -1,8 +1,8 @@
-"""Group commit: makes the calls of many threads together, as databases commit transactions.
+"""Group commit: combine the calls of many threads, as databases combine transactions.
 
-While a call is running, new callers gather in a group for the next call. A caller waits for no call
-where none is running. With many callers, a single call to the service does the work of all, for a
-fraction of their CPU (docs/benchmarks.md). A slow call delays its own group, and the next group by
+While a call is running, new callers form a group for the next call. If no call is running, a caller
+does not wait. With many callers, one call to the service does the work of all for a fraction of the
+CPU (docs/benchmarks.md). A slow call delays its own group, and the next group by at most
 `PATIENCE_SECONDS`.
 """
 
@@ -16,7 +16,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 PATIENCE_SECONDS: Final = 0.02
-"""How long a group waits for the call before it: what grouping adds to a caller's wait at most."""
+"""Maximum seconds that a group waits for the previous call, and that grouping delays a caller."""
 
 _MIN_CALL_SECONDS: Final = 1.0
 
@@ -30,14 +30,14 @@ class _Group(Generic[Item, Result]):
 
 @dataclass(slots=True, eq=False)
 class Turn:
-    """Lets one call at a time pass; a call that outlasts the patience keeps no other one back."""
+    """Lock for one call at a time, which a slow call holds only for the duration `patience`."""
 
     patience: float = PATIENCE_SECONDS
     _passing: threading.Lock = field(default_factory=threading.Lock, init=False)
     _replacing: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def take(self) -> threading.Lock:
-        """Wait until the call before has ended or outlasts the patience; the lock to release."""
+        """Wait for the previous call, at most for `patience`, and return the lock to release."""
         while True:
             passing = self._passing
             if passing.acquire(timeout=self.patience):
@@ -49,27 +49,26 @@ class Turn:
 
 @dataclass(slots=True, eq=False)
 class GroupCommit(Generic[Item, Result]):
-    """Passes the items of all threads to `call`, one group at a time."""
+    """Function that passes the items of all threads to `call`, one group at a time."""
 
     call: Callable[[Sequence[Item], float], Sequence[Result | Exception]]
-    """Gets a group and a limit in seconds; returns a result or an error for each item, or raises
-    the error of all items."""
+    """Processes a group within a timeout in seconds. Returns a result or an error for each item, or
+    raises an error for all items."""
     at_most: int
-    """Items in a group."""
+    """Maximum number of items in a group."""
     seconds: float
-    """Limit for a result, including the wait for the call before."""
+    """Timeout for a result, including the wait for the previous call."""
     turn: Turn = field(default_factory=Turn)
-    """Groups of several kinds that share a turn are called one after the other. More callers gather
-    for each call."""
+    """Lock for calls. Group commits that share it call in sequence and have larger groups."""
     monotonic: Callable[[], float] = time.monotonic
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _forming: _Group[Item, Result] = field(default_factory=_Group, init=False)
 
     def __call__(self, item: Item) -> Result:
-        """The result for `item`.
+        """Process `item` in a group and return its result.
 
         Raises:
-            Exception: the error of the item, or of its group.
+            Exception: The error of the item or of its group.
         """
         with self._lock:
             group = self._forming
@@ -82,7 +81,7 @@ class GroupCommit(Generic[Item, Result]):
         if place == 0:
             self._lead(group)
         else:
-            with group.under_way:  # an event would cost each caller a lock of its own
+            with group.under_way:  # a `threading.Event` would need a lock for each caller
                 pass
         result = group.results[place]
         if isinstance(result, Exception):
@@ -90,7 +89,7 @@ class GroupCommit(Generic[Item, Result]):
         return result
 
     def _lead(self, group: _Group[Item, Result]) -> None:
-        """Make the call of the group, and set its results or its error."""
+        """Call the service for the group, and set the results or the error of the group."""
         joined = self.monotonic()
         turn = self.turn.take()
         try:

@@ -1,10 +1,10 @@
-"""Documents of Firestore as data: what a store reads and writes, and the one seam to it.
+"""Documents, queries and writes as data, and `Documents`, the port to Firestore.
 
-`functions.firestore.client` implements `Documents`, and the tests fake it.
+`functions.firestore.client` implements `Documents`, and tests replace it by a fake.
 
-Clients and other releases have written some documents: each field may be missing or of a wrong
-type. What cannot be read becomes nothing and never an error, because a trigger that fails on a
-document fails for ever.
+Clients and other releases may write documents: each field may be missing or have a wrong type. An
+invalid value is read as None and never raises an error, because a trigger that fails on a document
+would fail forever.
 
 https://cloud.google.com/firestore/docs/reference/rpc/google.firestore.v1
 """
@@ -20,15 +20,15 @@ from functions import log
 
 
 class ChangedMeanwhileError(Exception):
-    """A document was created, changed or deleted after it was read; nothing was written."""
+    """A document was created, changed or deleted after it was read. No write was applied."""
 
 
 class AlreadyRecordedError(ChangedMeanwhileError):
-    """One of the documents to create exists; nothing was written."""
+    """One of the documents to create exists. No write was applied."""
 
 
 Version: TypeAlias = int
-"""Nanoseconds since 1970 of the last write; a write on this condition fails after any other."""
+"""Time of the last write in nanoseconds since 1970. A conditional write fails if it has changed."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -38,10 +38,10 @@ class Document:
     """A document as it was read.
 
     Attributes:
-        path: Such as `users/u1`.
-        fields: Values by name, of the types that `write` names.
-        version: Of its last write.
-        created: The time of its creation.
+        path: Path of the document, such as `users/u1`.
+        fields: Values by name, of the types in `functions.firestore.codec`.
+        version: Version of the document.
+        created: Time of the document's creation.
     """
 
     path: str
@@ -51,12 +51,12 @@ class Document:
 
     @property
     def id(self) -> str:
-        """The last part of the path."""
+        """Last segment of the path."""
         return self.path.rpartition("/")[2]
 
     @property
     def written(self) -> datetime:
-        """The time of the last write, in microseconds."""
+        """Time of the last write, rounded down to microseconds."""
         return _EPOCH + timedelta(microseconds=self.version // 1000)
 
 
@@ -65,17 +65,17 @@ Record = TypeVar("Record")
 
 
 def text(value: object) -> str | None:
-    """`value` where it is a string."""
+    """Return `value` if it is a string, else None."""
     return value if isinstance(value, str) else None
 
 
 def time(value: object) -> datetime | None:
-    """`value` in UTC where it is an aware time."""
+    """Return `value` in UTC if it is an aware datetime, else None."""
     return value.astimezone(UTC) if isinstance(value, datetime) and value.tzinfo else None
 
 
 def status(fields: Mapping[str, Any], otherwise: Status) -> Status:
-    """The field `status`, or `otherwise` where it is none of that enumeration."""
+    """Return the field `status`, or `otherwise` if the enumeration does not have its value."""
     try:
         return type(otherwise)(str(fields.get("status")))
     except ValueError:
@@ -83,7 +83,7 @@ def status(fields: Mapping[str, Any], otherwise: Status) -> Status:
 
 
 def readable(documents: Iterable[Document], read: Callable[[Document], Record]) -> Iterator[Record]:
-    """The records in `documents`; a record that cannot be read is logged and passed over."""
+    """Yield the parsed records of `documents`. Log and skip invalid records."""
     for document in documents:
         record = read_or_none(document, read)
         if record is not None:
@@ -91,47 +91,48 @@ def readable(documents: Iterable[Document], read: Callable[[Document], Record]) 
 
 
 def read_or_none(document: Document, read: Callable[[Document], Record]) -> Record | None:
-    """The record in `document`; None, and a line with its path, where it cannot be read."""
+    """Return the parsed record, or log its path and return None if it is invalid."""
     try:
         return read(document)
-    except Exception as error:  # noqa: BLE001 - whatever is wrong with it
+    except Exception as error:  # noqa: BLE001 - the record may be invalid in any way
         log.fault("record.unreadable", error, path=document.path)
         return None
 
 
 class Written(NamedTuple):
-    """The result of a write: the new version, and the new sums of `add`."""
+    """Result of a write: the new version, and the new sums of `add`."""
 
     version: Version
     sums: Sequence[int]
 
 
 NAME: Final = "__name__"
-"""The field with the path of a document."""
+"""Name of the pseudo-field with the path of a document."""
 
 TEXT_BYTES: Final = 1499
-"""Firestore refuses a query by a longer text."""
+"""Maximum bytes of a text in a query. Firestore rejects longer texts."""
 
 Condition: TypeAlias = tuple[str, str, Any]
 """A field, an operator and a value, such as `("status", "==", "approved")`.
 
-The operators are `==`, `<`, `<=`, `>`, `>=`, and `in` for 30 values at most."""
+The operators are `==`, `<`, `<=`, `>`, `>=`, and `in` with at most 30 values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """The documents of a collection that meet every condition.
+    """Query for the documents of a collection that meet every condition.
 
     Attributes:
         collection: Path of the collection, such as `events/e1/photos`.
-        group: Whether `collection` is only the id of collections anywhere; or, where it ends in a
-            slash as in `events/e1/`, stands for every collection under a document.
-        where: The conditions.
-        order: Fields, `-` before a descending one; equal documents follow by path, in the direction
-            of the last field. A field that is compared by `<` or `>` must stand first.
-        select: Fields to read beside those of `order`; empty: all.
-        limit: Most documents to read; None: no limit.
-        after: Values of `order` and a path: only documents behind that place.
+        group: Whether to query a collection group. `collection` is the ID of the collections, or
+            ends in a slash, such as `events/e1/`, for every collection under a document.
+        where: Conditions of the query.
+        order: Fields to sort by, with the prefix `-` for descending order. Equal documents are
+            sorted by path, in the direction of the last field. A field that is compared by `<` or
+            `>` must be the first.
+        select: Fields to read in addition to the fields of `order`. By default all fields.
+        limit: Maximum number of documents, or None.
+        after: Values of `order` and a path after which the results start.
     """
 
     collection: str
@@ -143,7 +144,7 @@ class Query:
     after: Sequence[Any] = ()
 
     def behind(self, path: str, fields: Mapping[str, Any], read: int = 0) -> Self:
-        """The rest of the query behind that document, with which `read` documents were read."""
+        """Return the query for the documents after `path`, if `read` documents were read so far."""
         values = [fields[name.removeprefix("-")] for name in self.order]
         limit = None if self.limit is None else self.limit - read
         return replace(self, after=(*values, path), limit=limit)
@@ -152,12 +153,12 @@ class Query:
 Fields: TypeAlias = (
     Mapping[str, Any] | Mapping[tuple[str, str], Any] | Mapping[str | tuple[str, str], Any]
 )
-"""Values by field, or by a map and a field inside the map."""
+"""Values by field name, or by the names of a map and of a field inside the map."""
 
 
 @dataclass(frozen=True, slots=True)
 class Create:
-    """Create a document that must not exist."""
+    """A write that creates a document, which must not exist."""
 
     path: str
     fields: Mapping[str, Any]
@@ -165,7 +166,7 @@ class Create:
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """Replace a document, or create it."""
+    """A write that replaces or creates a document."""
 
     path: str
     fields: Mapping[str, Any]
@@ -173,10 +174,10 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """Write some fields of a document, or create it; all other fields stay.
+    """A write to some fields of a document, which is created if it does not exist.
 
-    Fields in `delete` are deleted. The numbers of `add` are added to fields, where a missing field
-    counts as 0.
+    `delete` names fields to delete. `add` has numbers to add to fields. A missing field counts as
+    0. All other fields stay.
     """
 
     path: str
@@ -187,14 +188,14 @@ class Merge:
 
 @dataclass(frozen=True, slots=True)
 class Update(Merge):
-    """Do the same to a document that must exist, in `version` where that is given."""
+    """A merge into a document that must exist, in `version` unless that is None."""
 
     version: Version | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """Delete a document; where `version` is given, the document must exist in that version."""
+    """A deletion of a document, which must exist in `version` unless that is None."""
 
     path: str
     version: Version | None = None
@@ -210,16 +211,19 @@ def write_as_read(
     *,
     delete: Sequence[str] = (),
 ) -> Create | Update:
-    """The write to a document that must be as it was read: missing, where `version` is None."""
+    """Return a write on the condition that the document still has `version`.
+
+    If `version` is None, the document must not exist.
+    """
     if version is None:
         return Create(path, fields)
     return Update(path, fields, delete=delete, version=version)
 
 
 def may_repeat(writes: Sequence[Write]) -> bool:
-    """Whether a commit of `writes` may be made again without adding a number twice.
+    """Return whether a commit of `writes` can be repeated without adding a number twice.
 
-    A sum may not be added twice, unless a new document or a version makes the second commit fail.
+    A commit with `add` can be repeated only if a new document or a version fails the second commit.
     """
     adds = any(isinstance(write, Merge) and write.add for write in writes)
     return not adds or any(
@@ -229,96 +233,102 @@ def may_repeat(writes: Sequence[Write]) -> bool:
     )
 
 
-CALL_SECONDS: Final = 25.0
-"""Limit of one call with its retries: longer than an outage of some seconds, and short enough to
-leave time for further calls."""
+FIRESTORE_TIMEOUT_SECONDS: Final = 25.0
+"""Timeout of one call, including retries. Longer than a short outage, and short enough to leave
+time for other calls."""
 
 TRANSACTIONS: Final = 5
-"""Tries of one transaction, as many as Google's libraries make."""
+"""Maximum attempts of one transaction, as in Google's libraries."""
 
 _PAGE: Final = 3000
-"""Documents of one query: some megabytes."""
+"""Maximum documents of one query, which is some megabytes."""
 
 
 class Documents(ABC):
-    """Documents by path, such as `users/u1`; one instance serves all threads.
+    """Port to Firestore: documents by path, such as `users/u1`. Shared by all threads.
 
-    Each abstract method but `transact` is one call. A call is retried for at most `seconds` where a
-    repetition is safe. After that it raises an exception of the adapter's own.
+    Each abstract method except `transact` is one call. A call is retried for at most `seconds` if a
+    retry is safe. After that it raises an exception of the adapter.
     """
 
     @abstractmethod
     def get(
-        self, path: str, fields: Sequence[str] = (), *, seconds: float = CALL_SECONDS
+        self, path: str, fields: Sequence[str] = (), *, seconds: float = FIRESTORE_TIMEOUT_SECONDS
     ) -> Document | None:
-        """The document, or only `fields` of it; None where it does not exist."""
+        """Return the document, or only its `fields`, or None if it does not exist."""
 
     @abstractmethod
     def get_all(
-        self, paths: Sequence[str], fields: Sequence[str] = (), *, seconds: float = CALL_SECONDS
+        self,
+        paths: Sequence[str],
+        fields: Sequence[str] = (),
+        *,
+        seconds: float = FIRESTORE_TIMEOUT_SECONDS,
     ) -> Sequence[Document | None]:
-        """The documents in the order of `paths`, None for each that does not exist."""
+        """Return the documents in the order of `paths`, with None for each missing document."""
 
     @abstractmethod
     def stream(self, query: Query) -> Iterator[Document]:
-        """The documents of a query as they come; a caller that stops early reads no more of them.
+        """Yield the documents of a query as they arrive, as long as the caller iterates.
 
-        A stream that breaks goes on behind the last document.
+        An interrupted stream continues after the last document.
         """
 
     @abstractmethod
     def count(self, query: Query) -> int:
-        """The number of documents of a query; a thousand cost as much as the read of a document."""
+        """Count the documents of a query. A thousand documents cost as much as one read."""
 
     @abstractmethod
-    def commit(self, *writes: Write, seconds: float = CALL_SECONDS) -> Sequence[Written]:
-        """Make all writes, or none.
+    def commit(
+        self, *writes: Write, seconds: float = FIRESTORE_TIMEOUT_SECONDS
+    ) -> Sequence[Written]:
+        """Apply all writes atomically.
 
-        A commit that could add a number twice is repeated only where the connection was lost.
+        A commit that could add a number twice is retried only if the service is unavailable.
 
         Raises:
-            AlreadyRecordedError: a document of a `Create` exists.
-            ChangedMeanwhileError: a document is missing, or has another version.
-            Exception: the call failed; the writes may have been made all the same.
+            AlreadyRecordedError: A document of a `Create` exists.
+            ChangedMeanwhileError: A document is missing or has another version.
+            Exception: The call failed. The writes may have been applied.
         """
 
     @abstractmethod
     def write_each(
-        self, writes: Sequence[Write], *, seconds: float = CALL_SECONDS
+        self, writes: Sequence[Write], *, seconds: float = FIRESTORE_TIMEOUT_SECONDS
     ) -> Sequence[Written | Exception]:
-        """Make each of 500 writes at most by itself; the result of each, or its error.
+        """Apply up to 500 writes independently, and return the result or error of each.
 
-        A second write of one document is not made.
+        A second write to the same document is not applied.
 
         Raises:
-            Exception: the call failed; some writes may have been made all the same.
+            Exception: The call failed. Some writes may have been applied.
         """
 
     @abstractmethod
     def transact(
         self, path: str, decide: Callable[[Document | None], Sequence[Write]]
     ) -> Sequence[Written]:
-        """Read the document at `path` and make the writes that `decide` returns, in a transaction.
+        """Read the document at `path` and apply the writes that `decide` returns, in a transaction.
 
-        The whole is done again where the document was written meanwhile, perhaps by a commit of
-        this very transaction whose answer was lost.
+        The transaction is repeated if the document has changed, which may be due to its own commit
+        if the response was lost.
 
         Raises:
-            ChangedMeanwhileError: others kept writing the document.
-            Exception: the error of `decide`, and nothing was written; or a call failed, and the
-                writes may have been made all the same.
+            ChangedMeanwhileError: The document changed during every attempt.
+            Exception: The error of `decide`, in which case no write was applied. Or a call failed,
+                and the writes may have been applied.
         """
 
     def grouped(self) -> "Documents":
-        """The same documents, for many threads that each read and write one of them."""
+        """Return an adapter that combines the reads and writes of many threads."""
         return self
 
     def find(self, query: Query) -> Sequence[Document]:
-        """The documents of a query."""
+        """Return the documents of a query."""
         return list(self.stream(query))
 
     def find_all(self, query: Query) -> Iterator[Document]:
-        """The documents of a query, in one call for every `query.limit` documents."""
+        """Yield all documents of a query, with one call for every `query.limit` documents."""
         size = query.limit or _PAGE
         page = replace(query, limit=size)
         while True:

@@ -19,13 +19,13 @@ from google.cloud.tasks_v2.services.cloud_tasks.transports import CloudTasksGrpc
 from google.protobuf import duration_pb2
 
 from functions.parameters import CHANNEL_OPTIONS, api_stand_ins, credentials, project_id
-from functions.ports import CALL_SECONDS, LOCATION, Task
+from functions.ports import LOCATION, TASKS_TIMEOUT_SECONDS, Task
 
 _RETRY: Final = Retry(
     predicate=if_exception_type(exceptions.ServiceUnavailable, exceptions.DeadlineExceeded),
     initial=0.1,
     maximum=2.0,
-    timeout=CALL_SECONDS,
+    timeout=TASKS_TIMEOUT_SECONDS,
 )
 """Safe for named tasks, because creating a task with the same name again has no effect."""
 
@@ -40,7 +40,7 @@ class CloudTasks:
     """Email address of the service account that calls the functions."""
 
     @classmethod
-    def of_environment(cls) -> Self:
+    def from_environment(cls) -> Self:
         """Create an adapter with the credentials of this function."""
         if stand_ins := api_stand_ins():
             return cls.at_stand_in(stand_ins, project_id() or "")
@@ -85,7 +85,9 @@ class CloudTasks:
             ),
         )
         try:
-            self.client.create_task(parent=parent, task=request, retry=_RETRY, timeout=CALL_SECONDS)
+            self.client.create_task(
+                parent=parent, task=request, retry=_RETRY, timeout=TASKS_TIMEOUT_SECONDS
+            )
         except exceptions.AlreadyExists:
             return
 
@@ -110,7 +112,7 @@ class EmulatedTasks:
             }
         }
         host = self.host.removeprefix("http://")
-        connection = http.client.HTTPConnection(host, timeout=CALL_SECONDS)
+        connection = http.client.HTTPConnection(host, timeout=TASKS_TIMEOUT_SECONDS)
         with closing(connection):
             headers = {"Content-Type": "application/json"}
             connection.request("POST", f"/{queue}/tasks", json.dumps(request), headers)

@@ -36,7 +36,7 @@ def silent() -> Iterator[dict[str, Future[float]]]:
         to_tasks = stack.enter_context(Wire(server.address))
         with pytest.MonkeyPatch.context() as environment:
             environment.setenv("FIRESTORE_EMULATOR_HOST", to_firestore.address)
-            documents = FirestoreDocuments.of_environment()
+            documents = FirestoreDocuments.from_environment()
         queue = CloudTasks.at_stand_in(to_tasks.address, "my-wall")
         calls: dict[str, Callable[[], Any]] = {
             "Firestore": lambda: documents.get("users/nobody"),

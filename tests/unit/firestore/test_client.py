@@ -15,7 +15,7 @@ from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
 from functions.firestore import client as firestore
 from functions.firestore.client import FirestoreDocuments, GroupedDocuments
 from functions.firestore.model import (
-    CALL_SECONDS,
+    FIRESTORE_TIMEOUT_SECONDS,
     ChangedMeanwhileError,
     Create,
     Documents,
@@ -159,7 +159,7 @@ def test_the_channel_has_the_librarys_options(monkeypatch: pytest.MonkeyPatch) -
     given = (AnonymousCredentials(), "my-wall")  # type: ignore[no-untyped-call]
     monkeypatch.setattr(firestore, "credentials", lambda: given)
     monkeypatch.delenv("FIRESTORE_EMULATOR_HOST", raising=False)
-    assert FirestoreDocuments.of_environment()
+    assert FirestoreDocuments.from_environment()
 
 
 CALLS: Final[dict[str, Callable[[Documents], object]]] = {
@@ -182,8 +182,8 @@ def test_a_limit_holds_over_all_repetitions(
     server.refusals = [GONE, GONE]
     CALLS[call](documents)
     first, _, third = server.timeouts.seconds
-    assert first > CALL_SECONDS - SLOW_SECONDS
-    assert third <= CALL_SECONDS - 2 * SLOW_SECONDS
+    assert first > FIRESTORE_TIMEOUT_SECONDS - SLOW_SECONDS
+    assert third <= FIRESTORE_TIMEOUT_SECONDS - 2 * SLOW_SECONDS
 
 
 def test_the_last_repetition_gets_no_new_limit(server: Server) -> None:
