@@ -21,7 +21,12 @@ from functions.email_address import is_guest_uid
 from functions.gcp.callables import STATUS, Call
 from functions.gcp.request import bounded_body, text_answer
 from functions.gcp.triggers import DocumentWritten, retry_on_error
-from functions.links.link import IN_A_MAIL, ONE_CLICK, confirmation_link, token_in_query
+from functions.links.link import (
+    PREFERENCES_LINK,
+    UNSUBSCRIBE_LINK,
+    confirmation_link,
+    token_in_query,
+)
 from functions.preferences.preferences import (
     CHOSEN_AT,
     AddressRecords,
@@ -50,8 +55,8 @@ def get_email_preferences(service: "Service", call: Call) -> dict[str, Any]:
     Raises:
         CallError: those of spec 7.2; `resource-exhausted` over the limit on calls.
     """
-    token = IN_A_MAIL.token(call.data)
-    ids = service.admission.admit(call, token, IN_A_MAIL)
+    token = PREFERENCES_LINK.token(call.data)
+    ids = service.admission.admit(call, token, PREFERENCES_LINK)
     with _internal("preferences.not-read", "The preferences could not be looked up; try again."):
         return _answer(service, service.users.find(service.adapters.accounts, *ids))
 
@@ -64,10 +69,10 @@ def update_email_preferences(service: "Service", call: Call) -> dict[str, Any]:
             `resource-exhausted` over the limit on calls.
     """
     refuse_unknown(call.data, "token", "preferences")
-    token = IN_A_MAIL.token(call.data)
+    token = PREFERENCES_LINK.token(call.data)
     choices = read_choices(call.data.get("preferences"))
-    ids = service.admission.verify(call, token, IN_A_MAIL)
-    service.admission.count_change(call, IN_A_MAIL, ids)
+    ids = service.admission.verify(call, token, PREFERENCES_LINK)
+    service.admission.count_change(call, PREFERENCES_LINK, ids)
     with _internal("preferences.not-written", "The change could not be saved; try again."):
         users = service.users
         records = users.find(service.adapters.accounts, *ids)
@@ -115,7 +120,7 @@ def _one_click(service: "Service", request: flask.Request, token: str) -> flask.
     """
     call = Call(function="unsubscribe", data=None, request=request)
     try:
-        ids = service.admission.verify(call, token, ONE_CLICK)
+        ids = service.admission.verify(call, token, UNSUBSCRIBE_LINK)
     except CallError as refused:
         return text_answer(STATUS[refused.code], refused.message)
     _opt_out_of_recaps(service, *ids)

@@ -21,7 +21,7 @@ from functions.call.arguments import (
 from functions.call.caller import check_event
 from functions.call.errors import refuse
 from functions.gcp.callables import Call, StaffCall
-from functions.links.link import TO_A_LOG
+from functions.links.link import DELIVERY_LOG_LINK
 from functions.ports import wire_time
 from functions.webhooks.deliveries.delivery import (
     FOREVER,
@@ -178,13 +178,13 @@ def get_log(service: "Service", call: Call) -> dict[str, Any]:
     """A call of `getWebhookLog`, for the bearer of a link: a page of deliveries."""
     data = call.data
     refuse_unknown(data, "token", "outcome", "event", "after")
-    token = TO_A_LOG.token(data)
+    token = DELIVERY_LOG_LINK.token(data)
     after = _cursor(data.get("after"))
     if after is None and data.get("after") is not None:
         refuse("after must be what the answer before had as next.")
     outcome = choice_argument("outcome", data.get("outcome"), Outcome, None)
     event_type = choice_argument("event", data.get("event"), EventType, None)
-    event_id, share_id = service.admission.admit(call, token, TO_A_LOG)
+    event_id, share_id = service.admission.admit(call, token, DELIVERY_LOG_LINK)
     page = service.shared_log.read_page(event_id, share_id, outcome, event_type, after)
     return {
         "url": name_of(page.share.url),
@@ -198,9 +198,9 @@ def get_log(service: "Service", call: Call) -> dict[str, Any]:
 def resend_shared(service: "Service", call: Call) -> dict[str, Any]:
     """A call of `resendSharedWebhook`, for the bearer of a link that may resend."""
     refuse_unknown(call.data, "token", "deliveryId")
-    token = TO_A_LOG.token(call.data)
+    token = DELIVERY_LOG_LINK.token(call.data)
     delivery_id = id_argument("deliveryId", call.data.get("deliveryId"), "a delivery")
-    event_id, share_id = service.admission.admit(call, token, TO_A_LOG)
+    event_id, share_id = service.admission.admit(call, token, DELIVERY_LOG_LINK)
     service.shared_log.send_again(event_id, share_id, delivery_id)
     return {"resent": 1}
 

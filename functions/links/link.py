@@ -1,4 +1,4 @@
-"""Kinds of links, and the links in an email."""
+"""Kinds of signed links, and the links in an email."""
 
 import functools
 import re
@@ -15,13 +15,17 @@ from functions.rate_limit import MAX_CALLS
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A kind of link: its name, how to get a valid one, the scope of its tokens and their key.
+    """A kind of link.
 
-    `key` is the name of a secret, each enabled version of which verifies.
+    All errors about invalid links have the same text, so that they do not reveal the reason
+    (spec 5).
 
-    An address has `calls_an_hour` of each function of the link.
-
-    All refusals have the same text, so that it does not reveal the reason (spec 5).
+    Attributes:
+        name: Name of the link in error messages.
+        instead: Instruction for the bearer of an invalid link.
+        scope: Scope of the tokens.
+        key: Name of the secret with the keys. Every enabled version verifies tokens.
+        calls_an_hour: Rate limit per client IP address and function.
     """
 
     name: str
@@ -32,15 +36,15 @@ class Link:
 
     @property
     def not_valid(self) -> CallError:
-        """The error for an invalid token."""
-        message = f"The link is not valid (any more); {self.instead}."
+        """Error for an invalid token."""
+        message = f"This link is invalid or has expired. {self.instead}."
         return CallError(Code.PERMISSION_DENIED, message)
 
     def token(self, data: object) -> str:
-        """The token in the parameters; it is not verified here.
+        """Return the token in the parameters, without verifying it.
 
         Raises:
-            CallError: `invalid-argument`, where it is missing or too long (spec 7.2).
+            CallError: `invalid-argument` if the token is missing or too long (spec 7.2).
         """
         token = data.get("token") if isinstance(data, Mapping) else None
         if not isinstance(token, str) or not token:
@@ -52,26 +56,29 @@ class Link:
         return token
 
 
-IN_A_MAIL: Final = Link(
-    "a link in a mail", "use the one in a newer mail", Scope.PREFERENCES, "EMAIL_PREFS_KEY"
+PREFERENCES_LINK: Final = Link(
+    "a link in an email",
+    "Use the link in a more recent email",
+    Scope.PREFERENCES,
+    "EMAIL_PREFS_KEY",
 )
-ONE_CLICK: Final = replace(IN_A_MAIL, scope=Scope.UNSUBSCRIBE)
-TO_A_LOG: Final = Link(
+UNSUBSCRIBE_LINK: Final = replace(PREFERENCES_LINK, scope=Scope.UNSUBSCRIBE)
+DELIVERY_LOG_LINK: Final = Link(
     "a link to a delivery log",
-    "ask the sender of the link for a new one",
+    "Ask its sender for a new link",
     Scope.WEBHOOK_LOG,
     "LOG_LINKS_KEY",
-    calls_an_hour=120,  # the developer of a receiver looks again after each change
+    calls_an_hour=120,  # developers of receivers reload the log after each change
 )
 
 
 @dataclass(frozen=True, slots=True)
 class PreferencesLinks:
-    """The two links in a mail to the preferences of its recipient.
+    """The two links of an email to its recipient's preferences.
 
-    `page` is for people. Its token stands in the fragment, which a browser does not send.
-    `one_click` is for the header `List-Unsubscribe`: mail programs POST to it (RFC 8058), and
-    a person who opens it is asked on the page.
+    `page` opens the preferences page. Its token is in the fragment, which browsers do not send.
+    `one_click` is the URL in the header `List-Unsubscribe`. Email clients POST to it (RFC 8058). If
+    a person opens the URL, the page asks for confirmation.
     """
 
     page: str
@@ -80,9 +87,9 @@ class PreferencesLinks:
 
 @dataclass(frozen=True, slots=True)
 class LinkSigner:
-    """Signs the links in mails to pages of the site `base_url`, with the newest key (design 3.57).
+    """Signer of the links in emails to pages of the site `base_url` (design 3.57).
 
-    `secrets` has the versions of the key.
+    `secrets` reads the versions of the key. The newest version signs.
     """
 
     secrets: SecretReader
@@ -90,19 +97,20 @@ class LinkSigner:
     clock: Clock
 
     def check(self) -> TokenKeys:
-        """The keys.
+        """Return the keys.
 
         Raises:
-            WeakKeyError: a version of the key is too short.
-            Exception: the key is missing, or Secret Manager could not be reached.
+            WeakKeyError: A version of the key is too short.
+            Exception: The key is missing, or Secret Manager is unavailable.
         """
-        return token_keys(self.secrets.versions(IN_A_MAIL.key))
+        return token_keys(self.secrets.versions(PREFERENCES_LINK.key))
 
     def sign(self, uid: str, account: str | None = None) -> PreferencesLinks:
-        """Return the links in an email of this moment; see `check` for errors.
+        """Return links for an email that is sent now. See `check` for errors.
 
-        `uid` is the record of the address that gets the email, and `account` an account with the
-        address (design 3.54).
+        Args:
+            uid: ID of the record of the email's address.
+            account: An account with the address (design 3.54).
         """
         keys, now = self.check(), self.clock.now()
         one_click = keys.issue(uid, now, Scope.UNSUBSCRIBE, account=account)
@@ -111,34 +119,34 @@ class LinkSigner:
             one_click=one_click_link(self.base_url, one_click),
         )
 
-    def of_nobody(self) -> PreferencesLinks:
-        """Links without a token, for a mail that is shown to another person than its recipient."""
+    def unsigned(self) -> PreferencesLinks:
+        """Return links without a token, for an email that is shown to someone else."""
         return PreferencesLinks(page_link(self.base_url, ""), one_click_link(self.base_url, ""))
 
 
 token_keys = functools.lru_cache(maxsize=1)(TokenKeys)
 
 _TOKEN: Final = re.compile(rf"[A-Za-z0-9._-]{{1,{MAX_LENGTH}}}")
-"""The characters of a token; no other text is copied into a link."""
+"""Pattern of a token. No other text is copied into a link."""
 
 
 def page_link(base_url: str, token: str) -> str:
-    """Link to the preferences page for `token`."""
+    """Return the link to the preferences page for `token`."""
     return _page(base_url, "token", token)
 
 
 def one_click_link(base_url: str, token: str) -> str:
-    """The value of `List-Unsubscribe`; `token` has the scope `UNSUBSCRIBE`."""
+    """Return the URL in `List-Unsubscribe`. `token` has the scope `UNSUBSCRIBE`."""
     return f"{base_url.rstrip('/')}/unsubscribe?token={token}"
 
 
 def confirmation_link(base_url: str, token: str) -> str:
-    """Link to the page that asks a person who opened a one-click link with `token`."""
+    """Return the link to the page that asks for confirmation of a one-click link."""
     return _page(base_url, "unsubscribe", token)
 
 
 def token_in_query(query: str) -> str:
-    """Return the token in the query of a one-click link, or the empty text if it has none.
+    """Return the token in the query of a one-click link, or "" if it has none.
 
     Email gateways rewrite links: `token%3D…` and `%3Ftoken=…` are read, too. No character of a
     token needs an encoding, so decoding leaves it as it is.
@@ -149,6 +157,6 @@ def token_in_query(query: str) -> str:
 
 
 def _page(base_url: str, name: str, token: str) -> str:
-    """The page's address, without a fragment where `token` cannot be a token."""
+    """Return the URL of the page, without a fragment if `token` is malformed."""
     address = f"{base_url.rstrip('/')}/preferences"
     return f"{address}#{name}={token}" if _TOKEN.fullmatch(token) else address

@@ -1,8 +1,8 @@
 """Signed tokens in links: a text `payload.sig` about one subject, for one purpose.
 
 The payload is compact JSON in URL-safe base64: the subject (`uid` and `account`, or `event` and
-`share`), `exp` and `scope`. The token is that of `itsdangerous.URLSafeSerializer` with the scope as
-its salt (spec 2.4 and 5, design 3.57).
+`share`), `exp` and `scope`. `itsdangerous.URLSafeSerializer` signs the token with the scope as the
+salt (spec 2.4 and 5, design 3.57).
 """
 
 import hashlib
@@ -18,21 +18,21 @@ from functions.call.arguments import is_document_id
 from functions.email_address import is_guest_uid
 
 MAX_LENGTH: Final = 4096
-"""Characters of a token (spec 8)."""
+"""Maximum characters of a token (spec 8)."""
 
 KEY_BYTES: Final = 32
-"""Least length of a key: that of the signature."""
+"""Minimum length of a key, equal to the length of the signature."""
 
 
 class Scope(StrEnum):
-    """The purpose of a token."""
+    """Purpose of a token."""
 
     PREFERENCES = "email-prefs"
-    """To see and change the preferences (spec 2.4)."""
+    """View and change the preferences (spec 2.4)."""
     UNSUBSCRIBE = "unsubscribe"
-    """To turn recap mails off. Its link reaches logs and mail providers, so it can do no more."""
+    """Opt out of recaps, and no other action, because logs and email providers see the link."""
     WEBHOOK_LOG = "webhook-log"
-    """To see the deliveries to one URL, as the share that it names says (spec 4.11)."""
+    """View the deliveries to one URL, as permitted by the share in the token (spec 4.11)."""
 
 
 _LIFETIMES: Final[Mapping[Scope, timedelta]] = {
@@ -40,26 +40,26 @@ _LIFETIMES: Final[Mapping[Scope, timedelta]] = {
     Scope.UNSUBSCRIBE: timedelta(days=365),
     Scope.WEBHOOK_LOG: timedelta(days=7),
 }
-"""Longest validity by scope; mails may be opened long after."""
+"""Maximum validity by scope. Emails may be opened long after they were sent."""
 
 _ABOUT: Final[Mapping[Scope, tuple[str, ...]]] = {
     Scope.PREFERENCES: ("uid",),
     Scope.UNSUBSCRIBE: ("uid",),
     Scope.WEBHOOK_LOG: ("event", "share"),
 }
-"""The fields of the subject by scope: ids of documents."""
+"""Fields of the subject by scope. The values are document IDs."""
 
 _OPTIONAL: Final[Mapping[Scope, tuple[str, ...]]] = {
     Scope.PREFERENCES: ("account", "box"),
     Scope.UNSUBSCRIBE: ("account", "box"),
     Scope.WEBHOOK_LOG: (),
 }
-"""Fields of which a subject may have one more: an account that had the address; or `box` in links
-of earlier releases, the record of a mailbox. The last of those expire a year after the upgrade."""
+"""Optional fields of the subject, at most one per token: an account that had the address, or `box`,
+the record of a mailbox, in links of earlier releases. They expire a year after the upgrade."""
 
 
 class InvalidTokenError(Exception):
-    """The token is forged, expired or for another purpose; the error does not say which."""
+    """The token is forged, expired or for another purpose. The error does not reveal which."""
 
 
 class WeakKeyError(ValueError):
@@ -67,13 +67,13 @@ class WeakKeyError(ValueError):
 
 
 class TokenKeys:
-    """The keys for tokens: the newest signs, all of them verify."""
+    """Keys for tokens. The newest key signs, and all keys verify."""
 
     def __init__(self, keys: Sequence[str]) -> None:
-        """`keys` begins with the newest.
+        """Use `keys`, newest first.
 
         Raises:
-            WeakKeyError: no key is given, or a key has fewer than `KEY_BYTES`.
+            WeakKeyError: There is no key, or a key has fewer than `KEY_BYTES`.
         """
         if not keys or any(len(key.encode()) < KEY_BYTES for key in keys):
             raise WeakKeyError(f"A key that signs links must have {KEY_BYTES} bytes or more")
@@ -97,18 +97,18 @@ class TokenKeys:
         `account` is an account that has the address, if `uid` is the record of an address.
 
         Raises:
-            ValueError: an id cannot be the id of a document, or `scope` is not about a user.
+            ValueError: An ID is not a valid document ID, or `scope` is not about a user.
         """
         about = (uid,) if account is None else (uid, account)
         return self.sign(about, now + _LIFETIMES[scope], scope)
 
     def sign(self, about: Sequence[str], expires_at: datetime, scope: Scope) -> str:
-        """A token of `scope` that is `about` the documents with these ids, in the scope's order.
+        """Return a token of `scope` about the documents with these IDs, in the scope's order.
 
-        It expires with the second of `expires_at`.
+        The token expires at `expires_at`, rounded down to seconds.
 
         Raises:
-            ValueError: the number of ids is not that of the scope, or a text cannot be an id.
+            ValueError: The number of IDs is wrong for the scope, or a text is not a valid ID.
         """
         names = _ABOUT[scope]
         if len(about) == len(names) + 1 and (optional := _OPTIONAL[scope]):
@@ -125,26 +125,26 @@ class TokenKeys:
     def verify(
         self, token: object, now: datetime, scope: Scope = Scope.PREFERENCES
     ) -> tuple[str, ...]:
-        """The ids that `token` is about, in the scope's order; a missing optional id is left out.
+        """Verify `token` and return its IDs in the scope's order, without a missing optional ID.
 
         Raises:
-            InvalidTokenError: the token is not valid, for any reason.
+            InvalidTokenError: The token is invalid for any reason.
         """
         if not isinstance(token, str) or len(token) > MAX_LENGTH:
             raise InvalidTokenError
         try:
             fields = self._serializers[scope].loads(token)
-            _, signature = token.split(".")  # three parts: a compressed payload
+            _, signature = token.split(".")  # a compressed payload has three parts
         except (BadData, ValueError):
             raise InvalidTokenError from None
-        # Several texts decode to the same signature: the last character has unused bits.
+        # Several texts decode to the same signature, because its last character has unused bits.
         if base64_encode(base64_decode(signature)).decode() != signature:
             raise InvalidTokenError
         return _about(fields, now, scope)
 
 
 class _Uncompressed(URLSafeSerializer):
-    """The library's serializer with payloads that have no dot of their own (spec 2.4)."""
+    """Serializer without compression, so that payloads contain no dot (spec 2.4)."""
 
     def dump_payload(self, obj: Any, *args: Any, **kwargs: Any) -> bytes:
         return base64_encode(Serializer.dump_payload(self, obj, *args, **kwargs))

@@ -36,7 +36,7 @@ CHOSEN_AT: Final = "chosenAt"
 
 
 class Flag(StrEnum):
-    """The kinds of mail that can be turned off; transactional mail cannot."""
+    """The kinds of email that users can turn off. Transactional email is not one of them."""
 
     LIFECYCLE = "lifecycle"
     RECAP = "recap"
@@ -74,12 +74,12 @@ def with_choices(record: Mapping[str, Any], choices: Mapping[Flag, bool]) -> dic
 
 
 def on_wire(choices: Mapping[Flag, bool]) -> dict[str, bool]:
-    """The `preferences` of a response (spec 4.2)."""
+    """Return the `preferences` of a response (spec 4.2)."""
     return {flag.value: value for flag, value in choices.items()} | {TRANSACTIONAL: True}
 
 
 def opted_out_of_recap(choices: Mapping[Flag, bool]) -> bool:
-    """Whether recap or lifecycle mail is off (spec 4.1, rule 3)."""
+    """Return whether recap or lifecycle email is off (spec 4.1, rule 3)."""
     return not (choices[Flag.RECAP] and choices[Flag.LIFECYCLE])
 
 
@@ -90,16 +90,16 @@ def email_address(record: Mapping[str, Any] | None) -> str:
 
 
 def read_choices(data: object) -> dict[Flag, bool]:
-    """The new values of flags, from `{"recap": false, …}`.
+    """Parse new values of flags such as `{"recap": false, …}`.
 
     Raises:
-        CallError: `invalid-argument`, where a flag is unknown or cannot be changed, a value is not
-            a boolean, or `data` is empty.
+        CallError: `invalid-argument` if a flag is unknown or cannot be changed, a value is not a
+            boolean, or `data` is empty.
     """
     if not isinstance(data, Mapping) or not data:
         refuse('preferences must be an object such as {"recap": false}.')
     if TRANSACTIONAL in data:
-        refuse("The flag transactional cannot be turned off; leave it out.")
+        refuse("Transactional emails can't be turned off. Omit the flag transactional.")
     refuse_unknown(data, *Flag, within="preferences")
     if not all(isinstance(value, bool) for value in data.values()):
         refuse("Every flag must be true or false.")
@@ -107,10 +107,10 @@ def read_choices(data: object) -> dict[Flag, bool]:
 
 
 UNREACHABLE_UNTIL: Final = "unreachableUntil"
-"""The field of the user record with the end of the pause."""
+"""The field of the user record with the time until which no emails are sent."""
 
 UNREACHABLE_FOR: Final = timedelta(days=365)
-"""Pause after a hard bounce; by then the address may have a new owner."""
+"""Pause after a hard bounce. After that time the address may have a new owner."""
 
 
 class SkipReason(StrEnum):
@@ -121,7 +121,7 @@ class SkipReason(StrEnum):
 
 
 def is_unreachable(record: Mapping[str, Any] | None, now: datetime) -> bool:
-    """Whether mails to the address of this `record` pause."""
+    """Return whether emails to the address of `record` are paused after a hard bounce."""
     until = time((record or {}).get(UNREACHABLE_UNTIL))
     return until is not None and now < until
 
@@ -130,10 +130,10 @@ ACCOUNTS: Final = "accounts"
 """The field of an address's record with its accounts: a map from user id to true."""
 
 MAX_ACCOUNTS: Final = 20
-"""Accounts that a record lists. A stranger can create accounts with another person's address."""
+"""Maximum accounts in a record. Anyone can create accounts with another person's address."""
 
 MAX_READ: Final = 100
-"""Accounts that are read of a longer list; earlier releases listed 99."""
+"""Maximum accounts to read from a list. Earlier releases listed up to 99."""
 
 CHOSEN_FOR_ADDRESS: Final = "chosenForAddress"
 """The field of an address's record with the flags that were chosen for this address only: a map
@@ -209,7 +209,7 @@ class AddressRecords:
         return email_address(self.accounts.get(min(self.accounts, default="")))
 
     def is_off(self, flag: Flag) -> bool:
-        """Return whether the flag is off by a choice for the address, whatever accounts say."""
+        """Return whether the flag is off by a choice for the address, independent of its accounts."""
         return chosen(self.own, flag) is False or self._is_off_earlier(flag)
 
     def without_off(self, flag: Flag) -> Self:

@@ -35,8 +35,8 @@ from functions.preferences.preferences import (
     with_choices,
 )
 
-CALL_SECONDS: Final = 10.0
-"""Limit of one call with its retries; a person is waiting."""
+USERS_TIMEOUT_SECONDS: Final = 10.0
+"""Timeout of one call, including retries. Short, because a person is waiting."""
 
 FIELDS: Final = ("email", PREFERENCES, ACCOUNTS, CHOSEN_FOR_ADDRESS, UNREACHABLE_UNTIL)
 """The fields that decide about emails."""
@@ -44,7 +44,7 @@ FIELDS: Final = ("email", PREFERENCES, ACCOUNTS, CHOSEN_FOR_ADDRESS, UNREACHABLE
 
 @dataclass(frozen=True, slots=True)
 class UserStore:
-    """Reads and writes user records; `auth` of its methods knows who has verified an address."""
+    """Store of the user records. The parameter `auth` looks up verified addresses."""
 
     documents: Documents
 
@@ -83,7 +83,7 @@ class UserStore:
         earlier: str | None = None,
         is_of_mailbox: bool = False,
     ) -> AddressRecords:
-        """Return the records of `address`, and read what `records` lacks."""
+        """Return the records of `address`, and read those that `records` lacks."""
         own_records = {address, earlier or address}
         records = {**records, **self._read(own_records - records.keys())}
         listed = {uid for key in own_records for uid in account_ids(records.get(key))}
@@ -105,7 +105,7 @@ class UserStore:
         )
 
     def is_off(self, record_id: str, flag: Flag) -> bool:
-        """Return whether the record of an address has the flag off: one read."""
+        """Return whether the record of an address has the flag off, with one read."""
         return chosen(self._read([record_id]).get(record_id), flag) is False
 
     def choose(
@@ -133,9 +133,9 @@ class UserStore:
         on: Collection[Flag],
         at: datetime,
     ) -> None:
-        """Turn flags of an address on that its owner turned on in the account at that time.
+        """Opt the address back in to the emails that its owner enabled in account `uid`.
 
-        A later choice by a link stays, and so does a complaint.
+        A later choice through a link stays, and so does a spam complaint.
         """
         record_id, earlier_id = address_record_id(account), earlier_record_id(account)
         if not record_id or not earlier_id:
@@ -161,13 +161,13 @@ class UserStore:
         self._write(Merge(_path(uid), {UNREACHABLE_UNTIL: until}))
 
     def list_account(self, auth: Accounts, uid: str, account: Mapping[str, Any]) -> None:
-        """List the account in the record of its address: a read, and a write if it is new.
+        """List the account in the record of its address, with a read, and a write if it is new.
 
         A full list keeps the accounts that matter most (see `accounts_to_list`).
         """
         record_id = address_record_id(account)
         while record_id:
-            found = self.documents.get(_path(record_id), [ACCOUNTS], seconds=CALL_SECONDS)
+            found = self.documents.get(_path(record_id), [ACCOUNTS], seconds=USERS_TIMEOUT_SECONDS)
             listed = account_ids(found.fields if found else None)
             if uid in listed and len(listed) <= MAX_ACCOUNTS:
                 return
@@ -185,15 +185,17 @@ class UserStore:
                 return
 
     def _read(self, uids: Iterable[str]) -> dict[str, Mapping[str, Any]]:
-        """Return the fields of these records by id; a record that does not exist has none."""
+        """Return the fields of these records by ID. A missing record has no fields."""
         ids = sorted(uids)
         paths = [_path(uid) for uid in ids]
-        users = self.documents.get_all(paths, FIELDS, seconds=CALL_SECONDS) if paths else []
+        users = (
+            self.documents.get_all(paths, FIELDS, seconds=USERS_TIMEOUT_SECONDS) if paths else []
+        )
         return {uid: user.fields if user else {} for uid, user in zip(ids, users, strict=True)}
 
     def _write(self, *writes: Merge) -> None:
         if writes:
-            self.documents.commit(*writes, seconds=CALL_SECONDS)
+            self.documents.commit(*writes, seconds=USERS_TIMEOUT_SECONDS)
 
 
 def _merge(
@@ -207,7 +209,7 @@ def _merge(
 ) -> Merge:
     """Return the write of `choices` into `record`.
 
-    `is_exact` says whether they are for this address only; None for an account.
+    `is_exact` is whether the choices are for this address only, or None for an account.
     """
     fields: dict[str | tuple[str, str], Any] = {CHOSEN_AT: at}
     fields |= {(PREFERENCES, name): value for name, value in with_choices(record, choices).items()}

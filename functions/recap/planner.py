@@ -151,7 +151,7 @@ class Gathered:
         return {
             guest.id: Recipient(
                 guest,
-                links.sign(guest.uid, accounts.get(guest.id)) if signed else links.of_nobody(),
+                links.sign(guest.uid, accounts.get(guest.id)) if signed else links.unsigned(),
             )
             for guest in chosen.values()
         }

@@ -1,1 +1,1 @@
-"""The photo wall as its documents tell of it: photos, events, and what people write there."""
+"""The photo wall: its events and photos, the public copies of photos, and data retention."""

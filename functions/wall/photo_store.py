@@ -1,4 +1,4 @@
-"""Reads of the photos and milestones of an event."""
+"""Store of the photos and milestones of events."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,17 +10,17 @@ from functions.wall.wall_event import Photo
 
 @dataclass(frozen=True, slots=True)
 class WallStore:
-    """Reads the photos and milestones of an event; every method is one call."""
+    """Store of photos and milestones, read only. Every method is one call to Firestore."""
 
     documents: Documents
 
     def count_photos(
         self, event_id: str, at_most: int | None = None, until: datetime | None = None
     ) -> int:
-        """How many photos the event has, whichever their status; counts to `at_most`.
+        """Count the photos of the event with any status, up to `at_most`.
 
-        With `until`: only photos whose `createdAt` is no later. A thousand of them cost as much
-        as the read of a document.
+        If `until` is set, count only photos with `createdAt` at or before that time. A thousand
+        photos cost as much as one read.
         """
         photos = Query(collection=f"events/{event_id}/photos", limit=at_most)
         if until:
@@ -28,10 +28,10 @@ class WallStore:
         return self.documents.count(photos)
 
     def first_photo_by(self, event_id: str, photo: Photo) -> Photo | None:
-        """The oldest photo with the `uploaderEmail` of `photo`, or its `uploaderUid`.
+        """Return the oldest photo of the guest who uploaded `photo`, or None if there is none.
 
-        By `uploaderUid` where `photo` has no address; None where no photo is found, as by a text
-        that Firestore does not index as a whole.
+        The guest is identified by `uploaderEmail`, or by `uploaderUid` if `photo` has no address.
+        A text that is too long for Firestore's indexes matches no photo.
         """
         field, value = (
             ("uploaderEmail", photo.uploader_email)
@@ -51,7 +51,7 @@ class WallStore:
         return None
 
     def milestones(self, event_id: str, numbers: Sequence[int]) -> Mapping[int, str | None]:
-        """Which of the milestones `numbers` are recorded, each with the photo that reached it."""
+        """Return the recorded milestones among `numbers`, each with the photo that reached it."""
         paths = [f"events/{event_id}/milestones/{number}" for number in numbers]
         milestones = zip(numbers, self.documents.get_all(paths), strict=True)
         return {

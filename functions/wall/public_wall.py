@@ -1,6 +1,6 @@
-"""The public wall in Firestore: what of a photo anybody who is signed in may see.
+"""Public copies of approved photos, which every signed-in user may read.
 
-`events/{eventId}/wall/{photoId}` has no address, no uid, and no word of moderation.
+`events/{eventId}/wall/{photoId}` has no email address, no user ID and no moderation data.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,12 +10,12 @@ from functions.firestore.model import Delete, Document, Documents, Put, Write, s
 from functions.wall.wall_event import PhotoStatus
 
 BRAKE: Final = "service/brake"
-"""The document that the rules of a project with a brake look at: while it is there, guests neither
-upload nor list photos."""
+"""Document that stops guests from uploading and listing photos while it exists, in projects whose
+security rules have a brake."""
 
 
 def public_fields(photo: Document | None) -> Mapping[str, Any] | None:
-    """Fields of `events/{eventId}/wall/{photoId}`; None without an approved photo."""
+    """Return the fields of the public copy, or None if the photo is not approved."""
     fields = photo.fields if photo else {}
     if photo is None or status(fields, PhotoStatus.PENDING) is not PhotoStatus.APPROVED:
         return None
@@ -29,10 +29,10 @@ def public_fields(photo: Document | None) -> Mapping[str, Any] | None:
 
 
 def copy(documents: Documents, event_id: str, photo_id: str) -> None:
-    """Bring the copy of an approved photo up to what the photo is now.
+    """Update or delete the public copy of a photo to match the photo's current state.
 
-    In one transaction, not from the write of the trigger's event: triggers run late, twice and out
-    of order, and a photo that was taken down must not come back.
+    The transaction reads the photo again, because triggers run late, twice and out of order, and a
+    photo that was hidden must not reappear.
     """
     copied = f"events/{event_id}/wall/{photo_id}"
 
@@ -44,5 +44,5 @@ def copy(documents: Documents, event_id: str, photo_id: str) -> None:
 
 
 def remove(documents: Documents, event_id: str, photo_id: str) -> None:
-    """Delete the copy, if there is one."""
+    """Delete the public copy, if there is one."""
     documents.commit(Delete(f"events/{event_id}/wall/{photo_id}"))

@@ -1,19 +1,19 @@
-"""What is deleted in time: the documents under deleted events, and guests of archived ones.
+"""Data retention: purge subcollections of deleted events and guest data of archived events.
 
-    tombstone ▸ delete the documents under the event, page by page ▸ once more ▸ mark it emptied
-    archived ▸ a timer ▸ the sweep that finds it due ▸ photos, page by page ▸ no timer any more
+    deleted ▸ tombstone ▸ delete the documents under the event in pages ▸ repeat ▸ mark as emptied
+    archived ▸ timer ▸ a sweep when it is due ▸ clean the photos in pages ▸ delete the timer
 
-A deleted event leaves its tombstone and nothing else; its id is never given out again. The event as
-it is now decides who may read the documents under it. No client can make an event where a tombstone
-is (`firestore.rules`): another tenant's event would open the first's documents. What an operator
-has restored from a backup stays.
+A deleted event leaves only its tombstone, and its ID is never reused. The current event decides who
+may read the documents under it. Therefore no client can create an event with a tombstone
+(`firestore.rules`), because another tenant's event would expose the first tenant's documents. An
+event that an operator has restored from a backup stays.
 
-Names and addresses of guests leave an event's photos some days after it was archived. The event as
-it is now decides, when the timer is written and when it is due: triggers may run late and out of
-order.
+The names and addresses of guests are removed from an event's photos some days after it was
+archived. Both the write of the timer and the sweep read the current event, because triggers may run
+late and out of order.
 
-Each step can be repeated, and stopped anywhere: the sweep goes on. A function that was at work
-during a deletion may write another orphan; the sweep deletes it.
+Every step is idempotent and can be interrupted. The next sweep continues. A function that runs
+during a deletion may write another orphan, which the sweep deletes.
 """
 
 from collections.abc import Sequence
@@ -40,35 +40,35 @@ from functions.wall.wall_event import EventStatus
 
 
 class TimeUpError(Exception):
-    """Time was up; the next run goes on."""
+    """The time is over. The next run continues."""
 
 
 _PAGE: Final = 500
-"""The most writes that one BatchWrite takes."""
+"""Maximum writes of one BatchWrite."""
 
 _TOMBSTONES: Final = 100
-"""Deleted events of one sweep."""
+"""Maximum deleted events of one sweep."""
 
 SETTLED: Final = timedelta(minutes=15)
-"""After that time no function is at work any more that began before the deletion."""
+"""Time after which every function that started before the deletion has ended."""
 
 _EMPTYING_SECONDS: Final = 60.0
-"""Half of the trigger's time: the rest is for the calls that are under way then."""
+"""Half of the trigger's timeout. The rest is reserved for calls that are still running."""
 
 
 @dataclass(frozen=True, slots=True)
 class OrphanCleanup:
-    """Deletes the orphans of deleted events."""
+    """Use case: delete the orphaned documents of deleted events."""
 
     documents: Documents
     clock: Clock
     page_size: int = _PAGE
 
     def empty(self, event_id: str) -> None:
-        """Delete the documents under an event that was deleted, and is not restored.
+        """Delete the documents under a deleted event, unless the event was restored.
 
         Raises:
-            TimeUpError: a minute was not enough; run it again.
+            TimeUpError: A minute was not enough. Call the function again.
         """
         if self._is_restored(event_id):
             return
@@ -76,10 +76,10 @@ class OrphanCleanup:
         self._delete_all(event_id, self.clock.monotonic() + _EMPTYING_SECONDS)
 
     def sweep(self) -> None:
-        """Delete late orphans of every event that was deleted a while ago, and mark its tombstone.
+        """Delete late orphans of events that were deleted a while ago, and mark their tombstones.
 
         Raises:
-            TimeUpError: a minute was not enough; the next sweeps go on, with other events first.
+            TimeUpError: A minute was not enough. The next sweep continues, with other events first.
         """
         until = self.clock.monotonic() + _EMPTYING_SECONDS
         tombstones = Query(
@@ -92,13 +92,13 @@ class OrphanCleanup:
             try:
                 if not self._is_restored(tombstone.id):
                     self._delete_all(tombstone.id, until)
-            except Exception:  # the next sweeps begin with other events
+            except Exception:  # the next sweeps start with other events
                 self.documents.commit(Put(tombstone.path, {"deletedAt": self.clock.now()}))
                 raise
             self._mark_emptied(tombstone)
 
     def _is_restored(self, event_id: str) -> bool:
-        """Whether a script has made the event again since it had its tombstone; no client can."""
+        """Return whether a script has created the event again after its tombstone."""
         paths = (f"events/{event_id}", f"deletedEvents/{event_id}")
         event, tombstone = self.documents.get_all(paths)
         return bool(event and tombstone and event.created > tombstone.created)
@@ -107,7 +107,7 @@ class OrphanCleanup:
         """Delete the documents under the event, at any depth."""
         orphans = Query(
             collection=f"events/{event_id}/",
-            group=True,  # also a collection whose parent is gone
+            group=True,  # includes collections without a parent document
             select=[NAME],
             limit=self.page_size,
         )
@@ -121,29 +121,29 @@ class OrphanCleanup:
             log.info("event.emptied", eventId=event_id, documents=deleted)
 
     def _mark_emptied(self, tombstone: Document) -> None:
-        """Mark it as emptied for good, unless it was written since: no `deletedAt` is left."""
+        """Mark the tombstone as emptied, without `deletedAt`, unless it has changed."""
         fields = {"emptiedAt": self.clock.now()}
         marked = Update(tombstone.path, fields, delete=["deletedAt"], version=tombstone.version)
-        with suppress(ChangedMeanwhileError):  # the trigger has run again: the next sweep marks it
+        with suppress(ChangedMeanwhileError):  # the trigger ran again, and the next sweep marks it
             self.documents.commit(marked)
 
 
 KEEP_DAYS: Final = "keepGuestDataDays"
-"""The field of an event with the days until its guests are forgotten, from its archiving on."""
+"""Field of an event with the number of days from archiving to the removal of guest data."""
 
 MAX_DAYS: Final = 3650
 
 _LATEST: Final = datetime.max.replace(tzinfo=UTC) - timedelta(days=MAX_DAYS)
 
 _EVENTS: Final = 20
-"""Archived events of one sweep."""
+"""Maximum archived events of one sweep."""
 
 _FORGETTING_SECONDS: Final = 30.0
-"""Seconds of one sweep, which has other work as well."""
+"""Maximum seconds of this part of the sweep."""
 
 
 def keep_days(event: Document | None) -> int | None:
-    """Return the days until the guests of the event are forgotten; None if they are kept.
+    """Return the days until the event's guest data is removed, or None if it is kept.
 
     A script may have written a whole number as `30.0`.
     """
@@ -154,21 +154,21 @@ def keep_days(event: Document | None) -> int | None:
 
 
 def _has_unusable_days(event: Document | None) -> bool:
-    """Return whether the event is archived with days that the service can't use."""
+    """Return whether the event is archived with an invalid number of days."""
     fields = event.fields if event else {}
     is_archived = fields.get("status") == EventStatus.ARCHIVED
     return is_archived and fields.get(KEEP_DAYS) is not None and keep_days(event) is None
 
 
 def _lacks_archiving_time(event: Document | None) -> bool:
-    """Return whether guests of the archived event are to be forgotten, but from when is unknown."""
+    """Return whether the event is archived with a number of days, but without `archivedAt`."""
     fields = event.fields if event else {}
     is_archived = fields.get("status") == EventStatus.ARCHIVED
     return is_archived and keep_days(event) is not None and time(fields.get("archivedAt")) is None
 
 
 def due_at(event: Document | None) -> datetime | None:
-    """When the guests of the event are forgotten; None: never."""
+    """Return the time at which the event's guest data is removed, or None for never."""
     fields = event.fields if event else {}
     days, archived = keep_days(event), time(fields.get("archivedAt"))
     if fields.get("status") != EventStatus.ARCHIVED or archived is None or days is None:
@@ -178,16 +178,16 @@ def due_at(event: Document | None) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
-    """Forgets the guests of archived events in time."""
+    """Use case: remove the guest data of archived events when it is due."""
 
     documents: Documents
     clock: Clock
     page_size: int = _PAGE
 
     def event_written(self, before: Document | None, after: Document) -> None:
-        """Schedule what a write of the event changes, and log a number of days that is unusable.
+        """Update the timer after a write of the event, and log an invalid number of days.
 
-        An event that a script archived without a usable `archivedAt` gets the time of this write.
+        If a script archived the event without a valid `archivedAt`, set the time of this write.
         """
         event_id = after.id
         if _has_unusable_days(after) and not _has_unusable_days(before):
@@ -204,21 +204,21 @@ class Forgetting:
             self.schedule(event_id)
 
     def schedule(self, event_id: str) -> None:
-        """Write or delete the timer of an event, as the event is now."""
+        """Write or delete the timer of an event according to its current state."""
         timer = _timer(event_id)
 
         def writes(event: Document | None) -> Sequence[Write]:
             at = due_at(event)
             return [Put(timer, {"dueAt": at}) if at else Delete(timer)]
 
-        # A late trigger, which saw the event published, deletes no timer of an event archived anew.
+        # Read in a transaction, so that a late trigger does not delete the timer of a newer state.
         self.documents.transact(f"events/{event_id}", writes)
 
     def sweep(self) -> None:
-        """Forget the guests of every event whose time has come, the event due first at first.
+        """Remove guest data from every event past its retention period, oldest deadline first.
 
         Raises:
-            TimeUpError: half a minute was not enough; the next sweep goes on, with other events
+            TimeUpError: Half a minute was not enough. The next sweep continues, with other events
                 first.
         """
         until = self.clock.monotonic() + _FORGETTING_SECONDS
@@ -238,12 +238,16 @@ class Forgetting:
                 self.schedule(event_id)
                 continue
             forgotten = self._forget(event_id, timer.fields.get("after"), until)
-            with suppress(ChangedMeanwhileError):  # the event was archived anew
+            with suppress(ChangedMeanwhileError):  # the event was archived again
                 self.documents.commit(Delete(timer.path, timer.version))
             log.info("event.guests-forgotten", eventId=event_id, photos=forgotten)
 
     def _forget(self, event_id: str, after: str | None, until: float) -> int:
-        """Take guests out of the photos behind `after`, by id; out of how many photos."""
+        """Remove guest data from photos with an ID greater than `after`.
+
+        Returns:
+            The number of changed photos.
+        """
         photos = Query(
             collection=f"events/{event_id}/photos",
             select=["uploaderName", "uploaderEmail"],
@@ -252,15 +256,15 @@ class Forgetting:
         page = replace(photos, after=[f"{photos.collection}/{after}"]) if after else photos
         forgotten = 0
         while read := self.documents.find(page):
-            telling = [photo for photo in read if any(photo.fields.values())]
+            with_guest = [photo for photo in read if any(photo.fields.values())]
             without_guest = [
                 Update(photo.path, {"uploaderName": ""}, delete=["uploaderEmail"])
-                for photo in telling
+                for photo in with_guest
             ]
-            written = self.documents.write_each(without_guest) if telling else []
-            taken = sum(not isinstance(result, Exception) for result in written)
-            forgotten += taken
-            if taken == len(telling):  # else the page is read again
+            results = self.documents.write_each(without_guest) if with_guest else []
+            written = sum(not isinstance(result, Exception) for result in results)
+            forgotten += written
+            if written == len(with_guest):  # else the page is read again
                 after = read[-1].id
                 page = replace(photos, after=[read[-1].path])
             if self.clock.monotonic() > until:

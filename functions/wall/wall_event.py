@@ -1,4 +1,4 @@
-"""An event of the wall and its photos, as triggers see them: read once, at the edge, into types."""
+"""Events and photos of the wall, parsed from their documents."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from functions.firestore.model import status, text, time
 
 
 class EventStatus(StrEnum):
-    """State of an event (spec 3.2). `DRAFT` stands for everything not named there."""
+    """State of an event (spec 3.2). Unknown values are read as `DRAFT`."""
 
     DRAFT = "draft"
     PUBLISHED = "published"
@@ -37,7 +37,7 @@ class WallEvent:
 
     @classmethod
     def read(cls, fields: Mapping[str, Any], *, updated: datetime) -> Self:
-        """Read the fields of `events/{eventId}`."""
+        """Parse the fields of `events/{eventId}`."""
         return cls(
             status=status(fields, EventStatus.DRAFT),
             name=text(fields.get("name")),
@@ -66,9 +66,12 @@ class PhotoStatus(StrEnum):
 class Photo:
     """A photo document at one moment (spec 2.2).
 
-    `uploaded_at` is the time at which Firestore created the document; `created_at` the field, or
-    else the same; `updated_at` the time of the write that is looked at. All times are aware and in
-    UTC.
+    All times are aware and in UTC.
+
+    Attributes:
+        uploaded_at: Time at which Firestore created the document.
+        created_at: The field `createdAt`, or else `uploaded_at`.
+        updated_at: Time of the write.
     """
 
     id: str
@@ -92,9 +95,9 @@ class Photo:
     def read(
         cls, photo_id: str, fields: Mapping[str, Any], *, created: datetime, updated: datetime
     ) -> Self:
-        """Read the fields of `events/{eventId}/photos/{photoId}`.
+        """Parse the fields of `events/{eventId}/photos/{photoId}`.
 
-        A status that is none of the three counts as pending: nobody has moderated that photo.
+        An unknown status counts as pending, because the photo has not been moderated.
         """
         return cls(
             id=photo_id,
@@ -117,5 +120,5 @@ class Photo:
 
     @property
     def guest(self) -> str | None:
-        """The identity of the uploader's email address, or None without an address."""
+        """Identity of the uploader's email address, or None without an address."""
         return identity(self.uploader_email or "") or None

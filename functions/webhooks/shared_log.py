@@ -21,7 +21,7 @@ from functions.firestore.model import (
     Update,
     Version,
 )
-from functions.links.link import TO_A_LOG
+from functions.links.link import DELIVERY_LOG_LINK
 from functions.links.token import TokenKeys
 from functions.ports import Clock, Random, SecretReader, wire_time
 from functions.rate_limit import RateLimit
@@ -155,8 +155,8 @@ class LogLinks:
             # A token expires with a second: so both end at the same moment.
             expire_at=now.replace(microsecond=0) + lasts,
         )
-        token = TokenKeys(self.secrets.versions(TO_A_LOG.key)).sign(
-            (share.event_id, share.id), share.expire_at, TO_A_LOG.scope
+        token = TokenKeys(self.secrets.versions(DELIVERY_LOG_LINK.key)).sign(
+            (share.event_id, share.id), share.expire_at, DELIVERY_LOG_LINK.scope
         )
         self.shares.create(share)
         log.info(
@@ -280,5 +280,5 @@ class SharedLog:
     def _living(self, event_id: str, share_id: str) -> LogShare:
         share = self.shares.load(event_id, share_id)
         if share is None or not share.is_living(self.clock.now()):
-            raise TO_A_LOG.not_valid
+            raise DELIVERY_LOG_LINK.not_valid
         return share

@@ -57,7 +57,7 @@ def test_flags(stored: dict[str, bool | None]) -> None:
         (None, "object"),
         ({}, "object"),
         ([], "object"),
-        ({"transactional": False}, "cannot be turned off"),
+        ({"transactional": False}, "can.t be turned off"),
         ({"transactional": True}, "transactional"),
         ({"newsletter": False}, "recap"),
         ({"recap": False, "emailPreferences.x": False}, "recap"),
