@@ -118,7 +118,7 @@ def test_each_function_is_called_by_the_account_that_its_requests_come_from(
         if name in queues or "eventTrigger" in made or name == "sweepDeliveries":
             callers = {WEBHOOKS, LOGS} if name.startswith("deliver") else {WEBHOOKS}
         if name == "sendScheduledRecap":
-            callers = {RECAP}
+            callers = {RECAP, WEBHOOKS}
         invokers = ready.google.granted(f"run {REGION}/services/{name.lower()}")
         assert invokers == {("run.invoker", caller) for caller in callers}
     job = f"cloudscheduler {REGION}/jobs/firebase-schedule-sweepDeliveries-us-central1"

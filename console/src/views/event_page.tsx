@@ -37,7 +37,10 @@ export function EventPage({ sdk, staff, route }: Props) {
   const tally = useWaitingWords(sdk.db, eventId, waiting);
   useWaiting(tally);
   // A room begins at its top.
-  useLayoutEffect(() => scrollTo(0, 0), [at, route.status]);
+  useLayoutEffect(() => {
+    scrollTo(0, 0);
+    document.querySelector(".tabs [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
+  }, [at, route.status]);
 
   return (
     <PlaceContext.Provider value={{ sdk, staff, eventId, eventName, calls, decisions, waiting, waitingWords: tally }}>

@@ -53,7 +53,7 @@ export function PhotoDialog({ photo, isDeleted, mayDecide, onDecide, onClose }: 
             <button
               key={decision}
               type="button"
-              class={decision === "delete" ? "danger" : decision === "approve" ? "primary" : ""}
+              class={decision === "delete" ? "danger apart" : decision === "approve" ? "primary" : ""}
               onClick={() => onDecide(decision, reason.trim())}
             >
               {decisionWords(decision, status)}

@@ -25,13 +25,14 @@ export function PhotosView({ status }: { readonly status: Status }) {
   const { eventId, waiting } = usePlace();
   const [typed, setTyped] = useState("");
   const [guest, setGuest] = useState("");
+  const [isSearching, setSearching] = useState(false);
   useEffect(() => {
     // Not with each letter: what is found is read, and billed.
     const timer = setTimeout(() => setGuest(typed.trim()), TYPING_MS);
     return () => clearTimeout(timer);
   }, [typed]);
   return (
-    <div class="column">
+    <div class="column photos-view">
       <div class="view-head">
         <Heading title="Photos">Photos</Heading>
         <nav class="choice" aria-label="Photos by status">
@@ -41,7 +42,9 @@ export function PhotosView({ status }: { readonly status: Status }) {
             </a>
           ))}
         </nav>
-        <form class="filters" role="search" aria-label="Photos" onSubmit={(event) => event.preventDefault()}>
+        <form class={`filters${isSearching ? " open" : ""}`} role="search" aria-label="Photos" onSubmit={(event) => event.preventDefault()}>
+          {/* On a phone the photos come first. */}
+          <button type="button" class="filter-toggle" aria-expanded={isSearching} onClick={() => setSearching(!isSearching)}>Search</button>
           <Field label="Search guests" type="search" value={typed} placeholder="Name or email" onChange={setTyped} />
         </form>
       </div>
