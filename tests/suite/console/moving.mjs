@@ -17,6 +17,7 @@ export default async function moving({ site, moderator, eventId, swapped, visito
 
   const height = async () => (await tile("Guest 2").boundingBox()).y;
   const before = await height();
+  found.first = (await tile("Guest 0").boundingBox()).y;
 
   // The network goes, and comes back.
   await page.evaluate(() => dispatchEvent(new Event("offline")));
