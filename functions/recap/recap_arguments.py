@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 from functions.call.arguments import (
     EventArguments,
@@ -16,6 +16,7 @@ from functions.call.arguments import (
 )
 from functions.call.errors import refuse
 from functions.email_address import deliverable
+from functions.firestore.model import Version
 from functions.mail.text import one_line, paragraph
 
 SUBJECT_CHARACTERS: Final = 200
@@ -43,6 +44,13 @@ class Mode(StrEnum):
     ALL = "all"
 
 
+class ScheduleVersion(NamedTuple):
+    """The schedule by which a recap is sent: its version, and that of its record as it was read."""
+
+    version: str
+    record: Version
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecapArguments(EventArguments):
     """The valid arguments of a request.
@@ -51,7 +59,7 @@ class RecapArguments(EventArguments):
     blank. With `only_new` guests who had a recap of the event get no second one. With
     `resend_unconfirmed` the last recap's unconfirmed mails are sent again, once `again` is the id
     of that recap; `given` names the other fields of the mail that the request has. `schedule` is
-    the version of the schedule by which the recap is sent.
+    the schedule by which the recap is sent.
     """
 
     mode: Mode = Mode.PERSONAL
@@ -61,7 +69,7 @@ class RecapArguments(EventArguments):
     resend_unconfirmed: bool = False
     given: frozenset[str] = frozenset()
     again: str | None = None
-    schedule: str | None = None
+    schedule: ScheduleVersion | None = None
 
     @classmethod
     def read(cls, data: Any) -> Self:

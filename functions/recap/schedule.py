@@ -8,10 +8,14 @@ it takes. The record's version tells the task of a replaced schedule from the pr
 
     state      next
     scheduled  sent, failed, cancelled; or another version, with the next call
-    failed, cancelled  sent, if another run has sent the recap
+    cancelled  sent, if the recap was being sent
 
 The queue stops trying two hours after the recap's time. Half an hour later `ScheduleSweep` has it
 ended: as `sent` if a recap of this version was sent, otherwise as `failed`.
+
+A call takes the event's lock in one commit with a write of the schedule's record, and a failure is
+recorded only if the record was not written since the lock was seen free. So no recap is sent after
+its failure was recorded, and no failure is recorded for a recap that is sent.
 """
 
 import itertools
@@ -23,12 +27,13 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from functions import log
 from functions.call.caller import Caller, staff
 from functions.call.errors import CallError, Code, refuse
 from functions.firestore.model import (
+    ChangedMeanwhileError,
     Document,
     Documents,
     Put,
@@ -52,10 +57,12 @@ from functions.ports import (
     TaskQueue,
 )
 from functions.recap.ledger.batch import TIMEOUT, RecapState
+from functions.recap.ledger.recap_store import schedule_path
 from functions.recap.recap_arguments import (
     OF_A_RECAP,
     RecapArguments,
     ScheduleArguments,
+    ScheduleVersion,
     verified_address,
 )
 from functions.recap.report import unconfirmed
@@ -129,7 +136,7 @@ class RecapSchedule:
         Raises:
             CallError: as `sendEventRecap` would be refused at that time, as things are now.
         """
-        path, at = _path(arguments.event_id), arguments.at
+        path, at = schedule_path(arguments.event_id), arguments.at
         self.sender.check(caller, arguments, at)
         if at is None:
             self.documents.transact(path, _cancelled)
@@ -142,112 +149,127 @@ class RecapSchedule:
         return at
 
     def send(self, event_id: str, version: str, at: datetime) -> None:
-        """Send the recap that is planned, if that is still this `version`, due at `at`.
+        """Send the recap that is scheduled, if that is still this `version`, due at `at`.
+
+        The task of a replaced schedule ends after one read.
 
         Raises:
-            NotDueError: it is too early, or another call is at work, or a fault may pass.
+            NotDueError: it is too early, another call has the lock, or a fault may pass.
             Exception: a fault of ours that may pass.
         """
         if self.clock.now() < at:
             raise NotDueError  # perhaps its record is not written yet either
-        found = self.documents.get(_path(event_id))
-        current = (version, ScheduleState.SCHEDULED)
-        if not found or (found.fields.get("version"), found.fields.get("state")) != current:
+        found = self.documents.get(schedule_path(event_id))
+        if not _is_waiting(found, version):
             return
         uid, is_over = found.fields["by"]["uid"], self.clock.now() >= at + GIVEN_UP_AFTER
         claims: Mapping[str, Any] = {}
         # The end is recorded even if the account, and with it its address, can't be looked up.
         with suppress(*([Exception] if is_over else [])):
             claims = self.accounts.claims_of(uid) or {}
+        message = None
         try:
-            if not is_over:
-                outcome = self._sent(event_id, version, found, uid, claims)
-            else:
-                outcome = self._given_up(event_id, version)
-            state, news = ScheduleState.SENT, None if outcome["sent"] else _TO_NOBODY
-            if "unconfirmed" in outcome:
-                news = _UNCONFIRMED
+            message = self._attempt(event_id, found, uid, claims, is_over=is_over)
+        except ChangedMeanwhileError as changed:
+            raise NotDueError from changed  # another run has the lock, or there is no schedule
         except CallError as refused:
-            if self._may_pass(refused, at):
-                log.warning("recap.schedule-waits", eventId=event_id, code=refused.code)
-                raise NotDueError from refused
-            # An account without the role gets no email: it learns no more of the event.
-            denied = refused.code is Code.PERMISSION_DENIED
-            outcome = {"code": refused.code, "message": _NOT_ALLOWED if denied else refused.message}
-            state, news = ScheduleState.FAILED, None if denied else _NOT_SENT
-        if not self._record_end(event_id, version, state, outcome):
-            return
-        if state is ScheduleState.FAILED:
-            log.error("recap.schedule-failed", eventId=event_id, code=outcome["code"])
-        if news:
-            self._mail(event_id, verified_address(claims), at, news, outcome["message"])
+            if not self._recap_sent(event_id, version):
+                if not is_over and self._may_pass(refused, at):
+                    log.warning("recap.schedule-waits", eventId=event_id, code=refused.code)
+                    raise NotDueError from refused
+                self._fail(event_id, version, at, refused, verified_address(claims))
+                return
+        recap = self._recap_sent(event_id, version) or {}
+        self._succeed(event_id, version, at, _outcome(recap, message), verified_address(claims))
 
-    def _record_end(
-        self, event_id: str, version: str, state: ScheduleState, outcome: Mapping[str, Any]
-    ) -> bool:
-        """Record how this version ended, and return whether it was recorded.
+    def _attempt(
+        self,
+        event_id: str,
+        found: Document,
+        uid: str,
+        claims: Mapping[str, Any],
+        *,
+        is_over: bool,
+    ) -> str | None:
+        """Send the recap unless its time `is_over`, and return the note about it.
 
-        A failure is recorded only of a schedule that has not ended: another run may have sent the
-        recap. A recap that was canceled too late was sent, and its record says so.
+        Raises:
+            CallError: as `RecapSender.send` says, or the time is over.
+            ChangedMeanwhileError: as `Claim.take` says.
         """
-        replaced = set(ScheduleState) - {state}
-        if state is ScheduleState.FAILED:
-            replaced = {ScheduleState.SCHEDULED}
+        if is_over:
+            raise CallError(Code.INTERNAL, _NOT_TRIED)
+        arguments = _arguments(event_id, found)
+        # A task that waited for a slot would hold a place of other tenants' recaps.
+        return self.sender.send(staff(uid, claims), arguments, waits=False).message
 
-        def ended(found: Document | None) -> Sequence[Write]:
+    def _recap_sent(self, event_id: str, version: str) -> Mapping[str, Any] | None:
+        """Return the recap that was sent by this version, perhaps by an earlier run of its task."""
+        recaps = Query(collection=f"events/{event_id}/recaps", where=[("schedule", "==", version)])
+        found = (recap.fields for recap in self.documents.find(recaps))
+        return next((recap for recap in found if recap["state"] == RecapState.SENT), None)
+
+    def _succeed(
+        self,
+        event_id: str,
+        version: str,
+        at: datetime,
+        outcome: Mapping[str, Any],
+        address: str | None,
+    ) -> None:
+        """Record that the recap was sent, even if it was canceled meanwhile."""
+
+        def sent(found: Document | None) -> Sequence[Write]:
             if found is None or found.fields.get("version") != version:
                 return []
-            if found.fields.get("state") not in replaced:
-                return []
-            return [Update(found.path, {"state": state, "outcome": outcome})]
+            if found.fields.get("state") in (ScheduleState.SENT, ScheduleState.FAILED):
+                return []  # another run has recorded the outcome, and emailed it
+            return [Update(found.path, {"state": ScheduleState.SENT, "outcome": outcome})]
 
-        return bool(self.documents.transact(_path(event_id), ended))
+        news = None if outcome["sent"] else _TO_NOBODY
+        if "unconfirmed" in outcome:
+            news = _UNCONFIRMED
+        if self.documents.transact(schedule_path(event_id), sent) and news:
+            self._mail(event_id, address, at, news, outcome["message"])
 
-    def _sent(
-        self, event_id: str, version: str, found: Document, uid: str, claims: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """Send the recap and return the outcome of this run of its task and those before.
-
-        Raises:
-            CallError: as `RecapSender.send` says, unless all emails of the recap were sent.
-        """
-        message, error = None, None
-        try:
-            arguments = replace(_arguments(event_id, found.fields), schedule=version)
-            # A task that waited for a slot would hold a place of other tenants' recaps.
-            message = self.sender.send(staff(uid, claims), arguments, waits=False).message
-        except CallError as refused:
-            error = refused
-        _, recap = self.sender.recaps.last_recap(event_id) or ("", {})
-        is_sent = (recap.get("schedule"), recap.get("state")) == (version, RecapState.SENT)
-        if error and not is_sent:
-            raise error
-        return _outcome(recap, message)
-
-    def _given_up(self, event_id: str, version: str) -> dict[str, Any]:
-        """Return the outcome of a recap that its queue no longer tries to send.
+    def _fail(
+        self, event_id: str, version: str, at: datetime, refused: CallError, address: str | None
+    ) -> None:
+        """Record that the recap was not sent, log it, and email the reason.
 
         Raises:
-            NotDueError: another call has the lock.
-            CallError: no recap of this version was sent.
+            NotDueError: another call has the lock, or has just sent the recap.
         """
+        # A call that takes the lock after this read also writes the record: see `Claim.take`.
+        found = self.documents.get(schedule_path(event_id))
+        if not _is_waiting(found, version):
+            return
         lock = self.sender.recaps.lock(event_id)
-        if lock and lock.leased_until and self.clock.now() < lock.leased_until:
+        if (lock and lock.leased_until) or self._recap_sent(event_id, version):
             raise NotDueError
-        _, recap = self.sender.recaps.last_recap(event_id) or ("", {})
-        if recap.get("schedule") == version and recap.get("sent"):
-            return _outcome(recap, None)
-        raise CallError(Code.INTERNAL, _NOT_TRIED)
+        denied = refused.code is Code.PERMISSION_DENIED
+        message = _NOT_ALLOWED if denied else refused.message
+        outcome = {"code": refused.code, "message": message}
+        failed = {"state": ScheduleState.FAILED, "outcome": outcome}
+        try:
+            self.documents.commit(Update(found.path, failed, version=found.version))
+        except ChangedMeanwhileError as changed:
+            raise NotDueError from changed
+        log.error("recap.schedule-failed", eventId=event_id, code=refused.code)
+        if not denied:  # an account without the role learns no more of the event
+            self._mail(event_id, address, at, _NOT_SENT, message)
 
     def _may_pass(self, refused: CallError, at: datetime) -> bool:
-        """Whether the recap is tried again after this refusal."""
-        passing = refused.code in (Code.ABORTED, Code.INTERNAL, Code.RESOURCE_EXHAUSTED)
+        """Return whether the recap is tried again after this refusal."""
+        if refused.code is Code.ABORTED:
+            return True  # the call that has the lock may be another run, which sends the recap
+        passing = refused.code in (Code.INTERNAL, Code.RESOURCE_EXHAUSTED)
         return passing and not _is_cooldown(refused) and self.clock.now() < at + TRIED_FOR
 
     def _mail(
         self, event_id: str, address: str | None, at: datetime, news: tuple[str, str], reason: str
     ) -> None:
-        """Mail the news to the user who planned the recap; after a crash, perhaps twice."""
+        """Email the news to the user who scheduled the recap."""
         if address is None:
             return
         headline, advice = news
@@ -300,7 +322,7 @@ class ScheduleSweep:
         found = (
             document
             for document in self.documents.find_all(overdue)
-            if document.path == _path(document.path.split("/")[1])
+            if document.path == schedule_path(document.path.split("/")[1])
         )
         for task in itertools.islice(readable(found, partial(_end_task, now)), _ENDED_AT_ONCE):
             self.task_queue.enqueue(task)
@@ -331,8 +353,8 @@ def _name(text: str) -> str:
 
 def _outcome(recap: Mapping[str, Any], message: str | None) -> dict[str, Any]:
     """Return the outcome of a recap that was sent, by its record."""
-    outcome = {"sent": recap["sent"], "skipped": recap["skipped"]}
-    if unknown := recap["unknown"]:
+    outcome = {"sent": recap.get("sent", 0), "skipped": recap.get("skipped", 0)}
+    if unknown := recap.get("unknown", 0):
         return outcome | {"unconfirmed": unknown, "message": unconfirmed(unknown)}
     return outcome | ({"message": message} if message else {})
 
@@ -349,8 +371,10 @@ def task_of(data: Any) -> tuple[str, str, datetime]:
     raise MalformedTaskError("a planned recap's task needs eventId, version and at")
 
 
-def _path(event_id: str) -> str:
-    return f"events/{event_id}/schedules/recap"
+def _is_waiting(found: Document | None, version: str) -> TypeGuard[Document]:
+    """Return whether the record is of this version, and has no outcome yet."""
+    current = (version, ScheduleState.SCHEDULED)
+    return found is not None and (found.fields.get("version"), found.fields.get("state")) == current
 
 
 def _is_cooldown(refused: CallError) -> bool:
@@ -369,14 +393,16 @@ def _record(caller: Caller, arguments: ScheduleArguments, version: str) -> dict[
     }
 
 
-def _arguments(event_id: str, record: Mapping[str, Any]) -> RecapArguments:
-    """The arguments that the record holds, judged again.
+def _arguments(event_id: str, found: Document) -> RecapArguments:
+    """Return the arguments that the record holds, checked again.
 
     Raises:
         CallError: `invalid-argument`.
     """
-    data = {name: record.get(name) for name in ("tenantId", *OF_A_RECAP)}
-    return RecapArguments.read({"eventId": event_id} | data)
+    data = {name: found.fields.get(name) for name in ("tenantId", *OF_A_RECAP)}
+    arguments = RecapArguments.read({"eventId": event_id} | data)
+    schedule = ScheduleVersion(found.fields["version"], found.version)
+    return replace(arguments, schedule=schedule)
 
 
 def _cancelled(found: Document | None) -> Sequence[Write]:

@@ -4,7 +4,7 @@ At least once: the same call twice at once by chance, again after a failure or a
 late. A function that does not answer in time is called again while the first call goes on.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
@@ -62,12 +62,18 @@ class Service:
         self.repeats = False
 
     def call(
-        self, name: str, begin: Begin, *, due: datetime = START, backoff: Backoff | None = None
+        self,
+        name: str,
+        begin: Begin,
+        *,
+        due: datetime = START,
+        backoff: Backoff | None = None,
+        delays: Sequence[int] = (),
     ) -> None:
-        """Have `begin` called when it is due, or now."""
+        """Have `begin` called when it is due, or now; `delays` are those of a late call, if any."""
         choices, simulation = self.simulation.choices, self.simulation
         wait = max((due - START) // timedelta(microseconds=1) - simulation.time, 0)
-        self._chain(f"{name} 1", begin, self._delay(name, wait), backoff)
+        self._chain(f"{name} 1", begin, self._delay(name, wait, delays), backoff)
         if choices.happens(f"{name} twice", self._twice, "dispatched twice"):
             self.repeats = True
             apart = choices.between(f"{name} 2", 0, _LATENCY)
@@ -75,13 +81,15 @@ class Service:
                 apart = pause(choices.number(f"{name} 2 how late"))
             self._chain(f"{name} 2", begin, wait + apart, backoff)
 
-    def _delay(self, name: str, wait: int) -> int:
+    def _delay(self, name: str, wait: int, delays: Sequence[int]) -> int:
         choices = self.simulation.choices
         latency = choices.between(f"{name} latency", 0, _LATENCY)
         if wait and choices.happens(f"{name} early", self._early, "dispatched early"):
             return wait * choices.between(f"{name} how early", 0, 9) // 10 + latency
         if choices.happens(f"{name} late", self._late, "dispatched late"):
             self.unpunctual = True
+            if delays:
+                return wait + choices.one_of(f"{name} how late", delays)
             return wait + pause(choices.number(f"{name} how late"))
         return wait + latency
 

@@ -22,6 +22,7 @@ from functions.firestore.model import (
     Document,
     Merge,
     Put,
+    Update,
     Write,
     write_as_read,
 )
@@ -39,7 +40,14 @@ from functions.recap.ledger.batch import (
     recap_state,
     total,
 )
-from functions.recap.ledger.recap_store import COOLDOWN, Lock, RecapStore, lock_path, taken
+from functions.recap.ledger.recap_store import (
+    COOLDOWN,
+    Lock,
+    RecapStore,
+    lock_path,
+    schedule_path,
+    taken,
+)
 from functions.recap.recap_arguments import RecapArguments
 
 _CRASHED: Final = "the call ended before its answer"
@@ -86,10 +94,15 @@ class Claim:
         The lock is judged again where it was written meanwhile, also by this very call where the
         answer to its commit was lost.
 
+        A scheduled recap writes the record of its schedule in the same commit, as the record was
+        read: no recap is sent by a schedule that was ended, canceled or replaced meanwhile.
+
         Raises:
             CallError: as `taken` says.
+            ChangedMeanwhileError: the record of the schedule was written meanwhile.
         """
-        holder, path = random.word(), lock_path(arguments.event_id)
+        event_id, schedule = arguments.event_id, arguments.schedule
+        holder, path = random.word(), lock_path(event_id)
         locks: list[tuple[Lock | None, Lock]] = []
 
         def writes(found: Document | None) -> Sequence[Write]:
@@ -103,11 +116,14 @@ class Claim:
             recap = (_head(caller, arguments, tenant_id) if caller else {}) | fresh
             taking: list[Write] = [
                 Put(path, lock.fields),
-                Merge(RecapKey(arguments.event_id, lock.recap_id).path, recap),
+                Merge(RecapKey(event_id, lock.recap_id).path, recap),
             ]
+            if schedule and not (before and before.holder == holder):
+                same = {"version": schedule.version}
+                taking.append(Update(schedule_path(event_id), same, version=schedule.record))
             if before and before.unfinished and is_new:
                 # The cooldown of the older recap is over, so no call can continue it.
-                older = RecapKey(arguments.event_id, before.recap_id)
+                older = RecapKey(event_id, before.recap_id)
                 taking.append(Merge(older.path, {"state": RecapState.INTERRUPTED}))
             return taking
 
@@ -116,9 +132,9 @@ class Claim:
                 written, *_ = recaps.documents.transact(path, writes)
                 before, lock = locks[-1]
                 lock = replace(lock, version=written.version)
-                return cls(
-                    recaps, arguments.event_id, tenant_id, before, lock, clock, one_at_a_time
-                )
+                return cls(recaps, event_id, tenant_id, before, lock, clock, one_at_a_time)
+            if schedule:
+                recaps.check_schedule(event_id, schedule.record)
 
     @property
     def key(self) -> RecapKey:
@@ -410,5 +426,5 @@ def _head(caller: Caller, arguments: RecapArguments, tenant_id: str) -> dict[str
         "startedBy": caller.uid,
         "startedByEmail": caller.email,
         "state": RecapState.SENDING,
-        **({"schedule": arguments.schedule} if arguments.schedule else {}),
+        **({"schedule": arguments.schedule.version} if arguments.schedule else {}),
     }

@@ -10,7 +10,16 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Self
 
 from functions.call.errors import CallError, Code
-from functions.firestore.model import NAME, Document, Documents, Query, Update, Version, readable
+from functions.firestore.model import (
+    NAME,
+    ChangedMeanwhileError,
+    Document,
+    Documents,
+    Query,
+    Update,
+    Version,
+    readable,
+)
 from functions.ports import wire_time
 from functions.recap.ledger.batch import TIMEOUT, Batch, BatchState, RecapKey
 
@@ -29,6 +38,11 @@ _LOCKS_READ: Final = 1000
 def lock_path(event_id: str) -> str:
     """Path of an event's lock."""
     return f"events/{event_id}/locks/recap"
+
+
+def schedule_path(event_id: str) -> str:
+    """Path of the record of an event's scheduled recap."""
+    return f"events/{event_id}/schedules/recap"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +162,16 @@ class RecapStore:
         """The event's lock; None before the first recap."""
         found = self.documents.get(lock_path(event_id))
         return Lock.read(found) if found else None
+
+    def check_schedule(self, event_id: str, version: Version) -> None:
+        """Check that the record of the event's schedule is still in this version.
+
+        Raises:
+            ChangedMeanwhileError: it was written since, or deleted.
+        """
+        found = self.documents.get(schedule_path(event_id), ["state"])
+        if found is None or found.version != version:
+            raise ChangedMeanwhileError
 
     def crashed(self, now: datetime) -> Sequence[RecapKey]:
         """Return the recaps of calls that never released their lock, oldest lease first.

@@ -1,24 +1,40 @@
 """The recap with one thought left out each: those that no unit test sees, and one of each kind."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
+from functions.call.caller import Caller
 from functions.firestore.model import Update, Write
 from functions.mail.mail_status import Tally
 from functions.mail.outcome import Later, SendOutcome, Unknown
 from functions.mail.sendgrid import refusal
+from functions.ports import Task
 from functions.recap.delivery_status import StatusStore
 from functions.recap.ledger.batch import Batch, RecapKey
 from functions.recap.ledger.claim import Claim
 from functions.recap.ledger.recap_store import Lock, lock_path
+from functions.recap.recap_arguments import ScheduleArguments
+from functions.recap.schedule import RecapSchedule
 from tests.in_memory import mailer
 from tests.simulation.mutant import Mutant
 
 _commit = Claim.commit
 _resend = Claim.resend
+_schedule = RecapSchedule.schedule
 _save = StatusStore.save
+
+
+@dataclass(frozen=True, slots=True)
+class HeldTasks:
+    """See `TaskQueue`; the tasks are kept."""
+
+    tasks: list[Task]
+
+    def enqueue(self, task: Task) -> None:
+        """See `TaskQueue`."""
+        self.tasks.append(task)
 
 
 def _started_in_memory_only(self: Claim, batch: Batch) -> Batch:
@@ -69,7 +85,24 @@ def _save_in_two_commits(self: StatusStore, key: RecapKey, stored: Any, change: 
     self.documents.commit(Update(key.path, add=asdict(change)))
 
 
+def _schedule_before_task(
+    self: RecapSchedule, caller: Caller, arguments: ScheduleArguments
+) -> datetime | None:
+    held = HeldTasks([])
+    at = _schedule(replace(self, task_queue=held), caller, arguments)
+    for task in held.tasks:
+        self.task_queue.enqueue(task)
+    return at
+
+
 MUTANTS: Final = (
+    Mutant(
+        "schedule-before-task",
+        "a crash: that a schedule has its task before its record promises a recap",
+        RecapSchedule,
+        "schedule",
+        _schedule_before_task,
+    ),
     Mutant(
         "ledger-after-request",
         "a crash: to record a request before it leaves",

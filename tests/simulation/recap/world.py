@@ -101,7 +101,31 @@ _PLANS: Final = (
 )
 """When a recap is planned, and for when."""
 _LAST_CALL: Final = 55 * HOUR
-_SWEEPS_AT: Final = (11 * MINUTE, 12 * MINUTE, 21 * MINUTE, 5 * HOUR, 25 * HOUR, 28 * HOUR)
+_SWEEPS_AT: Final = (
+    11 * MINUTE,
+    12 * MINUTE,
+    21 * MINUTE,
+    152 * MINUTE + 5 * SECOND,
+    161 * MINUTE,
+    3 * HOUR,
+    4 * HOUR,
+    5 * HOUR,
+    7 * HOUR + 30 * MINUTE,
+    8 * HOUR,
+    25 * HOUR,
+    27 * HOUR + 31 * MINUTE,
+    28 * HOUR,
+)
+_LAST_SWEEPS_AT: Final = (57 * HOUR, 59 * HOUR, 61 * HOUR)
+_DELAYS: Final = (
+    5 * MINUTE,
+    61 * MINUTE,
+    139 * MINUTE,
+    149 * MINUTE,
+    150 * MINUTE + 5 * SECOND,
+    4 * HOUR,
+)
+"""Of scheduled recaps: before and after their task, the queue and the sweep give up."""
 _OPT_OUTS_AT: Final = (0, 3 * SECOND, 5 * MINUTE, 11 * MINUTE, 30 * MINUTE)
 
 _ANSWERS: Final[tuple[tuple[Answer, bool], ...]] = (
@@ -229,8 +253,11 @@ class RecapWorld:
         later(_LAST_CALL, self._last_call)
 
     def _schedule_sweeps(self) -> None:
-        for number in range(self._choices.between("sweeps", 0, 2)):
-            at = self._choices.one_of(f"sweep {number} at", _SWEEPS_AT)
+        times = [
+            self._choices.one_of(f"sweep {number} at", _SWEEPS_AT)
+            for number in range(self._choices.between("sweeps", 0, 3))
+        ]
+        for number, at in enumerate([*times, *_LAST_SWEEPS_AT]):
             sweep = partial(self._pool.run, f"sweep-{number}", recap_calls.sweep)
             self._simulation.after(at, sweep)
 
@@ -327,7 +354,9 @@ class RecapWorld:
                 run, lambda process: process.recap_schedule.send(*task_of(task.data)), done
             )
 
-        self._cloud_tasks.call(current().name, bring, due=task.due, backoff=lambda _: 60.0)
+        self._cloud_tasks.call(
+            current().name, bring, due=task.due, backoff=lambda _: 60.0, delays=_DELAYS
+        )
 
     def _dismiss(self) -> None:
         self._dismissed = self._simulation.now
@@ -341,17 +370,23 @@ class RecapWorld:
         if self._dismissed and self._dismissed < began:
             self._simulation.violation("a mail of somebody who has lost the role")
 
+    def _check_schedule(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+        """Check a write of the schedule's record."""
+        version, states = after["version"], (before.get("state"), after["state"])
+        if before and (version != before["version"] or after["state"] == "cancelled"):
+            self._replaced[before["by"]["uid"]] = self._simulation.now
+        if not any(task.data["version"] == version for task in self._tasks.accepted):
+            self._simulation.violation("a scheduled recap without its task")
+        if version == before.get("version") and states in (("sent", "failed"), ("failed", "sent")):
+            self._simulation.violation(f"a scheduled recap is {states[1]} after it was {states[0]}")
+
     def _wrong_plan(self) -> Iterator[str]:
         found = self._firestore.get(f"events/{EVENT}/schedules/recap")
         if found is None:
             return
         state, outcome = found.fields["state"], found.fields["outcome"] or {}
-        if (
-            state == "scheduled"
-            and not self._simulation.faults
-            and not self._cloud_tasks.unpunctual
-        ):
-            yield "a planned recap has no outcome"
+        if state == "scheduled":
+            yield "a scheduled recap has no outcome"
         version = found.fields["version"]
         sent = [r["sent"] for r in self._recaps().values() if r.get("schedule") == version]
         if state == "sent":
@@ -564,11 +599,8 @@ class RecapWorld:
                 self._check_lock(Lock.read(before) if before else None, lock)
                 self._holder = lock.holder
                 self._taken_at.setdefault(lock.holder, self._simulation.now)
-            case ["events", _, "schedules", "recap"] if before and after:
-                if after.fields["version"] != before.fields["version"] or (
-                    after.fields["state"] == "cancelled"
-                ):
-                    self._replaced[before.fields["by"]["uid"]] = self._simulation.now
+            case ["events", _, "schedules", "recap"] if after:
+                self._check_schedule(before.fields if before else {}, after.fields)
             case ["events", _, "recaps", recap_id, "batches", _] if before and after:
                 self._check_resent(recap_id, Batch.read(before), Batch.read(after))
             case ["events", _, "recaps", recap_id] if after:

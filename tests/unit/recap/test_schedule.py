@@ -10,7 +10,7 @@ import pytest
 from emulator.neighbours.sendgrid import Answer, refused
 from functions.call.caller import Caller, Role
 from functions.call.errors import CallError, Code
-from functions.firestore.model import Create
+from functions.firestore.model import Create, Delete, Update
 from functions.ports import NotDueError, Task
 from functions.recap.limits import RecapLimits
 from functions.recap.recap_arguments import ScheduleArguments
@@ -262,7 +262,9 @@ def test_a_record_that_says_sent_stays(planned: Planned) -> None:
         planned.house.answers = []
         planned.run()
 
-    planned.run(through=At("end schedules", first_run, before=True))
+    with pytest.raises(NotDueError):
+        planned.run(through=At("update schedules", first_run, before=True))
+    planned.run()
     assert planned.record["state"] == "sent"
     assert planned.house.addresses == [guest(0), guest(1)]
 
@@ -372,3 +374,58 @@ def test_a_recap_with_unconfirmed_mails_is_sent_and_its_planner_told(
     assert "did not confirm 2 of the mails" in outcome["message"]
     planned.run()
     assert len(planned.house.mails) == 1
+
+
+def test_a_schedule_without_its_task_is_not_recorded(
+    planned: Planned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A record without its task would promise emails that are never sent."""
+    monkeypatch.setattr(House, "enqueue", lambda *_: fail())
+    with pytest.raises(ServiceError):
+        planned.plan()
+    assert "recap" not in planned.house.collection(f"events/{EVENT}/schedules")
+
+
+@pytest.mark.parametrize("minutes", [59, 61, 119, 151])
+def test_no_failure_is_reported_while_another_run_sends_the_recap(
+    planned: Planned, minutes: int
+) -> None:
+    """The first run takes long; the second one finds the lock held."""
+    planned.plan()
+    planned.house.now = MORNING + timedelta(minutes=minutes, seconds=-30)
+    if minutes > 150:
+        planned.house.later(minutes=-5)
+
+    def second_run() -> None:
+        planned.house.now = MORNING + timedelta(minutes=minutes)
+        with pytest.raises(NotDueError):
+            planned.run()
+
+    planned.run(through=At("mailer.send", second_run, before=True))
+    assert planned.record["state"] == "sent"
+    assert planned.house.addresses == [guest(0), guest(1)]
+
+
+@pytest.mark.parametrize("change", ["cancel", "replace", "fail", "delete"])
+def test_a_run_that_was_paused_sends_nothing_by_a_schedule_that_is_gone(
+    planned: Planned, change: str
+) -> None:
+    """The run read the record, and takes the lock after the schedule was ended or replaced."""
+    planned.plan()
+    path = f"events/{EVENT}/schedules/recap"
+
+    def end() -> None:
+        match change:
+            case "cancel":
+                planned.plan(None)
+            case "replace":
+                planned.plan(NOON.replace(day=9).isoformat())
+            case "fail":
+                planned.house.documents.commit(Update(path, {"state": "failed"}))
+            case _:
+                planned.house.documents.commit(Delete(path))
+
+    with pytest.raises(NotDueError):
+        planned.run(through=At("begin locks", end, before=True))
+    planned.run(0)
+    assert not planned.house.mails
