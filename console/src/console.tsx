@@ -24,7 +24,7 @@ function App() {
   }, []);
   useEffect(() => (connection ? watchSession(connection.auth, setSession) : undefined), [connection]);
   useEffect(() => {
-    // While somebody types a password there is time to load what comes after it.
+    // While someone types a password there is time to load what comes after it.
     if (session.state !== "loading") signedIn().then(setRest, setFailure);
   }, [session.state]);
 

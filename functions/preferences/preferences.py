@@ -209,7 +209,7 @@ class AddressRecords:
         return email_address(self.accounts.get(min(self.accounts, default="")))
 
     def is_off(self, flag: Flag) -> bool:
-        """Return whether a choice for the address turned the flag off, whatever its accounts say."""
+        """Return whether a choice for the address turned the flag off, whatever accounts say."""
         return chosen(self.own, flag) is False or self._is_off_earlier(flag)
 
     def without_off(self, flag: Flag) -> Self:

@@ -32,7 +32,7 @@ export async function call<Result>(
       referrerPolicy: "no-referrer",
       signal: end.signal,
     });
-    // A front end that is in trouble answers with a page: nobody knows what became of the call.
+    // A front end that is in trouble answers with a page: no one knows what became of the call.
     answer = (await response.json()) as Answer<Result>;
   } catch {
     throw new NoAnswerError(lookAt, end.signal.aborted);

@@ -39,7 +39,7 @@ export interface RecapText {
   readonly mode: "personal" | "all";
   readonly subject?: string;
   readonly message?: string;
-  /** Whether nobody gets a second recap of the event. */
+  /** Whether only guests without a recap of the event get one. */
   readonly onlyNew?: boolean;
 }
 
@@ -50,14 +50,14 @@ export interface Preview {
   readonly html: string;
   readonly text: string;
   readonly recipients: number;
-  /** Guests who would be left out; not told for an event of few guests. */
+  /** Guests who would be left out; missing for an event of few guests. */
   readonly skipped?: number;
   /** Of the recipients, guests who have had a recap of the event before. */
   readonly hadRecap: number;
   readonly left: number;
   /** Approved photos that no mail shows, as they are on other hosts than PHOTO_HOSTS. */
   readonly hidden: number;
-  /** What sending would be refused with by now. */
+  /** The refusal that sending would get now. */
   readonly blocked?: { readonly code: string; readonly message: string; readonly possibleFrom?: string };
   readonly notes?: readonly string[];
   readonly mailed?: boolean;
@@ -66,7 +66,7 @@ export interface Preview {
 }
 
 export interface Unreached {
-  /** Empty, as is the address, where the guest has no approved photo any more. */
+  /** Empty, as is the address, where the guest has no approved photo. */
   readonly name: string;
   readonly address: string;
   readonly trouble: Trouble;
@@ -75,12 +75,12 @@ export interface Unreached {
 export interface Sent {
   readonly sent: number;
   readonly skipped?: number;
-  /** Why nobody was sent to. */
+  /** Why no email was sent. */
   readonly message?: string;
   readonly notes?: readonly string[];
 }
 
-/** What a recovery would do: deliveries that would be sent again, and why others would not. */
+/** The effect of a recovery: deliveries that would be sent again, and why others would not. */
 export interface Foreseen {
   readonly matching: number;
   readonly leftAlone: LeftAlone;
@@ -163,7 +163,7 @@ export class Calls {
     try {
       token = await this.idToken();
     } catch {
-      // Without a token nothing was asked for.
+      // Without a token no call was made.
       throw new NoAnswerError(null);
     }
     return call(name, { eventId: this.eventId, ...data }, { token, lookAt, limitMs });

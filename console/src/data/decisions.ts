@@ -22,7 +22,7 @@ export interface Made {
   readonly canUndo: boolean;
 }
 
-/** After which somebody has to know that a decision is not confirmed. */
+/** Milliseconds after which an unconfirmed decision is shown as late. */
 const LATE_MS = 3000;
 const AGAIN_MS = 5000;
 const SECOND_TAP_MS = 1500;
@@ -58,7 +58,7 @@ export class Decisions {
   make(photo: Photo, decision: Decision, reason = ""): void {
     if (isOpen(this.#made.get(photo.id))) return;
     const made: Made = { photo, decision, reason, progress: "sending", error: null, canUndo: false };
-    // The latest decision stands last.
+    // The latest decision comes last.
     this.#set(new Map([...this.#made].filter(([id]) => id !== photo.id)));
     this.#put(made);
     setTimeout(() => this.#made.get(photo.id) === made && this.#put({ ...made, progress: "late" }), LATE_MS);

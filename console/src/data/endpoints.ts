@@ -11,11 +11,11 @@ import { type Watch, watchOne } from "./listen.ts";
 export interface Settings {
   readonly endpoints: readonly Endpoint[];
   readonly notify: readonly string[];
-  /** When a URL, its events or its place was last changed; null where no record says so. */
+  /** When a URL, its events or its place was last changed; null if no record says so. */
   readonly changedAt: Date | null;
 }
 
-/** The settings, whenever they change; without any where there is no document. */
+/** The settings, whenever they change; without any if there is no document. */
 export function watchSettings(db: Firestore, eventId: string): Watch<Settings> {
   let latest = 0;
   return (tell, fail) =>
@@ -46,7 +46,7 @@ export function newId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => (byte % 36).toString(36)).join("");
 }
 
-// Writes what has changed: `urls` only where a URL, its events or its place has.
+// Writes what has changed: `urls` only if a URL, its events or its place has.
 function change(db: Firestore, eventId: string, changed: (before: readonly Endpoint[]) => readonly Endpoint[]): Promise<void> {
   return save(db, eventId, "the receivers", ({ endpoints: before }, known) => {
     const fields = known ?? {};

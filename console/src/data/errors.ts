@@ -1,6 +1,6 @@
-// What can become of a call or a write, other than that it was done.
+// Outcomes of a call or a write other than success.
 
-/** What the service refused a call with. */
+/** A refusal by the service. */
 export class RefusedError extends Error {
   override readonly name = "RefusedError";
 
@@ -24,7 +24,7 @@ export class NoAnswerError extends Error {
   override readonly name = "NoAnswerError";
 
   constructor(
-    /** Where to see whether the action was carried out; null where nothing can have changed. */
+    /** Where to see whether the action was carried out; null if nothing can have changed. */
     readonly lookAt: string | null,
     readonly isTimeout = false,
   ) {
@@ -32,15 +32,15 @@ export class NoAnswerError extends Error {
   }
 }
 
-/** Somebody else has changed the same thing meanwhile, so that the change makes no sense any more. */
+/** Somebody else has changed the same thing meanwhile, so that the change makes no sense. */
 export class ChangedMeanwhileError extends Error {
   override readonly name = "ChangedMeanwhileError";
 }
 
-/** Longer than this nobody waits for a write. */
+/** Maximum milliseconds to wait for a write. */
 const PATIENCE_MS = 15_000;
 
-/** What `work` comes to; rejects with a `NoAnswerError` where it does not end in time. */
+/** The result of `work`; rejects with a `NoAnswerError` if it does not end in time. */
 export async function answered<Result>(work: Promise<Result>, lookAt: string): Promise<Result> {
   let timer = 0;
   const end = new Promise<never>((_, reject) => {

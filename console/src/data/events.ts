@@ -27,7 +27,7 @@ import { type List, type Part, type Watch, watchList, watchOne } from "./listen.
 
 export const EVENTS_PAGE = 50;
 
-/** What an admin says of an event. */
+/** The fields of an event that an admin writes. */
 export interface EventFields {
   readonly name: string;
   /** Whether guests' photos show without anybody having looked at them. */
@@ -69,7 +69,7 @@ export function watchEvent(db: Firestore, eventId: string): Watch<WallEvent | nu
 
 /** Makes a draft under an id that is free. */
 export async function createEvent(db: Firestore, tenantId: string, id: string, fields: EventFields): Promise<void> {
-  // The rules let nobody get an event that is not there, but list the next one of their own.
+  // The rules refuse to get a missing event, but allow listing the next event of the tenant.
   const own = where("tenantId", "==", tenantId);
   const next = query(collection(db, "events"), own, orderBy(documentId()), startAt(id), limit(1));
   const found = await answered(getDocsFromServer(next), "the list of events");

@@ -41,10 +41,10 @@ export interface List<Item> {
   readonly end: End | null;
 }
 
-// That the server has nothing further is told by the metadata alone.
+// Only the metadata says that the server has nothing further.
 const OPTIONS = { includeMetadataChanges: true };
 
-/** A document as it is read, whenever it changes; null where it does not exist. */
+/** A document as it is read, whenever it changes; null if it does not exist. */
 export function watchOne<Value>(document: DocumentReference, read: (found: QueryDocumentSnapshot) => Value): Watch<Value | null> {
   return (tell, fail) =>
     onSnapshot(document, OPTIONS, (found) => {
@@ -55,9 +55,9 @@ export function watchOne<Value>(document: DocumentReference, read: (found: Query
 /** The documents of that part of those that fit, whenever they change. */
 export function watchList<Item>(fitting: Query, { most, after }: Part, read: (found: QueryDocumentSnapshot) => Item): Watch<List<Item>> {
   return (tell, fail) => {
-    // What has not changed stays the same object, so that its row is not drawn again.
+    // An unchanged item stays the same object, so that its row is not drawn again.
     const known = new Map<string, Item>();
-    // One more tells whether there are more.
+    // One more shows whether the list goes on.
     return onSnapshot(query(fitting, ...(after ? [startAfter(after)] : []), limit(most + 1)), OPTIONS, (found) => {
       for (const { type, doc } of found.docChanges()) {
         if (type === "removed") known.delete(doc.id);
@@ -71,7 +71,7 @@ export function watchList<Item>(fitting: Query, { most, after }: Part, read: (fo
 }
 
 /**
- * Resolves once the server has answered anything; rejects where it does not. A count is a request of
+ * Resolves once the server has answered anything; rejects if it does not. A count is a request of
  * its own: a query that has a listener would be answered without the server.
  */
 export async function hearFrom(db: Firestore, eventId: string, name: "deliveries" | "photos"): Promise<void> {

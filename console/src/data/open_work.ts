@@ -1,4 +1,4 @@
-// What somebody has decided and the server has not confirmed: told where the session ends before that. Apart from
+// Decisions that the server has not confirmed, shown if the session ends before that. Apart from
 // the decisions, which need Firestore, so that the sign-in can say it.
 
 let open: readonly string[] = [];

@@ -99,7 +99,7 @@ export type Outcomes = ReadonlyMap<string, unknown>;
 
 /**
  * Carries out decisions of that person, with one read and one commit. A photo is refused with a
- * `ChangedMeanwhileError` if another picture has its id or somebody else has decided. If the rules refuse the
+ * `ChangedMeanwhileError` if another picture has its id or someone else has decided. If the rules refuse the
  * commit, each half is tried by itself, until only the refused photo is left. Rejects with a `NoAnswerError`
  * if the outcome is not known; carrying the decisions out again changes nothing then.
  */
@@ -128,7 +128,7 @@ export async function decideAll(db: Firestore, eventId: string, wanted: readonly
     const isRefused = error.status === "PERMISSION_DENIED" || error.status === "INVALID_ARGUMENT";
     const [only] = refused;
     if (only && refused.length === 1 && isRefused) {
-      // What was done already is refused as well: by an attempt whose answer was lost, or by somebody else.
+      // What was done already is refused as well: by an attempt whose answer was lost, or by someone else.
       const now = await readStanding(db, place, only.photo.id, end);
       outcomes.set(only.photo.id, isDone(only.decision, only.photo, now, by.email) ? null : (meanwhile(only.photo, now) ?? error));
       return outcomes;
@@ -158,13 +158,13 @@ async function readStanding(db: Firestore, place: string, id: string, end: Abort
   return found?.fields ? standing(found.fields) : null;
 }
 
-/** The photo as it stands; null where it does not exist any more. */
+/** The photo in its current state; null if it does not exist. */
 export async function readPhoto(db: Firestore, eventId: string, id: string): Promise<Photo | null> {
   const found = await getDocFromServer(doc(photosOf(db, eventId), id));
   return found.exists() ? read(found) : null;
 }
 
-// Why a decision on the photo that was shown makes no sense any more; null where it does.
+// Why a decision on the photo that was shown makes no sense; null if it does.
 function meanwhile(shown: Photo, now: Standing | null): ChangedMeanwhileError | null {
   if (!now) return new ChangedMeanwhileError("This photo was deleted.");
   const isReplaced = now.url !== shown.url || now.createdAt?.getTime() !== shown.createdAt?.getTime();

@@ -11,10 +11,10 @@ export const RECAPS_PAGE = 10;
 
 export interface Recap extends RecapCounts {
   readonly id: string;
-  /** As the organizer gave them; empty where they were not given. */
+  /** As the organizer gave them; empty if they were not given. */
   readonly subject: string;
   readonly message: string;
-  /** Who sent it; empty where the record does not say. */
+  /** The sender; empty if unknown. */
   readonly sender: string;
   readonly senderUid: string;
   readonly mode: string;
@@ -36,7 +36,7 @@ export function watchRecaps(db: Firestore, eventId: string, part: Part): Watch<L
   return watchList(query(collection(db, "events", eventId, "recaps"), orderBy("startedAt", "desc")), part, read);
 }
 
-/** The lock; null where there never was one. */
+/** The lock; null if there never was one. */
 export function watchLock(db: Firestore, eventId: string): Watch<RecapLock | null> {
   return watchOne(doc(db, "events", eventId, "locks", "recap"), (found) => ({
     leasedUntil: date(found.get("leasedUntil")),

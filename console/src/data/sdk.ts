@@ -16,7 +16,7 @@ export interface Connection {
   readonly auth: Auth;
 }
 
-/** Connects; rejects where the site does not say which project it belongs to. */
+/** Connects; rejects if the site does not say which project it belongs to. */
 export async function connect(): Promise<Connection> {
   const app = initializeApp(await projectConfig());
   // Without what pop-ups need: that would load scripts of another host.

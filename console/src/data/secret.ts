@@ -6,14 +6,14 @@ import { type Person, date, person, text } from "./fields.ts";
 
 export interface WebhookSecret {
   readonly secret: string;
-  /** Since when it signs, where it replaced another. */
+  /** Since when it signs, if it replaced another. */
   readonly rotatedAt: Date | null;
   readonly rotatedBy: Person | null;
   /** The one that is announced, and from when on it signs. */
   readonly next: { readonly secret: string; readonly activeFrom: Date; readonly by: Person | null } | null;
 }
 
-/** The secret as it stands; null before the first delivery has made one. */
+/** The secret in its current state; null before the first delivery has made one. */
 export async function readSecret(db: Firestore, eventId: string): Promise<WebhookSecret | null> {
   const found = await getDoc(doc(db, "events", eventId, "secrets", "webhooks"));
   if (!found.exists()) return null;

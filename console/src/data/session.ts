@@ -27,7 +27,7 @@ export interface Staff {
 
 export type Session =
   | { readonly state: "loading" }
-  /** `unsent` is null where nobody was signed in, or whoever was has left; else what was not confirmed when the session ended. */
+  /** `unsent` is null if no one was signed in, or whoever was has left; else what was not confirmed when the session ended. */
   | { readonly state: "signed out"; readonly unsent: readonly string[] | null }
   /** Signed in, without a role in any tenant. */
   | { readonly state: "nobody"; readonly email: string }
@@ -77,7 +77,7 @@ export function isMailedLink(auth: Auth): boolean {
   return isSignInWithEmailLink(auth, location.href);
 }
 
-/** Whom it was mailed to; null where that was asked for in another browser. */
+/** Whom it was mailed to; null if that was asked for in another browser. */
 export function mailedTo(): string | null {
   return localStorage.getItem(MAILED_TO);
 }
@@ -90,7 +90,7 @@ export async function signInByLink(auth: Auth, email: string): Promise<void> {
   localStorage.removeItem(MAILED_TO);
 }
 
-/** What proves to a function who calls. */
+/** The ID token that proves to a function who calls. */
 export function idToken(auth: Auth): Promise<string> {
   return auth.currentUser?.getIdToken() ?? Promise.reject(new Error("signed out"));
 }
@@ -101,12 +101,12 @@ export async function leave(auth: Auth): Promise<void> {
   await signOut(auth);
 }
 
-/** Whether somebody may change events and endpoints. A superadmin may do what an admin may. */
+/** Whether a staff member may change events and endpoints. A superadmin may do what an admin may. */
 export function isAdmin({ role }: Staff): boolean {
   return role === "admin" || role === "superadmin";
 }
 
-/** Whether somebody may decide on photos; the decision bears their address, so it has to be theirs. */
+/** Whether a staff member may decide on photos; the decision bears their address, so it has to be theirs. */
 export function moderates(_: Staff): boolean {
   return true;
 }

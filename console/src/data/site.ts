@@ -1,4 +1,4 @@
-// What a page knows of where it is: its project, and where the functions are.
+// The page's project, and the address of its functions.
 
 interface Address {
   readonly host: string;
@@ -26,7 +26,7 @@ export interface ProjectConfig {
   readonly [name: string]: string;
 }
 
-/** What Hosting says of the project; rejects where the project has no web app registered. */
+/** The project's configuration from Hosting; rejects if the project has no web app registered. */
 export async function projectConfig(): Promise<ProjectConfig> {
   const answer = await fetch("/__/firebase/init.json");
   if (!answer.ok) throw new NoProjectError();

@@ -1,4 +1,4 @@
-// Firestore, as the console uses it. Apart from the sign-in, so that nobody loads it before.
+// Firestore, as the console uses it. Apart from the sign-in, so that no one loads it before.
 
 import type { FirebaseApp } from "firebase/app";
 import { type Firestore, connectFirestoreEmulator, initializeFirestore, memoryLocalCache } from "firebase/firestore";

@@ -3,7 +3,7 @@
 /** Longer ones are not laid out at once: a browser takes seconds for a megabyte in one line. */
 export const SHOWN_CHARACTERS = 20_000;
 
-/** With line breaks and indentation; null where it is no JSON. */
+/** With line breaks and indentation; null if it is no JSON. */
 export function pretty(body: string): string | null {
   try {
     return JSON.stringify(JSON.parse(body), null, 2);

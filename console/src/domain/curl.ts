@@ -5,7 +5,7 @@ import { problem } from "./endpoint.ts";
 
 export const USER_AGENT = "Wall-Webhooks/1.0";
 
-/** What a command takes of a delivery. */
+/** The parts of a delivery that a command contains. */
 export type Sendable = Pick<Delivery, "id" | "event" | "url" | "body" | "test">;
 
 /** The headers of a delivery (spec 6.2), without the signatures, which each attempt has its own of. */

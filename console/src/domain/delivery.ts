@@ -24,7 +24,7 @@ export interface Delivery {
   readonly id: string;
   readonly event: string;
   readonly url: string;
-  /** Id of the endpoint; null where the record names none. */
+  /** Id of the endpoint; null if the record names none. */
   readonly endpointId: string | null;
   readonly body: string;
   readonly createdAt: Date;

@@ -27,13 +27,13 @@ export interface Endpoint {
   readonly events: readonly EventType[] | null;
   /** Listed event types that do not exist: a script wrote them, and they match nothing. */
   readonly unknownEvents: readonly string[];
-  /** What people call it; may be empty. */
+  /** Its label; may be empty. */
   readonly label: string;
-  /** Since when an admin has it switched off; null where it is on. */
+  /** Since when an admin has it switched off; null if it is on. */
   readonly offSince: Date | null;
   /** Whether what failed is sent again by itself once the receiver acknowledges. */
   readonly recover: boolean;
-  /** Since when and why the service has given it up; null where it has not. */
+  /** Since when and why the service has given it up; null if it has not. */
   readonly disabled: { readonly reason: string; readonly at: Date | null } | null;
 }
 
@@ -48,7 +48,7 @@ export function parts(url: string): { readonly host: string; readonly path: stri
   }
 }
 
-/** What a receiver is called in a list: its label, or host and path. */
+/** The name of an endpoint in a list: its label, or host and path. */
 export function callName({ url, label }: Pick<Endpoint, "url" | "label">): string {
   const { host, path } = parts(url);
   const text = label || host + path;
@@ -56,7 +56,7 @@ export function callName({ url, label }: Pick<Endpoint, "url" | "label">): strin
 }
 
 /**
- * What stands for a URL in notices and on the page behind a link: its host, and four characters. The
+ * The name of a URL in notices and on the page behind a link: its host, and four characters. The
  * service gives the same names (functions/webhooks/deliveries/endpoint_url.py).
  */
 export async function nameOf(url: string): Promise<string> {
@@ -75,7 +75,7 @@ async function sha256(text: string): Promise<string> {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Why nothing could ever be delivered to `url`; null where something could. As the service judges. */
+/** Why nothing could ever be delivered to `url`; null if something could. As the service judges. */
 export function problem(url: string): string | null {
   const given = url.trim();
   if (!given) return "Enter a URL.";
@@ -88,7 +88,7 @@ export function problem(url: string): string | null {
   return null;
 }
 
-/** What will probably keep deliveries from `url`, although it can be saved; null where nothing. */
+/** A warning about `url` if deliveries will probably fail although it can be saved; otherwise null. */
 export function doubt(url: string): string | null {
   if (problem(url)) return null;
   const { hostname, port, username, password } = new URL(url.trim());

@@ -26,7 +26,7 @@ export function languageName(tag: string): string {
   }
 }
 
-/** As the rules read one: it stands in links and in webhooks. */
+/** The same check as in the rules, because links and webhooks contain the ID. */
 export function isEventId(id: string): boolean {
   return /^[A-Za-z0-9_-]{1,128}$/.test(id) && !/^__.*__$/.test(id);
 }
@@ -39,27 +39,27 @@ export function suggestedId(name: string, day: Date): string {
   return id || (plain.trim() && `event-${day.toISOString().slice(0, 10)}`);
 }
 
-/** Why the address of a page cannot be saved; null where it can. As the rules judge. */
+/** Why the address of a page cannot be saved; null if it can. As the rules judge. */
 export function linkProblem(address: string): string | null {
   if (!address) return null;
   const isLink = /^https?:\/\/([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?([/?#][!-~]*)?$/i.test(address);
   return isLink && address.length <= 2048 ? null : "Enter a full URL starting with https://, or leave it empty.";
 }
 
-/** Why the address of a logo cannot be saved; null where it can. As the rules judge. */
+/** Why the address of a logo cannot be saved; null if it can. As the rules judge. */
 export function logoProblem(address: string): string | null {
   const isLong = address.length > 2000;
   return isLong || /^http:/i.test(address) ? "Enter a full URL starting with https://, at most 2,000 characters, or leave it empty." : linkProblem(address);
 }
 
-/** Why a colour cannot be saved; null where it can. As the rules judge. */
+/** Why a colour cannot be saved; null if it can. As the rules judge. */
 export function colourProblem(colour: string): string | null {
   return /^(#[0-9a-f]{6})?$/i.test(colour) ? null : "Enter a color such as #1f5fbf, or leave it empty.";
 }
 
 export const MAX_DAYS = 3650;
 
-/** Why a number of days cannot be saved; null where it can, or where none is given. As the rules judge. */
+/** Why a number of days cannot be saved; null if it can, or where none is given. As the rules judge. */
 export function daysProblem(days: string): string | null {
   const given = days.trim();
   if (!given || (/^\d+$/.test(given) && Number(given) >= 1 && Number(given) <= MAX_DAYS)) return null;

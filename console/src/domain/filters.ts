@@ -1,4 +1,4 @@
-// What a list of deliveries is limited to, as it stands in the page's address, and as a query.
+// What a list of deliveries is limited to, in its current state in the page's address, and as a query.
 
 import { type Outcome, isOutcome } from "./delivery.ts";
 import { type EventType, isEventType } from "./event_type.ts";
@@ -9,7 +9,7 @@ export type Period = keyof typeof PERIODS;
 export interface Filters {
   readonly outcome: Outcome | null;
   readonly event: EventType | null;
-  /** The last hour, day or week; null where a time is given, or none. */
+  /** The last hour, day or week; null if a time is given, or none. */
   readonly period: Period | null;
   readonly from: Date | null;
   readonly until: Date | null;
@@ -19,7 +19,7 @@ export function isFiltered(filters: Filters): boolean {
   return Object.values(filters).some((value) => value !== null);
 }
 
-/** Reads what an address says; what makes no sense in it counts as not said. */
+/** Reads the filters in an address, and ignores invalid ones. */
 export function readFilters(query: URLSearchParams): Filters {
   const outcome = query.get("outcome");
   const event = query.get("type");
@@ -55,7 +55,7 @@ function time(text: string | null): Date | null {
   return Number.isNaN(found.getTime()) ? null : found;
 }
 
-/** Since when a list shows what was created; null where that has no bound. */
+/** Since when a list shows what was created; null if that has no bound. */
 export function beginning({ from, period }: Filters, now: Date): Date | null {
   return from ?? (period && new Date(now.getTime() - PERIODS[period]));
 }

@@ -15,7 +15,7 @@ export const EMPTY: Grid = { photos: [], gone: new Set(), heldBack: 0 };
 /**
  * The grid after `list` has changed: a photo keeps its place, also once it has left the list; what
  * comes after the last one is added, and what would come before waits until it is asked for.
- * `first` says which photos come first in a list that goes on behind its last; null where it does not.
+ * `first` says which photos come first in a list that goes on behind its last; null if it does not.
  */
 export function arranged({ photos: shown }: Grid, list: readonly Photo[], first: "oldest" | "newest" | null): Grid {
   const listed = new Map(list.map((photo) => [photo.id, photo]));

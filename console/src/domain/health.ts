@@ -11,14 +11,14 @@ export interface Health {
   /** Ended within the last day. */
   readonly delivered: number;
   readonly failed: number;
-  /** Of the failed ones, those that are no tests: messages that have not arrived. */
+  /** Failed deliveries that are no tests. */
   readonly missing: number;
   /** Milliseconds of the acknowledged attempts in the sample; null if there is no such attempt. */
   readonly median: number | null;
   readonly slowest: number | null;
   readonly sample: number;
   readonly lastSuccess: Date | null;
-  /** When the first attempt of the failures since then was made; null where the last delivery was taken. */
+  /** When the first attempt of the failures since then was made; null if the last delivery succeeded. */
   readonly failingSince: Date | null;
 }
 

@@ -19,7 +19,7 @@ export interface Photo {
   readonly uploaderName: string;
   readonly uploaderEmail: string | null;
   readonly createdAt: Date | null;
-  /** Who approved or rejected it last; null where nobody has. */
+  /** Who approved or rejected it last; null if no one has. */
   readonly decidedBy: string | null;
   readonly decidedByUid: string | null;
   readonly decidedAt: Date | null;
@@ -37,7 +37,7 @@ export function pictureUrl({ status, url, thumbUrl }: Pick<Photo, "status" | "ur
   return status === "approved" ? (thumbUrl ?? url) : url;
 }
 
-/** What can be done with a photo as it stands, the usual first. */
+/** The decisions that are possible for a photo, the usual one first. */
 export function decisions({ status, featured }: Pick<Photo, "status" | "featured">): readonly Decision[] {
   switch (status) {
     case "pending":
@@ -49,7 +49,7 @@ export function decisions({ status, featured }: Pick<Photo, "status" | "featured
   }
 }
 
-/** The photo after a decision of somebody with that address. */
+/** The photo after a decision by the person with that address. */
 export function decidedAs(photo: Photo, decision: Decision, email: string): Photo {
   switch (decision) {
     case "approve":
@@ -64,29 +64,29 @@ export function decidedAs(photo: Photo, decision: Decision, email: string): Phot
   }
 }
 
-/** The decision that undoes another (design 6: between approved and rejected); null where nothing does. */
+/** The decision that undoes another (design 6: between approved and rejected); null if nothing does. */
 export function undoing(decision: Decision): Decision | null {
   return ({ approve: "reject", reject: "approve", feature: "unfeature", unfeature: "feature", delete: null } as const)[decision];
 }
 
-/** What undoing a decision is called: what becomes of the photo. */
+/** The label of the button that undoes a decision. */
 export function undoWords(decision: Decision): string {
   return { approve: "Hide", reject: "Undo (approve)", feature: "Remove from highlights", unfeature: "Add to highlights", delete: "" }[decision];
 }
 
-/** What a decision is called on its button, where the photo stands so. */
+/** The label of a decision's button for a photo of that status. */
 export function decisionWords(decision: Decision, status: Status): string {
   if (decision === "reject") return status === "approved" ? "Hide" : "Reject";
   return { approve: "Approve", feature: "Add to highlights", unfeature: "Remove from highlights", delete: "Delete" }[decision];
 }
 
-/** What a decision is called while it is saved. */
+/** The label of a decision while it is saved. */
 export function savingWords(decision: Decision, status: Status): string {
   if (decision === "reject") return status === "approved" ? "Hiding" : "Rejecting";
   return { approve: "Approving", feature: "Adding to highlights", unfeature: "Removing from highlights", delete: "Deleting" }[decision];
 }
 
-/** What a key means for a photo; null where it means nothing. */
+/** The decision of a key for a photo; null if the key has none. */
 export function decisionOf(key: string, photo: Pick<Photo, "status" | "featured">): Decision | null {
   const meant: Readonly<Record<string, readonly Decision[]>> = {
     a: ["approve"],

@@ -1,9 +1,9 @@
-// What a recap came to, in words.
+// The outcome of a recap, in words.
 
 import { count } from "./words.ts";
 import { LANGUAGE } from "./time.ts";
 
-/** Recorded counts of a recap; `told` is what the mail service said later, null where it said nothing. */
+/** Recorded counts of a recap; `told` is what the mail service said later, null if it said nothing. */
 export interface RecapCounts {
   readonly state: string;
   readonly sent: number;
@@ -27,7 +27,7 @@ export function recapWords({ state, sent, left, told }: RecapCounts): string {
   return `${parts.join(", ")}.`;
 }
 
-/** What a call of `sendEventRecap` came to. */
+/** The outcome of a call of `sendEventRecap`. */
 export function sentWords({ sent, skipped = 0 }: Answered): string {
   return `${count(sent, "email was", "emails were")} sent${skipped ? `, ${count(skipped, "guest was", "guests were")} skipped` : ""}.`;
 }
@@ -37,7 +37,7 @@ interface Answered {
   readonly skipped?: number;
 }
 
-/** The language that a mail says it is in; empty where it says nothing. */
+/** The language that a mail says it is in; empty if it says nothing. */
 export function languageOf(html: string): string {
   return /<html[^>]* lang="([A-Za-z0-9-]+)"/.exec(html)?.[1] ?? "";
 }

@@ -8,7 +8,7 @@ export interface Verdict {
   readonly words: string;
 }
 
-/** What there is to say of a delivery; null while its first attempt is on its way. `recovers`: its receiver gets again what failed. */
+/** The verdict on a delivery; null while its first attempt is under way. `recovers`: its receiver gets again what failed. */
 export function verdict(delivery: Delivery, recovers = false): Verdict | null {
   const { outcome, reason } = delivery;
   if (outcome === "success") return { turn: "nobody", words: "Delivered. No action needed." };
@@ -33,11 +33,11 @@ function skippedAdvice(reason: string): string {
 interface Diagnosis {
   /** Who failed, and in what. */
   readonly fault: string;
-  /** What the people behind the receiver can do. */
+  /** Advice for the endpoint's developers. */
   readonly advice: string;
 }
 
-/** What went wrong in an attempt that was not acknowledged. */
+/** The cause of a failed attempt. */
 export function diagnosis({ status, error }: Pick<Attempt, "status" | "error">): Diagnosis {
   if (status !== null) return ofStatus(status);
   for (const [beginning, found] of OF_ERRORS) if (error?.startsWith(beginning)) return found;

@@ -1,4 +1,4 @@
-// What states and answers are called.
+// The words for states and responses.
 
 import {
   ATTEMPTS,
@@ -57,18 +57,18 @@ export function statusWords(status: number): string {
   return words ? `${status} ${words}` : String(status);
 }
 
-/** What an attempt came to, in a few words. */
+/** The outcome of an attempt, in a few words. */
 export function attemptWords({ status, error }: Pick<Attempt, "status" | "error">): string {
   if (status !== null) return statusWords(status);
   return error ?? "no answer";
 }
 
-/** `2 of 4`; a dash where nothing was attempted. */
+/** `2 of 4`; a dash if nothing was attempted. */
 export function attemptsWords(delivery: Delivery): string {
   return delivery.attempts ? `${delivery.attempts} of ${ATTEMPTS}` : "–";
 }
 
-/** What the last attempt came to, or why there was none yet. */
+/** The outcome of the last attempt, or why there was none yet. */
 export function lastWords(delivery: Delivery): string {
   if (delivery.outcome === "skipped") return delivery.reason ?? "Not sent";
   const last = lastAttempt(delivery);
@@ -98,7 +98,7 @@ export interface LeftAlone {
   readonly tests: number;
 }
 
-/** Why deliveries are not sent again; empty where there are none. */
+/** Why deliveries are not sent again; empty if there are none. */
 export function leftAloneWords({ removedUrl, disabledUrl, unusableUrl, tests }: LeftAlone): string {
   const counts = [
     [removedUrl, "to a removed endpoint"],

@@ -7,7 +7,7 @@ import { Notice } from "./notice.tsx";
 export interface Work {
   readonly isBusy: boolean;
   readonly error: string;
-  /** Runs something, one at a time; what it throws becomes `error`. */
+  /** Runs something, one at a time; a thrown error becomes `error`. */
   run(work: () => Promise<void>): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ interface Props {
   readonly slow?: string;
 }
 
-// After which somebody wonders whether a button was pressed at all.
+// Milliseconds after which a button says that it is still working.
 const SLOW_MS = 3000;
 
 /** A button that keeps its place and the focus while its work is going on; long work is told. */

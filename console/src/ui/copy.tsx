@@ -4,7 +4,7 @@ import { CopyIcon, TickIcon } from "./icons.tsx";
 
 interface Props {
   readonly label: string;
-  /** What goes to the clipboard; made when it is asked for. */
+  /** The text for the clipboard, computed on demand. */
   readonly text: () => string;
 }
 

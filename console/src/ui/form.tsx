@@ -9,10 +9,10 @@ interface FieldProps {
   readonly value: string;
   readonly onChange: (value: string) => void;
   readonly type?: "text" | "url" | "email" | "password" | "search" | "datetime-local" | "lines";
-  /** What to choose from: values and words. */
+  /** The options: values and words. */
   readonly options?: readonly (readonly [string, string])[];
   readonly hint?: ComponentChildren;
-  /** Why it cannot be left so. */
+  /** Why the value is invalid. */
   readonly problem?: string | null | undefined;
   readonly doubt?: string | null | undefined;
   readonly max?: number;
@@ -143,7 +143,7 @@ export function Dialog({ title, onClose, children }: ModalProps) {
 }
 
 interface AskProps extends ModalProps {
-  /** What the button that carries it out says. */
+  /** The label of the button that carries it out. */
   readonly action: ComponentChildren;
   /**
    * Carries it out. The dialog closes then, unless this says that it stays, or gives what it came to, which
@@ -151,7 +151,7 @@ interface AskProps extends ModalProps {
    */
   readonly run: () => Promise<"stay" | JSX.Element | void>;
   readonly kind?: "primary" | "danger";
-  /** What the button that carries nothing out says. */
+  /** The label of the button that cancels. */
   readonly close?: string;
   readonly disabled?: boolean;
   /** Whether there is nothing (more) to carry out. */

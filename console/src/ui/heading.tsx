@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
-// Of the headings that are there; the last one stands in front.
+// Of the headings that are shown; the last one is in front.
 const titles: string[] = [];
 let waiting = "";
 

@@ -5,11 +5,11 @@ import { type List, type Part, type Watch, first } from "../data/listen.ts";
 import { wordsOf } from "./errors.ts";
 import { Notice, Skeleton, Unknown } from "./notice.tsx";
 
-/** What is known of something that the server tells. */
+/** The known state of data that the server reports. */
 export interface Live<Value> {
-  /** Undefined until it is known; null where the server has no such thing. */
+  /** Undefined until it is known; null if the server has no such thing. */
   readonly value: Value | null | undefined;
-  /** Why it is not known, or not known any more. */
+  /** Why it is not known. */
   readonly error: unknown;
   /** Counts the reports of the server. */
   readonly news: number;
@@ -18,13 +18,13 @@ export interface Live<Value> {
 const UNKNOWN = { value: undefined, error: null, news: 0 };
 
 /**
- * What a listener tells, from the moment on at which the component is there. What was known of the
+ * The value that a listener reports, from the moment on at which the component is there. What was known of the
  * same thing stays while `again` changes: the length of a list, or a reason to ask once more.
  */
 export function useLive<Value>(watch: () => Watch<Value | null>, inputs: readonly unknown[], again: unknown = null): Live<Value> {
   const [live, setLive] = useState<Live<Value>>(UNKNOWN);
   const stop = useRef<(() => void) | null>(null);
-  // What is told of something else is not wanted any more.
+  // Reports about something else are ignored.
   const subject = useRef(0);
   useEffect(() => {
     setLive(UNKNOWN);
@@ -85,7 +85,7 @@ export function useList<Item>(watch: (part: Part) => Watch<List<Item>>, page: nu
 // News may come many times a second.
 const ASK_AGAIN_MS = 3000;
 
-/** What is asked for when the view is opened, when `inputs` change, after `news`, and when the network is back. */
+/** The value that is requested when the view opens, when `inputs` change, after `news`, and when the network is back. */
 export function useAsked<Value>(ask: () => Promise<Value>, inputs: readonly unknown[], news: unknown = null): Live<Value> {
   const askedAt = useRef(0);
   const timer = useRef(0);
@@ -115,7 +115,7 @@ interface ShownProps<Value> {
   readonly children: (value: Value) => ComponentChildren;
 }
 
-/** What is known, once it is; before that its place; and why it is not known, or not any more. */
+/** The known value; before that its place; and why it is not known, or not. */
 export function Shown<Value>({ live: { value, error }, rows = 1, label = "Loading…", missing = null, isFigure = false, children }: ShownProps<Value>) {
   if (value === undefined && !error) return <Skeleton rows={rows} label={label} isFigure={isFigure} />;
   if (isFigure && value === undefined) return <Unknown words={wordsOf(error)} />;
@@ -129,7 +129,7 @@ export function Shown<Value>({ live: { value, error }, rows = 1, label = "Loadin
 
 interface ListProps<Item> extends Pick<ShownProps<unknown>, "rows" | "label"> {
   readonly list: LiveList<Item>;
-  /** What the button says that asks for another page. */
+  /** The label of the button that loads another page. */
   readonly more?: string;
   readonly children: (list: List<Item>) => ComponentChildren;
 }

@@ -6,7 +6,7 @@ import { useNow } from "./when.tsx";
 
 /** A quiet list asks after this time whether the server is still there. */
 const ASK_MS = 20_000;
-/** What has not been heard from for so long is not live. */
+/** Milliseconds of silence after which a list is not live. */
 const SILENT_MS = 30_000;
 
 interface Props {
@@ -28,7 +28,7 @@ export function Connection({ news, ask, onLive }: Props) {
   useEffect(() => setHeardAt(Date.now()), [news]);
   useEffect(() => {
     const timer = setInterval(() => {
-      // A tab that nobody looks at asks for nothing.
+      // A hidden tab asks for nothing.
       if (!document.hidden) ask().then(() => setHeardAt(Date.now()), () => {});
     }, ASK_MS);
     return () => clearInterval(timer);

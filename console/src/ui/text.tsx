@@ -26,7 +26,7 @@ export function Url({ url, label = "", full = false }: { url: string; label?: st
   );
 }
 
-/** What happened, in words, with the name that programs know it by beside them. */
+/** The name of an event type for people, with its technical name. */
 export function EventWords({ type }: { readonly type: string }) {
   return (
     <span class="event-words">
@@ -36,7 +36,7 @@ export function EventWords({ type }: { readonly type: string }) {
   );
 }
 
-/** How a delivery stands: shape, word and colour. */
+/** The outcome of a delivery: shape, word and color. */
 export function OutcomeBadge({ outcome }: { outcome: Outcome }) {
   return (
     <span class={`badge ${outcome}`}>

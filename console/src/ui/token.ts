@@ -1,10 +1,10 @@
-// What a link to deliveries holds: out of the address, where it would be seen, copied and bookmarked.
+// The contents of a link to deliveries, removed from the address, which people copy and bookmark.
 
 import { readParameters } from "../domain/link.ts";
 
 export interface Link {
   readonly token: string;
-  /** What the console that made the link calls the event and the receiver; may be empty. */
+  /** The console's label for the event and the receiver; may be empty. */
   readonly event: string;
   readonly receiver: string;
 }

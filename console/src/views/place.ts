@@ -1,4 +1,4 @@
-// What every view of an event needs, handed down once.
+// Shared state of the views of an event.
 
 import type { Auth } from "firebase/auth";
 import type { Firestore } from "firebase/firestore";

@@ -10,7 +10,7 @@ import { Foreign } from "../ui/text.tsx";
 
 interface SignInProps {
   readonly auth: Auth;
-  /** What was not confirmed when the session ended; null where none has. */
+  /** Changes that were not confirmed when the session ended; null if no session has ended. */
   readonly unsent: readonly string[] | null;
 }
 

@@ -13,7 +13,7 @@ interface Props {
   readonly staff: Staff;
 }
 
-/** What staff see: the events, or one of them. It is loaded once somebody has signed in. */
+/** The views of staff: the events, or one event. It is loaded after sign-in. */
 export function SignedIn({ connection, staff }: Props) {
   const route = useRoute();
   const { app, auth } = connection;

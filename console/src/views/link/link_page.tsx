@@ -44,7 +44,7 @@ const LOOKS_AT_ONE = 6;
 export function LinkPage({ link: { token, event: eventName, receiver } }: { readonly link: Link }) {
   const [place, setPlace] = useState(readPlace);
   const [page, setPage] = useState<(SharedPage & { readonly asOf: Date }) | null>(null);
-  // As each was heard of last, by its id; also where the list does not hold it any more.
+  // As each was heard of last, by its id; also where the list does not hold it.
   const [known, setKnown] = useState<ReadonlyMap<string, Delivery>>(new Map());
   const [error, setError] = useState<unknown>(null);
   const { outcome, event, deliveryId } = place;
@@ -63,7 +63,7 @@ export function LinkPage({ link: { token, event: eventName, receiver } }: { read
     setError(null);
     try {
       const found = await readSharedLog(token, { outcome, event }, after);
-      // What was asked for later has the say.
+      // Only the latest request counts.
       if (mine !== latest.current) return;
       const before = after ? (page?.deliveries ?? []) : [];
       const ids = new Set(before.map(({ id }) => id));
@@ -90,7 +90,7 @@ export function LinkPage({ link: { token, event: eventName, receiver } }: { read
     return () => clearTimeout(timer);
   }, [due, page]);
 
-  // What is shown stays in its place.
+  // The shown rows stay in place.
   async function refresh(): Promise<void> {
     const found = await readSharedLog(token, { outcome, event }, null).catch(() => null);
     learn(found?.deliveries ?? []);

@@ -13,7 +13,7 @@ export function NoLink() {
   );
 }
 
-/** The link opens nothing (any more), or not now. */
+/** The link is invalid, or can't be opened now. */
 export function Refusal({ error, onRetry }: { readonly error: unknown; readonly onRetry: () => void }) {
   const status = error instanceof RefusedError ? error.status : "";
   const isFinal = status === "PERMISSION_DENIED" || status === "INVALID_ARGUMENT";

@@ -18,7 +18,7 @@ interface FormProps {
 
 const NAME_CHARACTERS = 200;
 
-/** What an admin says of an event, a new one's id among it. */
+/** The form of an event's fields, with the ID of a new event. */
 export function EventForm({ title, staff, before, save, onClose }: FormProps) {
   const [name, setName] = useState(before?.name ?? "");
   const [givenId, setGivenId] = useState<string | null>(null);

@@ -67,7 +67,7 @@ export function OverviewView({ event }: { readonly event: WallEvent }) {
   );
 }
 
-/** What a new event needs before its evening, each with its state. */
+/** The first steps of a new event, each with its state. */
 function FirstSteps({ event: { status } }: { readonly event: WallEvent }) {
   const { sdk, eventId } = usePlace();
   const settings = useSettings();

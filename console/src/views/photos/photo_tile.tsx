@@ -8,7 +8,7 @@ import { Picture } from "../../ui/picture.tsx";
 import { Foreign } from "../../ui/text.tsx";
 import { When } from "../../ui/when.tsx";
 
-/** What can be done with a tile. */
+/** The actions of a tile. */
 export interface Acts {
   readonly focus: (photo: Photo) => void;
   readonly open: (photo: Photo) => void;
@@ -22,9 +22,9 @@ export interface Acts {
 interface Props {
   readonly photo: Photo;
   readonly made: Made | undefined;
-  /** Address of whoever decides here. */
+  /** Address of the person who decides here. */
   readonly email: string;
-  /** What became of it once it left the list; undefined where that is not known, null where it was deleted. */
+  /** Its state after it left the list; undefined if that is not known, null if it was deleted. */
   readonly became: Photo | null | undefined;
   /** Whether it still waits for a decision here, or has left the list. */
   readonly isLeft: boolean;
@@ -35,7 +35,7 @@ interface Props {
   readonly acts: RefObject<Acts>;
 }
 
-/** Tiles as they were drawn, by their photos: of hundreds, each is drawn again only where a property has changed. */
+/** Tiles as they were drawn, by their photos: of hundreds, each is drawn again only if a property has changed. */
 export type Drawn = Map<string, { readonly props: Props; readonly tile: JSX.Element }>;
 
 export function tileOf(props: Props, drawn: Drawn): JSX.Element {
@@ -103,7 +103,7 @@ function PhotoTile({ photo: shown, made, email, became, isLeft, mayDecide, isCho
   );
 }
 
-/** The photo as it stands by the decision that was made here. */
+/** The photo in its current state by the decision that was made here. */
 export function madeOf(photo: Photo, made: Made | undefined, email: string): Photo {
   return made && made.progress !== "refused" ? decidedAs(photo, made.decision, email) : photo;
 }

@@ -27,7 +27,7 @@ export function PhotosView({ status }: { readonly status: Status }) {
   const [guest, setGuest] = useState("");
   const [isSearching, setSearching] = useState(false);
   useEffect(() => {
-    // Not with each letter: what is found is read, and billed.
+    // Not with each letter: every result is a billed read.
     const timer = setTimeout(() => setGuest(typed.trim()), TYPING_MS);
     return () => clearTimeout(timer);
   }, [typed]);
@@ -110,7 +110,7 @@ function PhotoGrid({ list, known, status, guest, isLive }: GridProps) {
   const [openId, setOpenId] = useState<string | null>(null);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [told, setTold] = useState("");
-  // What a question is about: the photos that were shown when it was asked, and no later one.
+  // The photos that were shown when the question was asked, and no later ones.
   const [toDelete, setToDelete] = useState<Photo | null>(null);
   const [toApprove, setToApprove] = useState<readonly Photo[]>([]);
   const element = useRef<HTMLUListElement>(null);
@@ -278,7 +278,7 @@ function PhotoGrid({ list, known, status, guest, isLive }: GridProps) {
   );
 }
 
-// What became of photos that others have decided on: each is read once.
+// The states of photos that others have decided on: each is read once.
 function useBecame(gone: ReadonlySet<string>): ReadonlyMap<string, Photo | null> {
   const { sdk, eventId, decisions } = usePlace();
   const [known, setKnown] = useState<ReadonlyMap<string, Photo | null>>(new Map());
@@ -294,7 +294,7 @@ function useBecame(gone: ReadonlySet<string>): ReadonlyMap<string, Photo | null>
   return useMemo(() => new Map([...known].filter(([id]) => gone.has(id))), [known, gone]);
 }
 
-// In which order a list goes on behind its last photo; null where nothing is behind it.
+// In which order a list goes on behind its last photo; null if nothing is behind it.
 function orderOf({ hasMore }: List<Photo>, status: Status, guest: string): "oldest" | "newest" | null {
   if (!hasMore || guest) return null;
   return status === "pending" ? "oldest" : "newest";
@@ -302,7 +302,7 @@ function orderOf({ hasMore }: List<Photo>, status: Status, guest: string): "olde
 
 interface ApproveProps {
   readonly photos: readonly Photo[];
-  /** Photos that are left out, because nobody has seen their pictures. */
+  /** Photos that are left out, because no one has seen their pictures. */
   readonly unseen: number;
   readonly onApprove: (photos: readonly Photo[]) => void;
   readonly onClose: () => void;
@@ -333,7 +333,7 @@ function capital(words: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-// How many photos a key moves on; null where it is no arrow.
+// How many photos a key moves on; null if it is no arrow.
 function stepOf(key: string, grid: HTMLElement | null): number | null {
   const aside = { ArrowLeft: -1, ArrowRight: 1 }[key];
   const down = { ArrowUp: -1, ArrowDown: 1 }[key];

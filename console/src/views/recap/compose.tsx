@@ -142,7 +142,7 @@ function recipientWords({ recipients, skipped }: Preview): string {
   return `Up to ${count(recipients, "guest", "guests")} will get an email, not counting those who opted out.`;
 }
 
-/** Whom the recap would reach, and what no mail would show. */
+/** The number of guests the recap would reach, and photos that no email would show. */
 function Numbers({ preview }: { readonly preview: Preview }) {
   const { hadRecap, skipped = 0, left, hidden } = preview;
   const waiting = usePlace().waitingWords;

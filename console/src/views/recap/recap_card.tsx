@@ -74,7 +74,7 @@ export function RecapCard({ recap, isLast }: { readonly recap: Recap; readonly i
   );
 }
 
-/** A question before mails of which nobody knows whether they arrived are sent once more. */
+/** A question before unconfirmed emails are sent once more. */
 function SendAgain({ unconfirmed }: { readonly unconfirmed: number }) {
   const { calls } = usePlace();
   const [isAsking, setAsking] = useState(false);

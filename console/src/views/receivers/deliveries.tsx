@@ -19,7 +19,7 @@ import { DeliveryRows, KindFields } from "./list.tsx";
 interface Props {
   readonly place: Place;
   readonly list: LiveList<Delivery>;
-  /** What people call the receivers, by their ids. */
+  /** The labels of the endpoints, by their IDs. */
   readonly labels: ReadonlyMap<string, string>;
 }
 
@@ -82,7 +82,7 @@ interface BarProps {
   readonly onOpen: (deliveryId: string) => void;
 }
 
-/** What the list is limited to. */
+/** The filters of the list. */
 function FilterBar({ filters, onChange, onOpen }: BarProps) {
   const set = (change: Partial<Filters>) => onChange({ ...filters, ...change });
   const isCustom = filters.from !== null || filters.until !== null;

@@ -16,7 +16,7 @@ interface Props {
   readonly endpoints: readonly Endpoint[];
 }
 
-/** One delivery, live, and what can be done with it. */
+/** One delivery, live, with its actions. */
 export function DeliveryPage({ place, deliveryId, endpoints }: Props) {
   const { sdk, eventId } = usePlace();
   const live = useLive(() => watchDelivery(sdk.db, eventId, deliveryId), [sdk, eventId, deliveryId]);

@@ -98,7 +98,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** A made-up message of a type, and what the receiver said to it. */
+/** Sends a sample event of a type and shows the response. */
 export function TestDialog({ endpoint, onClose }: Props) {
   const { calls, eventId } = usePlace();
   const [type, setType] = useState<string>(endpoint.events?.[0] ?? "photo.uploaded");
@@ -132,7 +132,7 @@ export function TestDialog({ endpoint, onClose }: Props) {
   );
 }
 
-/** What sending deliveries again came to: how many, and why others were left alone. */
+/** The outcome of a resend: how many deliveries, and why others were not included. */
 function Resent({ sent, left }: { readonly sent: number; readonly left: readonly string[] }) {
   return (
     <Notice kind={sent ? "success" : "warning"}>

@@ -15,7 +15,7 @@ export function useHealth({ id }: Endpoint, latest: readonly Delivery[]): Live<H
   return useAsked(() => healthOf(sdk.db, eventId, id, new Date()), [sdk, eventId, id], news);
 }
 
-/** How a receiver stands, in a word or two. */
+/** The state of an endpoint, in a word or two. */
 export function HealthBadge({ endpoint, live: { value: health } }: { readonly endpoint: Endpoint; readonly live: Live<Health> }) {
   if (endpoint.disabled) return <span class="badge failed"><CrossIcon />Disabled</span>;
   if (endpoint.offSince) return <span class="badge"><OutcomeIcon outcome="skipped" />Off</span>;

@@ -1,4 +1,4 @@
-// Deliveries as a list: what it is limited to, and a row each, in the room of receivers and behind a link.
+// A list of deliveries with its filters and rows, in the room of receivers and behind a link.
 
 import { useMemo } from "preact/hooks";
 
@@ -58,11 +58,11 @@ export function DeliveryRows({ deliveries, linkOf, labels, isOneUrl = false }: P
 interface RowProps {
   readonly delivery: Delivery;
   readonly link: string;
-  /** What people call the receiver; null where it is not shown. */
+  /** The endpoint's label; null if it is not shown. */
   readonly label: string | null;
 }
 
-// Drawn again only where a property has changed: a list may have hundreds of rows.
+// Drawn again only if a property has changed: a list may have hundreds of rows.
 function Row({ delivery, link, label }: RowProps) {
   return useMemo(() => drawn({ delivery, link, label }), [delivery, link, label]);
 }

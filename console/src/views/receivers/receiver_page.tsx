@@ -44,18 +44,18 @@ export function ReceiverPage({ endpoint, settings, list, children }: Props) {
   const since = disabled?.at ?? offSince;
   const failingSince = health.value?.failingSince ?? null;
   const missing = health.value?.missing ?? 0;
-  // What the latest failure says, where the receiver fails now.
+  // The latest failure, if the endpoint fails now.
   const failed = failingSince && list.value?.items.find(({ outcome }) => outcome === "failed" || outcome === "retrying");
   const told = failed ? verdict(failed, recover) : null;
   const close = () => setOpen("");
   const recoverSince = (from: Date | null, at = url) => setOpen({ url: at, from });
-  // What recovery cannot know of is offered to be sent: what failed at the old URL, or before recovery was switched on.
+  // Offers to resend deliveries that recovery does not cover: those that failed at the old URL, or before recovery was turned on.
   const offer = (at: string) => {
     if (at !== url ? !failingSince : failingSince || !missing) return false;
     recoverSince(failingSince, at);
     return true;
   };
-  // What happened meanwhile is offered to be sent.
+  // Offers to resend the deliveries of the meantime.
   const switchOn = async () => {
     await saveEndpoint(sdk.db, eventId, { ...endpoint, disabled: null, offSince: null });
     recoverSince(since);

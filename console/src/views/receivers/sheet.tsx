@@ -22,7 +22,7 @@ interface Props {
   /** Address of the list. */
   readonly back: string;
   readonly backWords?: string;
-  /** What can be done with it. */
+  /** Its actions. */
   readonly children: ComponentChildren;
 }
 
