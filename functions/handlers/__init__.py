@@ -1,1 +1,1 @@
-"""Handlers: from a request, a task or a document write to one call of a use case."""
+"""Handlers: convert a request, a task or a document write to a call of one use case."""

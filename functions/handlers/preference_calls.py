@@ -1,8 +1,8 @@
-"""The handlers of the preferences' functions: requests, in the words of this package.
+"""Handlers of the functions for email preferences.
 
-Every call is checked before anything is read or written: the arguments, which cost nothing, the
-token, and the limit on calls, which also limits guessing of tokens. It counts all look-ups (spec 8)
-and every other call with a bad token by the address, and changes by the link.
+Every call is checked before it reads or writes: first the arguments, which cost nothing, then the
+token and the rate limit, which also limits guesses of tokens. Lookups (spec 8) and calls with an
+invalid token count by IP address, and changes count by link.
 """
 
 import re
@@ -42,50 +42,51 @@ if TYPE_CHECKING:
 
 _FIELD: Final = ("List-Unsubscribe", "One-Click")
 _MAX_BYTES: Final = 4096
-"""The body has 26 characters, or is a form with that one field."""
+"""Maximum size of the body, which has 26 characters or is a form with one field."""
 _MULTIPART: Final = re.compile(
     rb'name="?List-Unsubscribe"?[^\n]*(?:\n[^\r\n]+\r?)*\n\r?\n\s*One-Click\s', re.IGNORECASE
 )
-"""The field in a body of parts, after the part's header."""
+"""Pattern of the field in a multipart body, after the header of its part."""
 
 
 def get_email_preferences(service: "Service", call: Call) -> dict[str, Any]:
-    """Answer with the address and preferences of the token's user (spec 4.2).
+    """Return the address and preferences of the token's user (spec 4.2).
 
     Raises:
-        CallError: those of spec 7.2; `resource-exhausted` over the limit on calls.
+        CallError: See spec 7.2. `resource-exhausted` over the rate limit.
     """
     token = PREFERENCES_LINK.token(call.data)
     ids = service.admission.admit(call, token, PREFERENCES_LINK)
-    with _internal("preferences.not-read", "The preferences could not be looked up; try again."):
+    with _internal("preferences.not-read", "Your preferences couldn't be loaded. Try again."):
         return _answer(service, service.users.find(service.adapters.accounts, *ids))
 
 
 def update_email_preferences(service: "Service", call: Call) -> dict[str, Any]:
-    """Change the flags in `data.preferences`, then answer as `get_email_preferences` does.
+    """Change the flags in `data.preferences` and return the same as `get_email_preferences`.
 
     Raises:
-        CallError: those of spec 7.2, `invalid-argument` also for flags that cannot be changed;
-            `resource-exhausted` over the limit on calls.
+        CallError: See spec 7.2. `invalid-argument` also for flags that cannot be changed.
+            `resource-exhausted` over the rate limit.
     """
     refuse_unknown(call.data, "token", "preferences")
     token = PREFERENCES_LINK.token(call.data)
     choices = read_choices(call.data.get("preferences"))
     ids = service.admission.verify(call, token, PREFERENCES_LINK)
     service.admission.count_change(call, PREFERENCES_LINK, ids)
-    with _internal("preferences.not-written", "The change could not be saved; try again."):
+    with _internal("preferences.not-written", "Your change couldn't be saved. Try again."):
         users = service.users
         records = users.find(service.adapters.accounts, *ids)
         records = users.choose(records, choices, service.clock.now())
-    with _internal("preferences.not-read", "The change is saved; what holds could not be read."):
+    message = "Your change was saved, but your current preferences couldn't be loaded."
+    with _internal("preferences.not-read", message):
         return _answer(service, records)
 
 
 def unsubscribe(service: "Service", request: flask.Request) -> flask.Response:
-    """Answer a request to the link in the header `List-Unsubscribe` (RFC 8058).
+    """Handle a request to the link in the header `List-Unsubscribe` (RFC 8058).
 
-    A POST by a mail program turns `recap` off. A GET changes nothing, because scanners open every
-    link: it redirects to a page that asks.
+    A POST by an email client turns `recap` off. A GET redirects to a page that asks for
+    confirmation, because scanners open every link.
     """
     body = bounded_body(request, _MAX_BYTES)
     token = token_in_query(request.query_string.decode("latin-1"))
@@ -99,7 +100,7 @@ def unsubscribe(service: "Service", request: flask.Request) -> flask.Response:
         return text_answer(HTTPStatus.BAD_REQUEST, f"Send {name}={value} as a form in the body.")
     try:
         return _one_click(service, request, token)
-    except Exception as error:  # noqa: BLE001 - the text may hold data: see `log.fault`
+    except Exception as error:  # noqa: BLE001 - the text may contain data: see `log.fault`
         log.fault("unsubscribe.failed", error)
         return text_answer(
             HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong on our side. Try again."
@@ -107,16 +108,16 @@ def unsubscribe(service: "Service", request: flask.Request) -> flask.Response:
 
 
 def _is_one_click(body: bytes) -> bool:
-    """Return whether a body is the form of RFC 8058, whatever content type the request names."""
+    """Return whether a body is the form of RFC 8058, with any content type in the request."""
     name, value = _FIELD
     values = parse_qs(body.decode("latin-1").strip()).get(name, [])
     return value in map(str.strip, values) or bool(_MULTIPART.search(body))
 
 
 def _one_click(service: "Service", request: flask.Request, token: str) -> flask.Response:
-    """Turn the recaps of the owner of `token` off.
+    """Turn off the recaps of the token's user.
 
-    A mail program shows its own words for the answer, and so does the page.
+    Email clients and the page do not show the text of the response.
     """
     call = Call(function="unsubscribe", data=None, request=request)
     try:
@@ -127,12 +128,13 @@ def _one_click(service: "Service", request: flask.Request, token: str) -> flask.
     log.info("preferences.unsubscribed")
     return text_answer(
         HTTPStatus.OK,
-        "Done: you get no more event recaps. The link at the end of the mail turns them on again.",
+        "You're unsubscribed from event recaps. To turn them back on, use the link at the bottom of"
+        " the email.",
     )
 
 
 def _opt_out_of_recaps(service: "Service", uid: str, *other: str) -> None:
-    """Turn recaps off; a repeated click costs one read (design 3.54)."""
+    """Turn recaps off. A repeated click costs one read (design 3.54)."""
     users = service.users
     if is_guest_uid(uid) and users.is_off(uid, Flag.RECAP):
         return
@@ -150,19 +152,19 @@ def _answer(service: "Service", records: AddressRecords) -> dict[str, Any]:
 
 @contextmanager
 def _internal(fault: str, answer: str) -> Iterator[None]:
-    """Log whatever fails as `fault`, and answer `internal` (spec 7.2)."""
+    """Log any error as `fault`, and raise `internal` with the message `answer` (spec 7.2)."""
     try:
         yield
-    except Exception as error:  # noqa: BLE001 - the text may hold data: see `log.fault`
+    except Exception as error:  # noqa: BLE001 - the text may contain data: see `log.fault`
         log.fault(fault, error)
         raise CallError(Code.INTERNAL, answer) from None
 
 
 def user_written(service: "Service", event: DocumentWritten) -> None:
-    """List an account in the record of its address, and obey a verified owner who opts in.
+    """List an account in the record of its address, and opt the address in if its owner did.
 
     Raises:
-        InternalServerError: Eventarc has to run this again.
+        InternalServerError: An internal error. Eventarc retries the call.
     """
     if not event.after or not address_record_id(event.after.fields):
         return
@@ -175,14 +177,14 @@ def user_written(service: "Service", event: DocumentWritten) -> None:
 
 
 def _turned_on(event: DocumentWritten) -> list[Flag]:
-    """The flags of recaps that the owner of an account turned on; none in a write of ours."""
+    """Return the recap flags that the account's owner turned on, if the service did not write."""
     if not event.before or not event.after:
         return []
     before, after = event.before.fields, event.after.fields
     if before.get(CHOSEN_AT) != after.get(CHOSEN_AT):
         return []
     if address_record_id(before) != address_record_id(after):
-        return []  # what was off was off for another address
+        return []  # the flags were off for another address
     return [
         flag
         for flag in (Flag.RECAP, Flag.LIFECYCLE)

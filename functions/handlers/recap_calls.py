@@ -1,4 +1,4 @@
-"""The handlers of the recap: callables, tasks of its queue, requests of the mail provider."""
+"""Handlers of the recap: callables, tasks of its queue, and requests from SendGrid."""
 
 import threading
 from dataclasses import asdict
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from functions.service import Service
 
 _RECORDING: Final = threading.BoundedSemaphore(20)
-"""At most 20 genuine requests are parsed at a time: parsing takes memory and CPU."""
+"""Limit of 20 requests that are parsed concurrently, because parsing needs memory and CPU."""
 
 
 def send_event_recap(service: "Service", call: StaffCall) -> dict[str, Any]:
-    """Answer a call of `sendEventRecap` (spec 4.1); design 3.3 gives the order of the checks.
+    """Handle a call of `sendEventRecap` (spec 4.1), with the checks in the order of design 3.3.
 
     Raises:
-        CallError: as in spec 7.1.
+        CallError: See spec 7.1.
     """
     arguments = RecapArguments.read(call.data)
     service.admission.count_staff_call(call)
@@ -45,10 +45,10 @@ def send_event_recap(service: "Service", call: StaffCall) -> dict[str, Any]:
 
 
 def preview_event_recap(service: "Service", call: StaffCall) -> dict[str, Any]:
-    """Answer a call of `previewEventRecap` (spec 4.9), with the checks in the same order.
+    """Handle a call of `previewEventRecap` (spec 4.9), with the checks in the same order.
 
     Raises:
-        CallError: as in spec 7.4.
+        CallError: See spec 7.4.
     """
     arguments = PreviewArguments.read(call.data)
     service.admission.count_staff_call(call)
@@ -76,10 +76,10 @@ def preview_event_recap(service: "Service", call: StaffCall) -> dict[str, Any]:
 
 
 def schedule_event_recap(service: "Service", call: StaffCall) -> dict[str, Any]:
-    """Answer a call of `scheduleEventRecap` (spec 4.15), with the checks in the same order.
+    """Handle a call of `scheduleEventRecap` (spec 4.15), with the checks in the same order.
 
     Raises:
-        CallError: as in spec 7.4.
+        CallError: See spec 7.4.
     """
     arguments = ScheduleArguments.read_at(service.clock.now(), call.data)
     service.admission.count_staff_call(call)
@@ -88,7 +88,7 @@ def schedule_event_recap(service: "Service", call: StaffCall) -> dict[str, Any]:
 
 
 def send_scheduled_recap(service: "Service", task: CallableRequest[Any]) -> None:
-    """A task of the queue of planned recaps."""
+    """Run a task of the queue of scheduled recaps."""
     from functions.recap.schedule import task_of  # noqa: PLC0415 - a cold start
 
     with retry_on_error("recap.schedule-not-run"):
@@ -96,19 +96,19 @@ def send_scheduled_recap(service: "Service", task: CallableRequest[Any]) -> None
 
 
 def sweep(service: "Service") -> None:
-    """Settle recaps whose call has crashed, and end overdue schedules. The next sweep retries."""
+    """Settle recaps with a crashed call, and end overdue schedules. The next sweep retries."""
     for part in (service.crashed_recaps, service.schedule_sweep):
         try:
             part.sweep()
-        except Exception as error:  # noqa: BLE001 - its text may hold somebody's data
+        except Exception as error:  # noqa: BLE001 - the text may contain personal data
             log.fault("recaps.not-swept", error)
 
 
 def mail_events(service: "Service", request: flask.Request) -> flask.Response:
-    """Record the tracking events in a signed request of the mail provider (spec 4.10).
+    """Record the delivery reports in a signed request from SendGrid (spec 4.10).
 
-    The body is read only where the headers are plausible. The answer is 2xx once everything is
-    recorded; after 503 the provider repeats the request.
+    The body is read only if the headers are plausible. The response is 2xx once all reports are
+    recorded. SendGrid repeats the request after a 503.
     """
     if request.method != "POST":
         return text_answer(HTTPStatus.METHOD_NOT_ALLOWED, "Use POST.", Allow="POST")
@@ -120,7 +120,7 @@ def mail_events(service: "Service", request: flask.Request) -> flask.Response:
         return refused()
     body = bounded_body(request, webhook.max_body_bytes)
     if body is None:
-        text = f"Send {webhook.max_body_bytes} bytes at most."
+        text = f"Send at most {webhook.max_body_bytes} bytes."
         return text_answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, text)
     if not webhook.is_genuine(signature, body):
         return refused()
@@ -131,13 +131,13 @@ def mail_events(service: "Service", request: flask.Request) -> flask.Response:
 def _recorded(service: "Service", body: bytes) -> flask.Response:
     events = service.mail_reports.events(body)
     if events is None:
-        log.warning("mail.unreadable", bytes=len(body))  # a repetition would be unreadable too
-        return text_answer(HTTPStatus.OK, "No list of events.")
+        log.warning("mail.unreadable", bytes=len(body))  # a retry would be malformed, too
+        return text_answer(HTTPStatus.OK, "The body is not a list of events.")
     try:
         changed = service.mail_events.record(events)
-    except Exception as error:  # noqa: BLE001 - the text may hold data: see `log.fault`
+    except Exception as error:  # noqa: BLE001 - the text may contain data: see `log.fault`
         log.fault("mail.not-recorded", error)
-        return text_answer(HTTPStatus.SERVICE_UNAVAILABLE, "Send it again.")
+        return text_answer(HTTPStatus.SERVICE_UNAVAILABLE, "The events were not recorded. Retry.")
     log.info("mail.told", told=len(events), new=changed)
     return text_answer(HTTPStatus.OK, "Recorded.")
 
@@ -152,4 +152,4 @@ def _has_keys(service: "Service") -> bool:
 
 def _not_verified(*, key: bool, signed: bool) -> flask.Response:
     log.warning("mail.not-verified", key=key, signed=signed)
-    return text_answer(HTTPStatus.FORBIDDEN, "Not signed with a key of this project, or not now.")
+    return text_answer(HTTPStatus.FORBIDDEN, "The signature is invalid or expired.")

@@ -1,4 +1,4 @@
-"""The wall's part of the deployed functions: copies, orphan cleanup, forgetting of guests."""
+"""Handlers of the wall's triggers and sweep: public copies of photos, and data retention."""
 
 from typing import TYPE_CHECKING
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def photo_written(service: "Service", event: DocumentWritten, *, is_public: bool) -> None:
-    """A write of `events/{eventId}/photos/{photoId}`, which may change its public fields.
+    """Update the public copy after a write of `events/{eventId}/photos/{photoId}`.
 
-    Where the wall is not public (any more), an earlier copy of a photo that changes goes.
+    If the wall is not public, delete an earlier copy.
 
     Raises:
-        InternalServerError: Eventarc is to run this again.
+        InternalServerError: An internal error. Eventarc retries the call.
     """
     before = public_wall.public_fields(event.before)
     if before == public_wall.public_fields(event.after) or not (before or is_public):
@@ -28,10 +28,10 @@ def photo_written(service: "Service", event: DocumentWritten, *, is_public: bool
 
 
 def event_written(service: "Service", event: DocumentWritten) -> None:
-    """A write of `events/{eventId}`: its deletion, or one that says when guests are forgotten.
+    """Delete the orphans of a deleted event, or update the retention timer after another write.
 
     Raises:
-        InternalServerError: Eventarc is to run this again.
+        InternalServerError: An internal error. Eventarc retries the call.
     """
     if event.after is None:
         with retry_on_error("event.not-emptied"):
@@ -42,11 +42,11 @@ def event_written(service: "Service", event: DocumentWritten) -> None:
 
 
 def sweep(service: "Service") -> None:
-    """The schedule. What fails or is left is tried by the next one."""
+    """Run the retention sweeps. The next sweep retries errors and continues unfinished work."""
     for part in (service.orphan_cleanup, service.forgetting):
         try:
             part.sweep()
         except TimeUpError:
             log.info("events.not-swept-yet")
-        except Exception as error:  # noqa: BLE001 - its text may hold somebody's data
+        except Exception as error:  # noqa: BLE001 - the text may contain personal data
             log.fault("events.not-swept", error)

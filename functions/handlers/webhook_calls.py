@@ -1,6 +1,6 @@
-"""What organizers and the bearers of links to a log call, from request to answer.
+"""Handlers of the webhook callables, for organizers and for bearers of links to delivery logs.
 
-A handler reads all arguments, then admits the call, which is counted, and only then asks the use
+A handler first parses all arguments, then admits and counts the call, and finally calls the use
 case (design 3.3).
 """
 
@@ -39,30 +39,30 @@ if TYPE_CHECKING:
     from functions.service import Service
 
 URL_CHARACTERS: Final = 2048
-"""Characters of a URL in an argument, at most."""
+"""Maximum characters of a URL in an argument."""
 
 LONGEST_DAYS: Final = 7
-"""How long a share lasts at most, and by default."""
+"""Maximum and default validity of a share, in days."""
 
 ANNOUNCED_MINUTES: Final = 10_080
-"""How early a secret can be announced: a week."""
+"""Maximum time between the announcement and the activation of a secret: a week."""
 
 _RESENDS: Final = 10
-"""A person has so many times the calls: each of `resendWebhook` is for a page of deliveries."""
+"""Factor of the rate limit of `resendWebhook`, because each call handles one page of deliveries."""
 
 _OF_A_PAGE: Final = ("next", "url", "event", "until", "outcome")
-"""Arguments of `resendWebhook` that go with `since`."""
+"""Arguments of `resendWebhook` that require `since`."""
 
 _OUTCOMES: Final[Mapping[str, tuple[Outcome, ...]]] = {
     "failed": UNDELIVERED,
     "success": (Outcome.SUCCESS,),
     "any": (*UNDELIVERED, Outcome.SUCCESS),
 }
-"""Meanings of the field `outcome`: skipped deliveries count as failed ones."""
+"""Outcomes by value of the argument `outcome`. Skipped deliveries count as failed."""
 
 
 def send_test(service: "Service", call: StaffCall) -> dict[str, Any]:
-    """A call of `sendTestWebhook`, for admins: the result of the first attempt."""
+    """Handle `sendTestWebhook`, for admins, and return the result of the first attempt."""
     data, event = call.data, read_event(call.data, "url", "event")
     url = _url(data)
     event_type = choice_argument("event", data.get("event"), EventType, EventType.PHOTO_UPLOADED)
@@ -80,14 +80,15 @@ def send_test(service: "Service", call: StaffCall) -> dict[str, Any]:
 
 
 def resend(service: "Service", call: StaffCall) -> dict[str, Any]:
-    """A call of `resendWebhook`, for admins: how many are sent again, and whether more are left.
+    """Handle `resendWebhook`, for admins.
 
-    In a dry run: how many would be sent again, and how many would be left alone, by the reason.
+    Return the number of resent deliveries, and whether there are more. A dry run returns the number
+    of deliveries that would be resent, and the number of skipped deliveries by reason.
     """
     data, event = call.data, read_event(call.data, "deliveryId", "since", *_OF_A_PAGE, "dryRun")
     delivery_id = data.get("deliveryId")
     if (delivery_id is None) == (data.get("since") is None):
-        refuse("Give either deliveryId or since.")
+        refuse("Pass either deliveryId or since.")
     dry_run = flag_argument("dryRun", data.get("dryRun"))
     if delivery_id is None:
         return _resend_page(service, call, event, dry_run=dry_run)
@@ -96,7 +97,7 @@ def resend(service: "Service", call: StaffCall) -> dict[str, Any]:
     if dry_run:
         of_a_page.append("dryRun")
     if of_a_page:
-        refuse(f"{of_a_page[0]} goes with since; leave it out where deliveryId is given.")
+        refuse(f"{of_a_page[0]} requires since. Omit {of_a_page[0]} when you pass deliveryId.")
     service.actions.resend(_admitted(service, call, event, _RESENDS), delivery_id)
     return {"resent": 1, "leftAlone": 0, "more": False, "next": None}
 
@@ -107,7 +108,7 @@ def _resend_page(
     selected, after = _selected(call.data)
     url = None if call.data.get("url") is None else _url(call.data)
     if dry_run and after:
-        refuse("dryRun counts everything from since on; leave next out.")
+        refuse("dryRun counts all deliveries after since. Omit next.")
     event_id = _admitted(service, call, event, _RESENDS)
     if dry_run:
         matching, left_alone = service.actions.make_dry_run(event_id, selected, url)
@@ -122,28 +123,28 @@ def _resend_page(
 
 
 def rotate_secret(service: "Service", call: StaffCall) -> dict[str, Any]:
-    """A call of `rotateWebhookSecret`, for superadmins: when the new secret begins to sign.
+    """Handle `rotateWebhookSecret`, for superadmins, and return the activation time of the secret.
 
-    A withdrawal has no such times. The answer does not hold the secret: a superadmin reads it in
-    Firestore.
+    A withdrawal returns no times. The response does not contain the secret, which a superadmin
+    reads in Firestore.
     """
     data, event = call.data, read_event(call.data, "activeInMinutes", "withdraw")
-    given = data.get("activeInMinutes")
+    active_in = data.get("activeInMinutes")
     withdraw = flag_argument("withdraw", data.get("withdraw"))
-    if withdraw and given is not None:
-        refuse("withdraw makes no new secret; leave activeInMinutes out.")
-    minutes = number_argument("activeInMinutes", given, 0, ANNOUNCED_MINUTES, default=0)
+    if withdraw and active_in is not None:
+        refuse("withdraw creates no secret. Omit activeInMinutes.")
+    minutes = number_argument("activeInMinutes", active_in, 0, ANNOUNCED_MINUTES, default=0)
     event_id = _admitted(service, call, event)
     if withdraw:
         withdrawn = service.actions.withdraw_secret(event_id, call.caller)
-        words = "never signs" if withdrawn else "was withdrawn before, or signs already"
+        result = "was withdrawn" if withdrawn else "was already withdrawn or is already active"
         times = ("rotatedAt", "activeFrom", "oldSecretUsedUntil")
-        return dict.fromkeys(times) | {"message": f"The announced secret {words}."}
+        return dict.fromkeys(times) | {"message": f"The announced secret {result}."}
     signs_from = service.actions.rotate_secret(event_id, call.caller, timedelta(minutes=minutes))
     active_from, until = wire_time(signs_from), wire_time(signs_from + SECRET_KEPT)
-    message = f"Deliveries may be signed with the old secret until {until}: accept both."
+    message = f"Accept both secrets until {until}. Deliveries may still use the old secret."
     if minutes:
-        message = f"The new secret signs from {active_from} on. {message}"
+        message = f"The new secret becomes active at {active_from}. {message}"
     return {
         "rotatedAt": None if minutes else active_from,
         "activeFrom": active_from,
@@ -153,7 +154,7 @@ def rotate_secret(service: "Service", call: StaffCall) -> dict[str, Any]:
 
 
 def share_log(service: "Service", call: StaffCall) -> dict[str, Any]:
-    """A call of `shareWebhookLog`, for admins: the link, and when it ends."""
+    """Handle `shareWebhookLog`, for admins, and return the link and its expiration time."""
     data, event = call.data, read_event(call.data, "url", "days", "canResend")
     url = _url(data)
     days = number_argument("days", data.get("days"), 1, LONGEST_DAYS, default=LONGEST_DAYS)
@@ -166,7 +167,7 @@ def share_log(service: "Service", call: StaffCall) -> dict[str, Any]:
 
 
 def revoke_log(service: "Service", call: StaffCall) -> dict[str, Any]:
-    """A call of `revokeWebhookLog`, for admins: when the link ended."""
+    """Handle `revokeWebhookLog`, for admins, and return the time at which the link ended."""
     event = read_event(call.data, "shareId")
     share_id = id_argument("shareId", call.data.get("shareId"), "a share of the event")
     event_id = _admitted(service, call, event)
@@ -175,13 +176,13 @@ def revoke_log(service: "Service", call: StaffCall) -> dict[str, Any]:
 
 
 def get_log(service: "Service", call: Call) -> dict[str, Any]:
-    """A call of `getWebhookLog`, for the bearer of a link: a page of deliveries."""
+    """Handle `getWebhookLog`, for the bearer of a link, and return a page of deliveries."""
     data = call.data
     refuse_unknown(data, "token", "outcome", "event", "after")
     token = DELIVERY_LOG_LINK.token(data)
     after = _cursor(data.get("after"))
     if after is None and data.get("after") is not None:
-        refuse("after must be what the answer before had as next.")
+        refuse("after must be the value of next from the previous response.")
     outcome = choice_argument("outcome", data.get("outcome"), Outcome, None)
     event_type = choice_argument("event", data.get("event"), EventType, None)
     event_id, share_id = service.admission.admit(call, token, DELIVERY_LOG_LINK)
@@ -196,7 +197,7 @@ def get_log(service: "Service", call: Call) -> dict[str, Any]:
 
 
 def resend_shared(service: "Service", call: Call) -> dict[str, Any]:
-    """A call of `resendSharedWebhook`, for the bearer of a link that may resend."""
+    """Handle `resendSharedWebhook`, for the bearer of a link that can resend."""
     refuse_unknown(call.data, "token", "deliveryId")
     token = DELIVERY_LOG_LINK.token(call.data)
     delivery_id = id_argument("deliveryId", call.data.get("deliveryId"), "a delivery")
@@ -206,7 +207,7 @@ def resend_shared(service: "Service", call: Call) -> dict[str, Any]:
 
 
 def _admitted(service: "Service", call: StaffCall, event: Mapping[str, Any], times: int = 1) -> str:
-    """The id of the event that the call is about, if the caller may act on it; counts the call."""
+    """Count the call, and return the event's ID if the caller may act on the event."""
     service.admission.count_staff_call(call, times)
     event_id: str = event["event_id"]
     check_event(call.caller, service.webhook_store.event(event_id), event["tenant_id"])
@@ -214,17 +215,17 @@ def _admitted(service: "Service", call: StaffCall, event: Mapping[str, Any], tim
 
 
 def _url(data: Mapping[str, Any]) -> str:
-    """The URL as it may stand in the settings, without blanks around it."""
-    given = data.get("url")
-    if not isinstance(given, str) or len(given) > URL_CHARACTERS:
+    """Return the argument `url`, stripped."""
+    url = data.get("url")
+    if not isinstance(url, str) or len(url) > URL_CHARACTERS:
         refuse(f"url must be a string of at most {URL_CHARACTERS} characters.")
-    return given.strip()
+    return url.strip()
 
 
 def _selected(data: Mapping[str, Any]) -> tuple[EndedWithin, Cursor | None]:
-    """The deliveries to send again, and behind which of them the page begins."""
+    """Return the selection of deliveries to resend, and the cursor after which the page starts."""
     since, until = _time(data, "since"), _time(data, "until") or FOREVER
-    if since is None:  # it was given: this is no call for one delivery
+    if since is None:  # cannot happen: without `since` the call is about one delivery
         refuse("since must be a time.")
     if until < since:
         refuse("until must not be before since.")
@@ -235,35 +236,35 @@ def _selected(data: Mapping[str, Any]) -> tuple[EndedWithin, Cursor | None]:
         first_until, _, cursor = next_.partition("~") if isinstance(next_, str) else ("", "", "")
         ended_by, after = time_argument(first_until), _cursor(cursor)
         if ended_by is None or after is None:
-            refuse("next must be what the answer before had as next.")
+            refuse("next must be the value of next from the previous response.")
         until = ended_by
     outcomes = _OUTCOMES[outcome]
     return EndedWithin(since=since, until=until, outcomes=outcomes, event_type=event_type), after
 
 
 def _time(data: Mapping[str, Any], name: str) -> datetime | None:
-    """The time in the field of that name, or None."""
-    given = data.get(name)
-    moment = time_argument(given)
-    if given is not None and moment is None:
-        refuse(f"{name} must be a time in ISO 8601 with its zone, as in 2026-05-01T18:30:00Z.")
+    """Return the time in the argument `name`, or None if it is missing."""
+    value = data.get(name)
+    moment = time_argument(value)
+    if value is not None and moment is None:
+        refuse(f"{name} must be an ISO 8601 time with a time zone, such as 2026-05-01T18:30:00Z.")
     return moment
 
 
 def _cursor_text(cursor: Cursor) -> str:
-    """Where a page stopped, for the call that goes on."""
+    """Return the text of a cursor, for the call that reads the next page."""
     return f"{cursor.at.isoformat()}~{cursor.delivery_id}"
 
 
-def _cursor(given: object) -> Cursor | None:
-    """The cursor in such a text; None where the text holds none."""
-    at, _, delivery_id = given.partition("~") if isinstance(given, str) else ("", "", "")
+def _cursor(value: object) -> Cursor | None:
+    """Parse the text of a cursor, or return None if it is malformed."""
+    at, _, delivery_id = value.partition("~") if isinstance(value, str) else ("", "", "")
     moment = time_argument(at)
     return Cursor(moment, delivery_id) if moment and is_id(delivery_id) else None
 
 
 def _on_wire(delivery: Delivery) -> dict[str, Any]:
-    """A delivery as the bearer of a link sees it: without the URL, which may hold keys."""
+    """Return a delivery for the bearer of a link, without the URL, which may contain keys."""
     return {
         "id": delivery.id,
         "event": delivery.event_type,

@@ -1,4 +1,4 @@
-"""What triggers, queues and schedules call: from a write or a task to its use case."""
+"""Handlers of the webhooks' triggers, queues and sweeps."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def photo_written(service: "Service", event: DocumentWritten) -> None:
-    """A write of `events/{eventId}/photos/{photoId}`."""
+    """Publish a write of `events/{eventId}/photos/{photoId}`."""
     before, after = (
         Photo.read(found.id, found.fields, created=found.created, updated=found.written)
         if found
@@ -30,7 +30,7 @@ def photo_written(service: "Service", event: DocumentWritten) -> None:
 
 
 def event_written(service: "Service", event: DocumentWritten) -> None:
-    """A write of `events/{eventId}`."""
+    """Publish a write of `events/{eventId}`."""
     before, after = (
         WallEvent.read(found.fields, updated=found.written) if found else None
         for found in (event.before, event.after)
@@ -40,10 +40,10 @@ def event_written(service: "Service", event: DocumentWritten) -> None:
 
 
 def attempt(service: "Service", task: CallableRequest[Any]) -> None:
-    """A task of one of the queues of attempts.
+    """Run a task of one of the queues of attempts.
 
-    The header counts how often Cloud Tasks has dispatched the task before, and got no answer or a
-    bad one: https://cloud.google.com/tasks/docs/creating-http-target-tasks#handler
+    The header counts the earlier dispatches of the task that failed:
+    https://cloud.google.com/tasks/docs/creating-http-target-tasks#handler
     """
     count = task.raw_request.headers.get("X-CloudTasks-TaskRetryCount", "")
     dispatched_before = int(count) if count.isdecimal() else 0
@@ -53,7 +53,7 @@ def attempt(service: "Service", task: CallableRequest[Any]) -> None:
 
 
 def sweep_deliveries(service: "Service") -> None:
-    """The schedule; the next sweep tries again."""
+    """Requeue overdue deliveries. The next sweep retries errors."""
     try:
         service.sweeper.sweep()
     except Exception as error:  # noqa: BLE001 - see `retry_on_error`
@@ -61,7 +61,7 @@ def sweep_deliveries(service: "Service") -> None:
 
 
 def sweep_endpoints(service: "Service") -> None:
-    """The schedule; the next sweep tries again."""
+    """Check failing endpoints. The next sweep retries errors."""
     try:
         service.endpoint_sweep.sweep()
     except Exception as error:  # noqa: BLE001 - see `retry_on_error`
@@ -69,6 +69,6 @@ def sweep_endpoints(service: "Service") -> None:
 
 
 def notify(service: "Service", task: CallableRequest[Any]) -> None:
-    """A task of the queue of notices."""
+    """Run a task of the queue of notices."""
     with retry_on_error("notice.not-sent-yet"):
         service.notifier.notify(event_of_notice(task.data))

@@ -62,7 +62,7 @@ def test_a_click_turns_recaps_off_once(people: People, visit: Visit, how: dict[s
     for _ in range(2):
         answer = visit(token(), **how)
         assert answer.status_code == 200
-        assert answer.text.startswith("Done: you get no more event recaps.")
+        assert answer.text.startswith("You're unsubscribed from event recaps.")
         assert people.record("u1")["emailPreferences"] == {"recap": False}
 
 
@@ -232,10 +232,10 @@ def test_a_fault_of_firestore_is_internal(
     ids, _ = people.mailed("ann@example.com")
     having(people.service, users=None)
     for call, problem in (
-        (partial(people.look_up, ids), "looked up"),
+        (partial(people.look_up, ids), "loaded"),
         (partial(people.change, ids, recap=False), "saved"),
     ):
-        with pytest.raises(CallError, match=f"could not be {problem}; try again") as refused:
+        with pytest.raises(CallError, match=f"couldn't be {problem}. Try again") as refused:
             call()
         assert refused.value.code is Code.INTERNAL
     assert visit(token()).status_code == 500

@@ -25,7 +25,7 @@ from tests.unit.recap.parts import At, House, guest
 
 KEY: Final = ec.generate_private_key(ec.SECP256R1())
 APP: Final = flask.Flask(__name__)
-REFUSED: Final = (403, "Not signed with a key of this project, or not now.\n")
+REFUSED: Final = (403, "The signature is invalid or expired.\n")
 
 Logged = Callable[[], list[dict[str, Any]]]
 
@@ -168,7 +168,7 @@ def test_what_verifies_and_is_no_list_is_not_asked_for_again(house: House, logge
     body = gzip.compress(b"[]")
     logged()
     headers = signed(KEY, body, at(house)) | {"Content-Encoding": "gzip"}
-    assert post(house, body, headers) == (200, "No list of events.\n")
+    assert post(house, body, headers) == (200, "The body is not a list of events.\n")
     assert [line["message"] for line in logged()] == ["mail.unreadable"]
 
 
@@ -180,7 +180,10 @@ def test_what_cannot_be_recorded_is_asked_for_again(house: House, logged: Logged
 
     body = delivered(house)
     logged()
-    assert post(house, body, through=At("get batches", away)) == (503, "Send it again.\n")
+    assert post(house, body, through=At("get batches", away)) == (
+        503,
+        "The events were not recorded. Retry.\n",
+    )
     assert house.recap()["delivered"] == 0
     [line] = logged()
     assert line["message"] == "mail.not-recorded"

@@ -124,12 +124,12 @@ DELIVERY_RULE: Final = invalid("deliveryId must be the id of a delivery.")
 URL_RULE: Final = invalid("url must be a string of at most 2048 characters.")
 TYPE_RULE: Final = invalid(f"event must be one of {', '.join(EventType)}.")
 TOKEN_RULE: Final = invalid("token must be the token of a link to a delivery log.")
-AFTER_RULE: Final = invalid("after must be what the answer before had as next.")
-NEXT_RULE: Final = invalid("next must be what the answer before had as next.")
+AFTER_RULE: Final = invalid("after must be the value of next from the previous response.")
+NEXT_RULE: Final = invalid("next must be the value of next from the previous response.")
 DAYS_RULE: Final = invalid("days must be a whole number from 1 to 7.")
 MINUTES_RULE: Final = invalid("activeInMinutes must be a whole number from 0 to 10080.")
-SINCE_RULE: Final = invalid("since must be a time in ISO 8601 with its zone, as in…")
-ONE_OR_PAGE: Final = invalid("Give either deliveryId or since.")
+SINCE_RULE: Final = invalid("since must be an ISO 8601 time with a time zone, such as…")
+ONE_OR_PAGE: Final = invalid("Pass either deliveryId or since.")
 NO_URL: Final = invalid("url must be one of the event's webhook URLs. Add the URL first.")
 NO_LINK: Final = denied("This link is invalid or has expired. Ask its sender for a new link.")
 ONLY_SHOWS: Final = denied("This link is read-only. Ask the organizer for a link that can resend.")
@@ -145,23 +145,23 @@ ARRIVED: Final = {"outcome": "success", "status": 204, "error": None, "nextAttem
 SKIPPED: Final = {"outcome": "skipped", "error": "the URL does not start with https://"}
 AGAIN: Final = {"resent": 1, "leftAlone": 0, "more": False, "next": None}
 NO_TIMES: Final = {"rotatedAt": None, "activeFrom": None, "oldSecretUsedUntil": None}
-WITHDRAWN: Final = NO_TIMES | {"message": "The announced secret never signs."}
+WITHDRAWN: Final = NO_TIMES | {"message": "The announced secret was withdrawn."}
 SIGNS: Final = NO_TIMES | {
-    "message": "The announced secret was withdrawn before, or signs already."
+    "message": "The announced secret was already withdrawn or is already active."
 }
 AT_ONCE: Final = {
     "rotatedAt": "2026-05-01T18:30:00.000Z",
     "activeFrom": "2026-05-01T18:30:00.000Z",
     "oldSecretUsedUntil": "2026-05-01T18:31:00.000Z",
-    "message": "Deliveries may be signed with the old secret until 2026-05-01T18:31:00.000Z: "
-    "accept both.",
+    "message": "Accept both secrets until 2026-05-01T18:31:00.000Z. Deliveries may still use the"
+    " old secret.",
 }
 SOON: Final = {
     "rotatedAt": None,
     "activeFrom": "2026-05-01T18:31:00.000Z",
     "oldSecretUsedUntil": "2026-05-01T18:32:00.000Z",
-    "message": "The new secret signs from 2026-05-01T18:31:00.000Z on. Deliveries may be signed"
-    " with the old secret until 2026-05-01T18:32:00.000Z: accept both.",
+    "message": "The new secret becomes active at 2026-05-01T18:31:00.000Z. Accept both secrets"
+    " until 2026-05-01T18:32:00.000Z. Deliveries may still use the old secret.",
 }
 A_WEEK: Final = {"expiresAt": "2026-05-08T18:30:00.000Z"}
 A_DAY: Final = {"expiresAt": "2026-05-02T18:30:00.000Z"}
@@ -264,9 +264,9 @@ def pages() -> Rows:
     refused: list[tuple[dict[str, Any], Refusal]] = [
         ({}, ONE_OR_PAGE),
         ({"deliveryId": "d", "since": TIME}, ONE_OR_PAGE),
-        ({"deliveryId": "d", "next": "x"}, invalid("next goes with since; leave it out…")),
-        ({"deliveryId": "d", "url": URL}, invalid("url goes with since; leave it out…")),
-        ({"deliveryId": "d", "dryRun": True}, invalid("dryRun goes with since; leave it…")),
+        ({"deliveryId": "d", "next": "x"}, invalid("next requires since. Omit next…")),
+        ({"deliveryId": "d", "url": URL}, invalid("url requires since. Omit url…")),
+        ({"deliveryId": "d", "dryRun": True}, invalid("dryRun requires since. Omit…")),
         *(
             ({"since": since}, SINCE_RULE)
             for since in (
@@ -278,10 +278,10 @@ def pages() -> Rows:
             ({"since": TIME, "next": next_}, NEXT_RULE)
             for next_ in ("", "a~b~c", f"{TIME}~{TIME}~a/b", 7)
         ),
-        ({"since": TIME, "until": "2026-05-01"}, invalid("until must be a time in…")),
+        ({"since": TIME, "until": "2026-05-01"}, invalid("until must be an ISO 8601 time…")),
         ({"since": TIME, "until": "2026-05-01T18:29:59Z"}, invalid("until must not be before…")),
         ({"since": TIME, "dryRun": 1}, invalid("dryRun must be true or false.")),
-        ({"since": TIME, "dryRun": True, "next": NEXT}, invalid("dryRun counts everything…")),
+        ({"since": TIME, "dryRun": True, "next": NEXT}, invalid("dryRun counts all deliveries…")),
     ]
     for given, rule in refused:
         yield f"{given}", Row("resendWebhook", ADMIN, as_arranged, given, rule, NOTHING)
@@ -305,7 +305,7 @@ def secrets() -> Rows:
         (SUPERADMIN, due, {"withdraw": True}, SIGNS, KEPT),
         (SUPERADMIN, as_arranged, {"activeInMinutes": True}, MINUTES_RULE, NOTHING),
         (SUPERADMIN, as_arranged, {"activeInMinutes": 10_081}, MINUTES_RULE, NOTHING),
-        (SUPERADMIN, as_arranged, both, invalid("withdraw makes no new secret; leave…"), NOTHING),
+        (SUPERADMIN, as_arranged, both, invalid("withdraw creates no secret. Omit…"), NOTHING),
         (ADMIN, as_arranged, {}, SUPERADMINS, NOTHING),
     ):
         yield f"{data}", Row("rotateWebhookSecret", caller, state, data, answer, writes)
