@@ -1,11 +1,11 @@
-"""The deployed surface: every function of the service, and nothing else.
+"""The deployed functions of the service.
 
-An instance runs one of them, so each imports what it calls when it is called.
+An instance runs only one function, so each function imports its modules when it is called.
 """
 
 import gc
 
-gc.disable()  # imports stay, and looking for garbage in them takes a fifth of a cold start
+gc.disable()  # imports are never garbage, and collection during imports is a fifth of a cold start
 
 from typing import Any, Final
 
@@ -32,12 +32,12 @@ from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SWEEP_PERIOD, T
 log.describe_requests_with(request_fields)
 install_drain_hook()
 
-# spec 6.3.3: deliveries come from this region's addresses. A whole CPU, because less of one also
-# means one request at a time (the SDK's silent default is a sixth). gRPC and the SDK take 150 MB,
-# each request little.
+# Spec 6.3.3: deliveries come from this region's addresses. A whole CPU, because with less an
+# instance serves only one request at a time (the SDK's default is a sixth). gRPC and the SDK need
+# 150 MB, and each request needs little.
 options.set_global_options(region=LOCATION, cpu=1, memory=options.MemoryOption.MB_512)
 
-_GIVEN: Final = parameters.of_deploy()  # a deploy reads this file with its values
+_PARAMETERS: Final = parameters.from_deploy()
 
 _WEBHOOKS: Final = parameters.account_address(service_accounts.WEBHOOKS)
 _LOGS: Final = parameters.account_address(service_accounts.LOGS)
@@ -45,70 +45,71 @@ _RECAP: Final = parameters.account_address(service_accounts.RECAP)
 _PREFERENCES: Final = parameters.account_address(service_accounts.PREFERENCES)
 _MAIL_EVENTS: Final = parameters.account_address(service_accounts.MAIL_EVENTS)
 
-_INSTANCES: Final = max(1, _GIVEN.delivery_instances)
+_INSTANCES: Final = max(1, _PARAMETERS.delivery_instances)
 
 _TRIGGER: Final[dict[str, Any]] = {
     "service_account": _WEBHOOKS,
-    "concurrency": 80,  # a trigger waits for Firestore most of its time
-    "timeout_sec": 120,  # three calls of 25 s in an outage, and the enqueuing
-    "max_instances": _INSTANCES,  # 80 writes at a time each; as many as first attempts have
+    "concurrency": 80,  # a trigger mostly waits for Firestore
+    "timeout_sec": 120,  # three calls of 25 s during an outage, and the enqueueing
+    "max_instances": _INSTANCES,  # as many as for first attempts, with 80 concurrent writes each
 }
 
 _PUBLIC: Final[dict[str, Any]] = {
     "service_account": _PREFERENCES,
-    "concurrency": 80,  # a call waits for Firestore most of its time
-    "timeout_sec": 60,  # two or three calls of 10 s in an outage, and a cold start
-    "max_instances": 1,  # 80 calls at a time: some 200 a second
+    "concurrency": 80,  # a call mostly waits for Firestore
+    "timeout_sec": 60,  # two or three calls of 10 s during an outage, and a cold start
+    "max_instances": 1,  # 80 concurrent calls: about 200 per second
 }
 
 
 _TO_RECEIVERS: Final[dict[str, Any]] = (
     {
-        "vpc_connector": _GIVEN.vpc_connector,
-        # Private ranges only would give receivers no fixed address, which the connector is for.
+        "vpc_connector": _PARAMETERS.vpc_connector,
+        # The connector provides a fixed IP address, but only if all traffic uses it.
         "vpc_connector_egress_settings": options.VpcEgressSetting.ALL_TRAFFIC,
     }
-    if _GIVEN.vpc_connector
-    else {}  # a deploy reads this too, and refuses an empty name
+    if _PARAMETERS.vpc_connector
+    else {}  # a deploy rejects an empty name
 )
 
 
 def _worker(*, instances: int, at_once: int, backoff_seconds: int) -> dict[str, Any]:
-    """Options of a function that makes attempts, and of the queue of its name.
+    """Return the options of a function that runs attempts, and of its queue.
 
-    An instance makes `at_once` attempts at a time, and the queue starts no more than that.
+    An instance runs `at_once` concurrent attempts, and the queue dispatches no more.
     """
-    at_once = min(at_once, _GIVEN.threads)
+    at_once = min(at_once, _PARAMETERS.threads)
     return _TO_RECEIVERS | {
         "service_account": _WEBHOOKS,
-        "concurrency": at_once,  # an attempt waits for its receiver most of its time
+        "concurrency": at_once,  # an attempt mostly waits for its receiver
         "timeout_sec": 60,  # 5 s for the receiver, the rest for an outage of Firestore
         "max_instances": instances,
         "retry_config": options.RetryConfig(
-            # Only faults of ours are retried here (design 2): long enough for a bad deploy to be
-            # rolled back, at the queue's own pace.
+            # Only internal errors are retried here (design 2), long enough to roll back a bad
+            # deploy.
             max_attempts=100,
             max_retry_seconds=TASK_TRIED_FOR.seconds,
             min_backoff_seconds=backoff_seconds,
-            max_backoff_seconds=backoff_seconds,  # so nothing is doubled: 0 doublings mean 16
+            max_backoff_seconds=backoff_seconds,  # prevents doubling: max_doublings=0 means 16
         ),
         "rate_limits": options.RateLimits(
             max_concurrent_dispatches=at_once * instances,
-            max_dispatches_per_second=500,  # the most that a queue can do
+            max_dispatches_per_second=500,  # the maximum of a queue
         ),
     }
 
 
 _RECAP_SIZE: Final[dict[str, Any]] = {
-    # Of 100,000 photos a recap takes 154 MiB, of 12,000 it takes 37, an idle instance 78
-    # (docs/benchmarks.md): five of the largest fit, and `recap/limits.py` lets in no more.
+    # A recap of 100,000 photos needs 154 MiB, one of 12,000 photos 37 MiB, and an idle instance
+    # 78 MiB (docs/benchmarks.md). Five of the largest recaps fit, and `recap/limits.py` permits no
+    # more.
     "memory": options.MemoryOption.GB_1,
-    "concurrency": 80,  # a body that drips holds one of them for six seconds
+    "concurrency": 80,  # a slow body occupies one of them for six seconds
 }
 
 
 def _attempts(number: int) -> dict[str, Any]:
-    """Options of the function that makes the attempt of that number at fast receivers."""
+    """Return the options of the function for attempt `number` at fast receivers."""
     return _worker(
         instances=_INSTANCES if number == 1 else max(1, _INSTANCES // 2),
         at_once=120,
@@ -118,17 +119,17 @@ def _attempts(number: int) -> dict[str, Any]:
 
 _ACTION: Final[dict[str, Any]] = {
     "service_account": _WEBHOOKS,
-    "concurrency": 40,  # organizers are few, and wait for Firestore or a receiver
-    "timeout_sec": 60,  # 5 s for a receiver, or a page of deliveries; the rest for an outage
+    "concurrency": 40,  # few organizers, and calls mostly wait for Firestore or a receiver
+    "timeout_sec": 60,  # 5 s for a receiver or a page of deliveries, the rest for an outage
     "max_instances": 1,
 }
 
 
 _LOG: Final[dict[str, Any]] = {
     "service_account": _LOGS,
-    "memory": options.MemoryOption.GB_1,  # a page holds a megabyte of bodies, and its copies
-    "concurrency": 80,  # a call waits for Firestore most of its time
-    "timeout_sec": 60,  # three calls in an outage, and a cold start
+    "memory": options.MemoryOption.GB_1,  # a page has a megabyte of bodies, copied several times
+    "concurrency": 80,  # a call mostly waits for Firestore
+    "timeout_sec": 60,  # three calls during an outage, and a cold start
     "max_instances": 1,
 }
 
@@ -136,33 +137,33 @@ _LOG: Final[dict[str, Any]] = {
 @trigger
 @firestore_fn.on_document_written(document="events/{eventId}/photos/{photoId}", **_TRIGGER)
 def onPhotoWritten(event: Any) -> None:
-    """A photo was uploaded, moderated, edited or deleted."""
+    """Handle the upload, moderation, edit or deletion of a photo."""
     from functions.handlers import wall_triggers as wall
     from functions.handlers import webhook_triggers as webhooks
 
     try:
-        wall.photo_written(service(), event, is_public=_GIVEN.public_wall)
-    finally:  # a fault of one keeps nothing from the other
+        wall.photo_written(service(), event, is_public=_PARAMETERS.public_wall)
+    finally:  # run both handlers even if one fails
         webhooks.photo_written(service(), event)
 
 
 @trigger
 @firestore_fn.on_document_written(document="events/{eventId}", **_TRIGGER | {"max_instances": 1})
 def onEventWritten(event: Any) -> None:
-    """An event was created, published, archived, edited or deleted."""
+    """Handle the creation, publication, archiving, edit or deletion of an event."""
     from functions.handlers import wall_triggers as wall
     from functions.handlers import webhook_triggers as webhooks
 
     try:
         wall.event_written(service(), event)
-    finally:  # a fault of one keeps nothing from the other
+    finally:  # run both handlers even if one fails
         webhooks.event_written(service(), event)
 
 
 @trigger
 @firestore_fn.on_document_written(document="users/{uid}", **_TRIGGER | {"max_instances": 1})
 def onUserWritten(event: Any) -> None:
-    """The record of a user was written, perhaps with an address in a spelling of its own."""
+    """Handle a write of a user record, whose address may have another spelling."""
     from functions.handlers import preference_calls
 
     preference_calls.user_written(service(), event)
@@ -177,28 +178,28 @@ def _attempt(request: https_fn.CallableRequest[Any]) -> None:
 @restrict_invokers(_WEBHOOKS, _LOGS)
 @tasks_fn.on_task_dispatched(**_attempts(1))
 def deliverWebhook(request: https_fn.CallableRequest[Any]) -> None:
-    """First attempt of a delivery."""
+    """Run the first attempt of a delivery."""
     _attempt(request)
 
 
 @restrict_invokers(_WEBHOOKS)
 @tasks_fn.on_task_dispatched(**_attempts(2))
 def retryWebhookAfter1s(request: https_fn.CallableRequest[Any]) -> None:
-    """Second attempt."""
+    """Run the second attempt."""
     _attempt(request)
 
 
 @restrict_invokers(_WEBHOOKS)
 @tasks_fn.on_task_dispatched(**_attempts(3))
 def retryWebhookAfter5s(request: https_fn.CallableRequest[Any]) -> None:
-    """Third attempt."""
+    """Run the third attempt."""
     _attempt(request)
 
 
 @restrict_invokers(_WEBHOOKS)
 @tasks_fn.on_task_dispatched(**_attempts(4))
 def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
-    """Fourth attempt, the last."""
+    """Run the fourth and last attempt."""
     _attempt(request)
 
 
@@ -206,29 +207,29 @@ def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
 @tasks_fn.on_task_dispatched(
     **_worker(
         instances=max(1, _INSTANCES // 2),
-        at_once=SLOW_AT_ONCE,  # an attempt at a slow receiver takes seconds, and little else
+        at_once=SLOW_AT_ONCE,  # an attempt at a slow receiver mostly waits
         backoff_seconds=1,
     )
 )
 def deliverWebhookSlow(request: https_fn.CallableRequest[Any]) -> None:
-    """Every attempt at a receiver that has just been slow, so that fast ones do not wait."""
+    """Run an attempt at a receiver that was slow recently, so that fast receivers do not wait."""
     _attempt(request)
 
 
 @restrict_invokers(_WEBHOOKS)
 @tasks_fn.on_task_dispatched(
-    service_account=_RECAP,  # which may read the mail key; those who talk to receivers may not
-    timeout_sec=120,  # 60 s of the mail service's silence, the rest for an outage of Firestore
-    concurrency=10,  # one mail for some endpoints that fail
+    service_account=_RECAP,  # may read SendGrid's key, unlike the accounts that call receivers
+    timeout_sec=120,  # 60 s until SendGrid times out, the rest for an outage of Firestore
+    concurrency=10,  # one email for all failing endpoints of an event
     max_instances=1,
-    # Faults of the service; after five, the sweep queues another one.
+    # After five internal errors, the sweep enqueues another task.
     retry_config=options.RetryConfig(
         max_attempts=5, min_backoff_seconds=10, max_backoff_seconds=160, max_doublings=4
     ),
     rate_limits=options.RateLimits(max_concurrent_dispatches=10, max_dispatches_per_second=50),
 )
 def sendWebhookNotice(request: https_fn.CallableRequest[Any]) -> None:
-    """The mail with the news of an event's endpoints that fail."""
+    """Send the notices about an event's failing endpoints."""
     from functions.handlers import webhook_triggers
 
     webhook_triggers.notify(service(), request)
@@ -237,14 +238,14 @@ def sendWebhookNotice(request: https_fn.CallableRequest[Any]) -> None:
 @scheduler_fn.on_schedule(
     schedule=f"every {SWEEP_PERIOD.seconds // 60} minutes",
     service_account=_WEBHOOKS,
-    timeout_sec=240,  # ends before the next one begins
-    max_instances=1,  # two sweeps at a time would do the same work
+    timeout_sec=240,  # ends before the next sweep starts
+    max_instances=1,  # concurrent sweeps would do the same work
     concurrency=1,
 )
 def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
-    """Queue lost deliveries, look at failing endpoints and crashed recaps, empty deleted events.
+    """Run the sweeps of deliveries, endpoints, retention and recaps.
 
-    At the same time: the lost deliveries of an outage may take the whole of several sweeps.
+    They run concurrently, because overdue deliveries of an outage may need several whole sweeps.
     """
     import concurrent.futures
     import contextvars
@@ -256,18 +257,18 @@ def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
     sweeps = (webhooks.sweep_deliveries, webhooks.sweep_endpoints, wall.sweep, recaps.sweep)
     with concurrent.futures.ThreadPoolExecutor() as threads:
         for sweep in sweeps:
-            threads.submit(contextvars.copy_context().run, sweep, service())  # each logs what fails
+            threads.submit(contextvars.copy_context().run, sweep, service())  # each logs its errors
 
 
 @staff_callable(
     STAFF,
     service_account=_RECAP,
     **_RECAP_SIZE,
-    timeout_sec=RECAP_TIMEOUT.seconds,  # 100,000 photos, a slow mail service, and its rate limit
-    max_instances=2,  # ten recaps at a time; an event has one a day
+    timeout_sec=RECAP_TIMEOUT.seconds,  # 100,000 photos, and a slow or rate-limited SendGrid
+    max_instances=2,  # ten concurrent recaps, and an event has one per day
 )
 def sendEventRecap(call: StaffCall) -> dict[str, Any]:
-    """An organizer sends every guest of an event the recap mail."""
+    """Send the recap email to every guest of an event, for an organizer."""
     from functions.handlers import recap_calls
 
     return recap_calls.send_event_recap(service(), call)
@@ -277,11 +278,11 @@ def sendEventRecap(call: StaffCall) -> dict[str, Any]:
     STAFF,
     service_account=_RECAP,
     **_RECAP_SIZE,
-    timeout_sec=120,  # 100,000 photos, an outage, a slow mail service
+    timeout_sec=120,  # 100,000 photos, an outage, and a slow SendGrid
     max_instances=1,
 )
 def previewEventRecap(call: StaffCall) -> dict[str, Any]:
-    """An organizer looks at the recap before it is sent."""
+    """Preview the recap of an event, for an organizer."""
     from functions.handlers import recap_calls
 
     return recap_calls.preview_event_recap(service(), call)
@@ -290,25 +291,25 @@ def previewEventRecap(call: StaffCall) -> dict[str, Any]:
 @staff_callable(
     STAFF,
     service_account=_RECAP,
-    concurrency=40,  # organizers are few, and wait for Firestore
-    timeout_sec=60,  # before the earliest time that it takes: a task finds its record
+    concurrency=40,  # few organizers, and calls mostly wait for Firestore
+    timeout_sec=60,  # ends before the earliest permitted time, so that the task finds its record
     max_instances=1,
 )
 def scheduleEventRecap(call: StaffCall) -> dict[str, Any]:
-    """An organizer plans the recap, in the place of the one that was planned."""
+    """Schedule the recap of an event, for an organizer, or replace or cancel the schedule."""
     from functions.handlers import recap_calls
 
     return recap_calls.schedule_event_recap(service(), call)
 
 
-@restrict_invokers(_RECAP, _WEBHOOKS)  # the sweep has overdue schedules ended
+@restrict_invokers(_RECAP, _WEBHOOKS)  # the sweep enqueues tasks for overdue schedules
 @tasks_fn.on_task_dispatched(
     service_account=_RECAP,
-    **_RECAP_SIZE,  # a task without a slot, or of a replaced schedule, ends after a read
+    **_RECAP_SIZE,  # a task without a slot, or of a replaced schedule, ends after one read
     timeout_sec=RECAP_TIMEOUT.seconds,
     max_instances=1,
-    # For two hours: a recap that waits fails an hour after its time. Half an hour after the queue's
-    # last try the sweep has it ended (design 3).
+    # Retried for two hours, because a waiting recap fails an hour after its time. Half an hour
+    # after the last retry the sweep ends the schedule (design 3).
     retry_config=options.RetryConfig(
         max_attempts=100,
         max_retry_seconds=7200,
@@ -318,7 +319,7 @@ def scheduleEventRecap(call: StaffCall) -> dict[str, Any]:
     rate_limits=options.RateLimits(max_concurrent_dispatches=80, max_dispatches_per_second=50),
 )
 def sendScheduledRecap(request: https_fn.CallableRequest[Any]) -> None:
-    """A planned recap is due."""
+    """Send a scheduled recap that is due."""
     from functions.handlers import recap_calls
 
     recap_calls.send_scheduled_recap(service(), request)
@@ -326,7 +327,7 @@ def sendScheduledRecap(request: https_fn.CallableRequest[Any]) -> None:
 
 @anonymous_callable(**_PUBLIC)
 def getEmailPreferences(call: Call) -> Any:
-    """What mail the bearer of a link wants."""
+    """Return the email preferences of the link's user."""
     from functions.handlers import preference_calls
 
     return preference_calls.get_email_preferences(service(), call)
@@ -334,7 +335,7 @@ def getEmailPreferences(call: Call) -> Any:
 
 @anonymous_callable(**_PUBLIC)
 def updateEmailPreferences(call: Call) -> Any:
-    """The bearer of a link changes that."""
+    """Change the email preferences of the link's user."""
     from functions.handlers import preference_calls
 
     return preference_calls.update_email_preferences(service(), call)
@@ -342,7 +343,7 @@ def updateEmailPreferences(call: Call) -> Any:
 
 @https_fn.on_request(**_PUBLIC)
 def unsubscribe(request: flask.Request) -> flask.Response:
-    """A mail program's unsubscribe button."""
+    """Handle the unsubscribe button of an email client."""
     from functions.handlers import preference_calls
 
     return preference_calls.unsubscribe(service(), request)
@@ -350,12 +351,12 @@ def unsubscribe(request: flask.Request) -> flask.Response:
 
 @https_fn.on_request(
     service_account=_MAIL_EVENTS,
-    concurrency=80,  # a body that drips holds one of them for seconds; few are parsed at a time
-    timeout_sec=60,  # an outage of Firestore, or others' news of the same recap
-    max_instances=1,  # the provider sends a report again that finds no place
+    concurrency=80,  # a slow body occupies one of them for seconds, and few are parsed at a time
+    timeout_sec=60,  # an outage of Firestore, or concurrent reports about the same recap
+    max_instances=1,  # SendGrid retries reports that get a 429
 )
 def mailEvents(request: flask.Request) -> flask.Response:
-    """The mail provider reports the delivery status of mails."""
+    """Record SendGrid's reports about the delivery status of emails."""
     from functions.handlers import recap_calls
 
     return recap_calls.mail_events(service(), request)
@@ -363,7 +364,7 @@ def mailEvents(request: flask.Request) -> flask.Response:
 
 @staff_callable(ADMINS, **_ACTION, **_TO_RECEIVERS)
 def sendTestWebhook(call: StaffCall) -> dict[str, Any]:
-    """An organizer tries a webhook URL of an event."""
+    """Send a test to a webhook URL of an event, for an admin."""
     from functions.handlers import webhook_calls
 
     return webhook_calls.send_test(service(), call)
@@ -371,7 +372,7 @@ def sendTestWebhook(call: StaffCall) -> dict[str, Any]:
 
 @staff_callable(ADMINS, **_ACTION)
 def resendWebhook(call: StaffCall) -> dict[str, Any]:
-    """An organizer has deliveries sent again."""
+    """Resend deliveries of an event, for an admin."""
     from functions.handlers import webhook_calls
 
     return webhook_calls.resend(service(), call)
@@ -379,7 +380,7 @@ def resendWebhook(call: StaffCall) -> dict[str, Any]:
 
 @staff_callable(SUPERADMINS, **_ACTION)
 def rotateWebhookSecret(call: StaffCall) -> dict[str, Any]:
-    """A superadmin replaces the webhook secret of an event."""
+    """Rotate the webhook secret of an event, for a superadmin."""
     from functions.handlers import webhook_calls
 
     return webhook_calls.rotate_secret(service(), call)
@@ -387,7 +388,7 @@ def rotateWebhookSecret(call: StaffCall) -> dict[str, Any]:
 
 @staff_callable(ADMINS, **_ACTION | {"service_account": _LOGS})
 def shareWebhookLog(call: StaffCall) -> dict[str, Any]:
-    """An admin gives out a link to the deliveries to one URL."""
+    """Create a link to the deliveries to one URL, for an admin."""
     from functions.handlers import webhook_calls
 
     return webhook_calls.share_log(service(), call)
@@ -395,7 +396,7 @@ def shareWebhookLog(call: StaffCall) -> dict[str, Any]:
 
 @staff_callable(ADMINS, **_ACTION | {"service_account": _LOGS})
 def revokeWebhookLog(call: StaffCall) -> dict[str, Any]:
-    """An admin ends such a link."""
+    """Revoke a link to deliveries, for an admin."""
     from functions.handlers import webhook_calls
 
     return webhook_calls.revoke_log(service(), call)
@@ -403,7 +404,7 @@ def revokeWebhookLog(call: StaffCall) -> dict[str, Any]:
 
 @anonymous_callable(**_LOG)
 def getWebhookLog(call: Call) -> Any:
-    """The bearer of the link sees those deliveries."""
+    """Return the deliveries of a link."""
     from functions.handlers import webhook_calls
 
     return webhook_calls.get_log(service(), call)
@@ -411,7 +412,7 @@ def getWebhookLog(call: Call) -> Any:
 
 @anonymous_callable(**_LOG)
 def resendSharedWebhook(call: Call) -> Any:
-    """The bearer of the link has one of them sent again, where it may."""
+    """Resend one delivery of a link, if the link permits it."""
     from functions.handlers import webhook_calls
 
     return webhook_calls.resend_shared(service(), call)

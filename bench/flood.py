@@ -232,7 +232,7 @@ class Project:
             name: self._queue(name)
             for name in (*(step.queue for step in RETRY_SCHEDULE), SLOW_QUEUE)
         }
-        a_second = parameters.of_deploy().event_deliveries_a_second if case.pace else NO_PACE
+        a_second = parameters.from_deploy().event_deliveries_a_second if case.pace else NO_PACE
         triggers = _endpoint("onPhotoWritten").maxInstances
         self._paces = [Pace(a_second, self._clock.process, self._tenants) for _ in range(triggers)]
         self._resends = Pace(a_second, self._clock.process, self._tenants)
@@ -327,7 +327,7 @@ class Project:
 
     def _queue(self, name: str) -> Queue:
         endpoint = _endpoint(name)
-        deploy = parameters.of_deploy()
+        deploy = parameters.from_deploy()
         is_slow = self._case.slow_pace
         slow_a_second = (
             slow_attempts_a_second(deploy.delivery_instances, deploy.threads)

@@ -41,11 +41,11 @@ class Admission:
     def count_staff_call(self, call: StaffCall, times: int = 1) -> None:
         """Count a call with valid arguments.
 
-        A person has `times` `STAFF_CALLS_AN_HOUR` calls of a function in an hour (spec 8).
+        The limit per person, function and hour is `times` `STAFF_CALLS_AN_HOUR` (spec 8).
 
         Raises:
             CallError: `resource-exhausted` over the limit.
-            Exception: the call could not be counted.
+            Exception: The call could not be counted.
         """
         at_most = times * self.staff_calls_an_hour
         refusal = f"You have made your {at_most} calls of {call.function} this hour"
@@ -58,9 +58,9 @@ class Admission:
         See `TokenKeys.verify`.
 
         Raises:
-            CallError: `resource-exhausted` over the limit on calls, or the refusal of `link`.
-            WeakKeyError: a version of the key of `link` is too short.
-            Exception: Secret Manager could not be reached.
+            CallError: `resource-exhausted` over the rate limit, or the link is invalid.
+            WeakKeyError: A version of the key of `link` is too short.
+            Exception: Secret Manager is unavailable.
         """
         self._count(call, link)
         return self._verify(token, link)
@@ -72,7 +72,7 @@ class Admission:
         change their own preferences.
 
         Raises:
-            CallError, WeakKeyError, Exception: as in `admit`.
+            CallError, WeakKeyError, Exception: See `admit`.
         """
         try:
             return self._verify(token, link)
@@ -81,16 +81,16 @@ class Admission:
             raise
 
     def count_change(self, call: Call, link: Link, ids: Sequence[str]) -> None:
-        """Count a change by the link with these ids: one valid link makes no endless writes.
+        """Count a change by the link with these IDs, so that its writes are limited.
 
         Raises:
-            CallError: `resource-exhausted` over the limit on calls.
+            CallError: `resource-exhausted` over the rate limit.
         """
         limit, bearer = self.rate_limits.keyed(link.key), f"link {' '.join(ids)}"
         limit.require(call.function, bearer, refusal="There were too many changes by this link")
 
     def _verify(self, token: str, link: Link) -> tuple[str, ...]:
-        # Right after a rotation, another process signs with a version that this one has not read.
+        # After a rotation, another process may sign with a version that this process has not read.
         for fresh in (False, True):
             keys = token_keys(self.secrets.versions(link.key, fresh=fresh))
             with suppress(InvalidTokenError):
@@ -111,9 +111,9 @@ def client_address(forwarded_for: str, peer: str, *, trusted_hops: int) -> str:
     """Return the client's IPv4 address or IPv6 /64, as one canonical text (design 3.8).
 
     `forwarded_for` is the header `X-Forwarded-For`: text from the client, followed by the address
-    that each proxy saw, our own proxies last. So it is read from the right, past `trusted_hops` of
-    our proxies. Where that entry is not an address, the next entry to the right counts, which is
-    more trustworthy, and finally `peer`, the other end of the connection.
+    that each proxy saw, our own proxies last. Therefore it is read from the right, past
+    `trusted_hops` of our proxies. If that entry is not an address, the next entry to the right is
+    used, which is more trustworthy, and finally `peer`, the other end of the connection.
     """
     entries = forwarded_for.split(",")
     start = max(0, len(entries) - 1 - max(0, trusted_hops))
@@ -138,7 +138,7 @@ def _parsed(text: str) -> IPv4Address | IPv6Address | None:
 
 
 _IPV6_PREFIX_BYTES: Final = 8
-"""A customer has a /64, and can use every address in it."""
+"""Length of a /64 prefix. A customer can use every address in a /64."""
 
 
 def _network(address: IPv4Address | IPv6Address) -> str:

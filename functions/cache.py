@@ -13,11 +13,11 @@ Made = TypeVar("Made")
 
 
 def once(make: Callable[[], Made]) -> Callable[[], Made]:
-    """A function that returns the one result of `make`.
+    """Return a thread-safe function that runs `make` once and returns its result.
 
-    First callers wait for the thread that runs `make`; `functools.cache` has each of these threads
-    make its own, with connections and limits of its own. Where `make` raises, that thread gets the
-    error, and the next caller runs `make` again.
+    Concurrent first callers wait for the thread that runs `make`. With `functools.cache` each of
+    them would run it and have connections and limits of its own. If `make` raises, that thread gets
+    the error, and the next caller runs `make` again.
     """
     cached, lock = functools.cache(make), threading.RLock()
 
@@ -30,13 +30,13 @@ def once(make: Callable[[], Made]) -> Callable[[], Made]:
 
 
 class made_once(functools.cached_property[Made]):  # noqa: N801 - a decorator
-    """A cached property; threads that read it first wait for the thread that makes the value.
+    """Thread-safe cached property. Concurrent first readers wait for one computation.
 
     The object has a `lock`, an RLock, for all of its properties.
     """
 
     def __get__(self, of: Any, owner: type | None = None) -> Made:  # type: ignore[override]
-        """The value."""
+        """Return the value, computed on first use."""
         with of.lock:
             made: Made = super().__get__(of, owner)
             return made
@@ -48,9 +48,9 @@ Value = TypeVar("Value")
 
 @dataclass(eq=False, slots=True)
 class Recent(Generic[Key, Value]):
-    """Keeps values for some seconds; one instance serves all threads.
+    """Cache that keeps values for some seconds. Shared by all threads.
 
-    A full cache drops the oldest value: the caller then has to read the source again.
+    A full cache evicts the oldest value. Its caller must read the source again.
     """
 
     clock: Clock
@@ -67,7 +67,7 @@ class Recent(Generic[Key, Value]):
         return kept[1] if kept and now - kept[0] < self.seconds else None
 
     def put(self, key: Key, *, value: Value, since: float | None = None) -> None:
-        """Keep `value`, which was read at `since` on the clock; None: now."""
+        """Store `value`, which was read at the monotonic time `since`, by default now."""
         moment = self.clock.monotonic() if since is None else since
         with self._lock:
             self._kept.pop(key, None)

@@ -1,4 +1,4 @@
-"""Email addresses: which texts are the same address, and which can receive email (design 3.52)."""
+"""Email addresses: comparison and validation (design 3.52)."""
 
 import functools
 import hashlib
@@ -11,7 +11,7 @@ _GUEST_UID: Final = re.compile(r"guest-[0-9a-f]{32}")
 _GMAIL: Final = ("gmail.com", "googlemail.com")
 
 _LONGEST: Final = 320
-"""Characters of the longest address in any form. Longer texts are not parsed."""
+"""Maximum characters of an address in any form. Longer texts are not parsed."""
 
 _UPPER_TO_LOWER: Final = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
@@ -36,8 +36,8 @@ def _is_blank(character: str) -> bool:
 def identity(email: str) -> str:
     """Return the form in which addresses are compared: equal for two spellings of one address.
 
-    The domain is in ASCII by UTS #46, as in `deliverable`; ASCII letters are lowercase, and other
-    characters stay as they are. A text that is no valid address never has the identity of one.
+    The domain is in ASCII by UTS #46, as in `deliverable`. ASCII letters are lowercase, and other
+    characters stay as they are. An invalid address never has the identity of a valid address.
     """
     text = trimmed(email)
     if text.isascii():
@@ -45,20 +45,20 @@ def identity(email: str) -> str:
     return _beyond_ascii(text) if len(text) <= _LONGEST else text.translate(_UPPER_TO_LOWER)
 
 
-# A guest's photos all have the same address, and parsing it takes longer than the photo.
+# A guest's photos all have the same address, and parsing the address takes longer than the photo.
 @functools.lru_cache(maxsize=1024)
 def _beyond_ascii(text: str) -> str:
     if address := deliverable(text):
         return address.lower()
     local, at, domain = text.rpartition("@")
-    # Only a local part beyond ASCII keeps the result apart from the valid addresses of the domain.
+    # With an ASCII local part, the result could be equal to a valid address of the domain.
     if not local.isascii() and (in_ascii := deliverable(f"a@{domain}")):
         domain = in_ascii.rpartition("@")[2]
     return f"{local}{at}{domain}".translate(_UPPER_TO_LOWER)
 
 
 def spellings(email: str) -> set[str]:
-    """Return the identity of an address, and the same with its domain in Unicode.
+    """Return the identity of an address with its domain in ASCII and in Unicode.
 
     Other records may have either form.
     """
@@ -77,8 +77,8 @@ def spellings(email: str) -> set[str]:
 def mailbox(email: str) -> str:
     """Return the mailbox that email to the address probably reaches.
 
-    Email to `ann+party@example.com` reaches `ann@example.com`; Gmail also ignores dots. This is a
-    guess, so it only bounds the emails of one recap and finds the opt-outs of earlier releases.
+    Email to `ann+party@example.com` reaches `ann@example.com`. Gmail also ignores dots. This is a
+    guess, so it only limits the emails of one recap and finds the opt-outs of earlier releases.
     """
     local, at, domain = identity(email).rpartition("@")
     local = local.partition("+")[0] or local
@@ -88,27 +88,27 @@ def mailbox(email: str) -> str:
 
 
 def guest_uid(guest_id: str) -> str:
-    """Return the id of the user record of an address, with or without an account (design 3.53)."""
+    """Return the ID of the user record of an address, with or without an account (design 3.53)."""
     return f"guest-{guest_id}"
 
 
 def is_guest_uid(uid: str) -> bool:
-    """Return whether `uid` is that of an address. An app may call its own users `guest-42`."""
+    """Return whether `uid` is the ID of an address record. Apps may have users like `guest-42`."""
     return bool(_GUEST_UID.fullmatch(uid))
 
 
 def record_id(email: str) -> str:
-    """Return the id of the user record of the address `email`, in any spelling."""
+    """Return the ID of the user record of the address `email`, in any spelling."""
     return guest_uid(address_hash(identity(email)))
 
 
 def mailbox_record_id(email: str) -> str:
-    """Return the id of the record in which earlier releases kept the choices of the mailbox."""
+    """Return the ID of the record in which earlier releases kept the choices of the mailbox."""
     return guest_uid(address_hash(mailbox(email)))
 
 
 def address_hash(address: str) -> str:
-    """Return the first 32 hex digits of SHA-256 of an identity, by which records know a guest."""
+    """Return the first 32 hex digits of the SHA-256 of an identity, which identify a guest."""
     return hashlib.sha256(address.encode(errors="surrogatepass")).hexdigest()[:32]
 
 

@@ -1,4 +1,4 @@
-"""Structured log lines: a JSON object per line, as Cloud Logging reads them from standard output.
+"""Structured logging: one JSON object per line on standard output, for Cloud Logging.
 
 https://cloud.google.com/logging/docs/structured-logging
 """
@@ -13,8 +13,8 @@ from typing import Any, Final, TypeAlias
 Field: TypeAlias = str | int | float | bool | None
 
 _STANDARD_OUTPUT: Final = io.FileIO(1, "w", closefd=False)
-"""The descriptor itself: functions-framework replaces `sys.stdout` by an object that writes a line
-and its end separately, so that the lines of concurrent requests get mixed."""
+"""The file descriptor itself. functions-framework replaces `sys.stdout` by an object that writes a
+line and its newline separately, which mixes the lines of concurrent requests."""
 
 _encode: Final = json.JSONEncoder(ensure_ascii=False).encode
 _writing: Final = threading.Lock()
@@ -36,7 +36,7 @@ def _write(severity: str, message: str, fields: Mapping[str, Field]) -> None:
 
 
 def info(message: str, **fields: Field) -> None:
-    """Log an event; `message` is a fixed name, `fields` hold the values."""
+    """Log an event. `message` is a fixed name, and `fields` contain the values."""
     _write("INFO", message, fields)
 
 
@@ -51,9 +51,9 @@ def error(message: str, **fields: Field) -> None:
 
 
 def fault(message: str, exception: BaseException, **fields: Field) -> None:
-    """Log an unexpected `exception`: its type and place, never its text.
+    """Log the type and place of an unexpected `exception`, but never its text.
 
-    The text may hold data of the request. The place is the innermost line of `functions`.
+    The text may contain data of the request. The place is the innermost line of `functions`.
     """
     frames = [
         f"{frame.f_globals.get('__name__', '?')}:{line}"

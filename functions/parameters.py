@@ -1,6 +1,6 @@
-"""Parameters of the deployment: `.env` in production, `.env.demo-wall` in the local suite.
+"""Parameters of the deployment, and the project and credentials of the process.
 
-And the project and the credentials of this process.
+The parameters are in `.env` in production, and in `.env.demo-wall` for local tests.
 
 https://firebase.google.com/docs/functions/config-env
 """
@@ -18,7 +18,7 @@ from functions.cache import once
 
 
 def _param(default: Any, *, explanation: str, required: bool = False) -> Any:
-    """Declare a field that a deploy sets; the default of a `required` parameter is for tests."""
+    """Declare a field that a deploy sets. The default of a `required` parameter is for tests."""
     return field(default=default, metadata={"explanation": explanation, "required": required})
 
 
@@ -149,7 +149,7 @@ DECLARED: Final[Mapping[str, Any]] = {
     for each in fields(Parameters)
     if each.metadata
 }
-"""The declaration of each parameter, which a deploy reads, by the name of its field."""
+"""Declarations of the parameters by field name. A deploy reads them."""
 
 EXPLAINED: Final[Mapping[str, str]] = {
     each.name.upper(): each.metadata["explanation"] for each in fields(Parameters) if each.metadata
@@ -157,8 +157,8 @@ EXPLAINED: Final[Mapping[str, str]] = {
 """The text of each parameter in `.env` and in the reference, by the name of the parameter."""
 
 
-def of_deploy() -> Parameters:
-    """The values of this deploy; the process that reads `main.py` for a deploy has them too."""
+def from_deploy() -> Parameters:
+    """Return the values of this deploy, also in the process that reads `main.py` for a deploy."""
     values = {name: parameter.value for name, parameter in DECLARED.items()}
     values["sendgrid_webhook_key"] += f",{local_mail_key()}"
     return Parameters(**values, project=project_id() or "")
@@ -169,64 +169,64 @@ CHANNEL_OPTIONS: Final = (
     ("grpc.max_send_message_length", -1),
     ("grpc.max_receive_message_length", -1),
 )
-"""The options of the channel of Google's own Firestore client. The generated clients alone send no
-keepalive, and would keep a connection that went silent for a quarter of an hour."""
+"""Channel options of Google's own Firestore client. Without them, the generated clients send no
+keepalive, and would use a dead connection for a quarter of an hour."""
 
 
 def project_id() -> str | None:
-    """The project of this function; None: that of the credentials."""
+    """Return the project of this function, or None to use the credentials' project."""
     return os.environ.get("GOOGLE_CLOUD_PROJECT") or os.environ.get("GCLOUD_PROJECT")
 
 
 @once
 def credentials() -> tuple[Any, str]:
-    """The credentials of this function and their project; all clients share one token."""
-    given, project = google.auth.default(scopes=["https://www.googleapis.com/auth/cloud-platform"])
-    return given, project or ""
+    """Return the credentials of this function and their project. All clients share one token."""
+    own, project = google.auth.default(scopes=["https://www.googleapis.com/auth/cloud-platform"])
+    return own, project or ""
 
 
 def api_stand_ins() -> str | None:
-    """`host:port` of the stand-ins for Google's APIs; only the local cloud sets it."""
+    """Return the `host:port` of the stand-ins for Google's APIs, or None outside local clouds."""
     return os.environ.get("GOOGLE_API_STAND_INS")
 
 
-_handed_in: Final[dict[str, str]] = {}
+_local_overrides: Final[dict[str, str]] = {}
 
 
-def hand_in(settings: Mapping[str, str]) -> None:
-    """Take settings that the environment of a deployed function must not change.
+def set_local_overrides(settings: Mapping[str, str]) -> None:
+    """Set settings that the environment of a deployed function must not change.
 
-    Only the entry point of local processes calls this; no deploy uploads it.
+    Only the entry point of local processes calls this function, and that is never deployed.
     """
-    _handed_in.update(settings)
+    _local_overrides.update(settings)
 
 
 def webhook_ca_bundle() -> str | None:
-    """Path of additional certificate authorities for receivers; locally only."""
+    """Return the path of additional certificate authorities for receivers, only locally."""
     return _local("WEBHOOK_CA_BUNDLE")
 
 
 def webhook_allow_loopback() -> bool:
-    """Whether webhooks may go to this machine; locally only."""
+    """Return whether receivers may have loopback addresses, only locally."""
     return _local("WEBHOOK_ALLOW_LOOPBACK") == "true"
 
 
 def local_mail_key() -> str:
-    """Public key of the local mailbox; empty when deployed."""
+    """Return the public key of the local mailbox, or "" in production."""
     path = _local("MAILBOX_KEY")
     return Path(path).read_text().strip() if path and Path(path).exists() else ""
 
 
 def _local(name: str) -> str | None:
     in_emulator = os.environ.get("FUNCTIONS_EMULATOR") == "true"
-    given = os.environ if in_emulator else _handed_in
-    return given.get(name) or None
+    settings = os.environ if in_emulator else _local_overrides
+    return settings.get(name) or None
 
 
 def account_address(account: str) -> str:
-    """Return the address of a service account of the project; a deploy fills in the project.
+    """Return the address of a service account of the project, which a deploy fills in.
 
-    firebase-tools passes the address to the schedule's job unchanged, so it has to be complete.
-    From an empty address firebase-tools creates a job and a queue that may call no function.
+    firebase-tools passes the address to the schedule's job unchanged, so the address must be
+    complete. With an empty address the job and the queue could not call any function.
     """
     return f"{account}@{PROJECT_ID}.iam.gserviceaccount.com"

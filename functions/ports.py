@@ -13,12 +13,12 @@ from typing import Any, Final, Protocol, TypeVar
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A process's time.
+    """Clock of a process.
 
     Attributes:
-        now: The time, aware and in UTC.
-        monotonic: Seconds that only grow; they may begin at zero.
-        sleep: Waits for some seconds.
+        now: Returns the current time, aware and in UTC.
+        monotonic: Returns monotonic seconds, which may start at zero.
+        sleep: Sleeps for a number of seconds.
     """
 
     now: Callable[[], datetime]
@@ -27,7 +27,7 @@ class Clock:
 
 
 def wire_time(moment: datetime) -> str:
-    """`2026-05-01T18:30:00.000Z` for an aware `moment`, truncated to milliseconds."""
+    """Format an aware `moment` as `2026-05-01T18:30:00.000Z`, truncated to milliseconds."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -36,77 +36,79 @@ Result = TypeVar("Result")
 
 
 class InParallel(Protocol):
-    """Calls a function for each item, several items at a time."""
+    """Parallel map: calls a function for each item, several items at a time."""
 
     def __call__(self, work: Callable[[Item], Result], items: Iterable[Item], /) -> list[Result]:
-        """The results in the order of the items.
+        """Call `work` for every item and return the results in the order of the items.
 
         Raises:
-            Exception: the error of the first failed item, raised after all items were tried.
+            Exception: The error of the first failed item, raised after all items were tried.
         """
 
 
 class Threads(Protocol):
-    """The threads of a process."""
+    """Threads of a process."""
 
     def pool(self, at_once: int, name: str, *, helped: bool = ...) -> InParallel:
-        """Threads that work on `at_once` items at a time; `name` stands in stack dumps.
+        """Return a pool that works on `at_once` items at a time. `name` appears in stack dumps.
 
-        With `helped` the calling thread works on every item that no thread has begun. So no call
-        waits for the items of other calls, and a call with one item needs no other thread.
-        Otherwise no more than `at_once` items of all calls together are worked on.
+        With `helped` the calling thread runs every item that no other thread has started. Then no
+        call waits for the items of other calls, and a call with one item needs no other thread.
+        Otherwise at most `at_once` items of all calls run concurrently.
         """
 
     def mutex(self) -> AbstractContextManager[object]:
-        """A mutex for threads that share an object."""
+        """Return a mutex for threads that share an object."""
 
 
 class Random(Protocol):
-    """Chance."""
+    """Source of random IDs and secrets."""
 
     def word(self) -> str:
-        """32 hex digits: an id that was never there before, and that nobody can guess."""
+        """Return a random ID of 32 hex digits that is unique and cannot be guessed."""
 
     def webhook_secret(self) -> str:
-        """A fresh secret: `whsec_` and 32 bytes in base64, as Standard Webhooks have it."""
+        """Return a new secret: `whsec_` and 32 bytes in base64, as in Standard Webhooks."""
 
 
 class Accounts(Protocol):
-    """The users of Firebase Authentication; a call raises where it could not be asked."""
+    """User accounts of Firebase Authentication. A call raises an error if it is unavailable."""
 
     def verified_addresses(self, uids: Collection[str]) -> Mapping[str, str]:
-        """The verified e-mail addresses of those users who have one, by user id."""
+        """Return the verified email addresses of these users by user ID."""
 
     def claims_of(self, uid: str) -> Mapping[str, Any] | None:
-        """What the user's next ID token says; None where the user is gone, or switched off."""
+        """Return the claims of the user's next ID token, or None if the user can't sign in."""
 
 
 class SecretReader(Protocol):
-    """Secret Manager."""
+    """Reader of Secret Manager."""
 
     def versions(self, name: str, *, at_most: int = ..., fresh: bool = ...) -> tuple[str, ...]:
-        """Every enabled version of a secret, the newest first; `fresh`: as of the last seconds.
+        """Return the enabled versions of a secret, newest first.
+
+        With `fresh`, the values are at most some seconds old.
 
         Raises:
-            MissingSecretError: the secret has no enabled version.
-            Exception: Secret Manager could not be reached.
+            MissingSecretError: The secret has no enabled version.
+            Exception: Secret Manager is unavailable.
         """
 
 
 LOCATION: Final = "us-central1"
 
 DISPATCH_SECONDS: Final = 60
-"""How long Cloud Tasks waits for an answer of most functions: the function's own time-out."""
+"""How long Cloud Tasks waits for the response of most functions: the function's own timeout."""
 
 TASKS_TIMEOUT_SECONDS: Final = 15.0
-"""Limit for queuing one task."""
+"""Timeout for enqueueing one task."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """A call of the function `queue` with `data`, not before `due`, answered within `seconds`.
+    """A call of the function `queue` with `data` at the time `due`, with a timeout in `seconds`.
 
-    A `name` is queued once: a second task of the same name is dropped, even after the first ran.
+    A `name` is used once: a second task with the same name is ignored, even after the first ran.
     """
 
     queue: str
@@ -117,23 +119,24 @@ class Task:
 
     @property
     def body(self) -> bytes:
-        """The body of the request to the function, in the callable protocol."""
+        """Body of the request to the function, in the callable protocol."""
         return json.dumps({"data": dict(self.data)}).encode()
 
 
 class MalformedTaskError(ValueError):
-    """The body of a task is none that this release makes."""
+    """The task body is malformed or was created by another release."""
 
 
 class NotDueError(Exception):
-    """A task cannot be carried out yet; its queue has to run it again later."""
+    """A task is not due yet. Its queue must retry it later."""
 
 
 class TaskQueue(Protocol):
-    """Queues tasks; one instance serves all threads."""
+    """Queue of tasks. Shared by all threads."""
 
     def enqueue(self, task: Task) -> None:
-        """Queue `task`; a task of that name that was queued before, also long ago, is a success.
+        """Enqueue `task`. Succeed without effect if a task with that name was ever enqueued.
 
-        Raises an exception where the task could not be queued.
+        Raises:
+            Exception: The task could not be enqueued.
         """

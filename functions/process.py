@@ -1,4 +1,4 @@
-"""The adapters of a deployed process, and the service on them."""
+"""Production adapters, and the service that uses them."""
 
 import os
 import secrets
@@ -32,7 +32,7 @@ _SECRET_BYTES: Final = 32
 
 @once
 def service() -> Service:
-    """This process's own, made for its first request: a deploy has no credentials."""
+    """Return the service of the process. Created lazily, because a deploy has no credentials."""
     return Service(
         Adapters(
             clock=CLOCK,
@@ -44,27 +44,26 @@ def service() -> Service:
             threads=ProcessThreads(),
             accounts=FirebaseAccounts(),
             random=SystemRandom(),
-            parameters=parameters.of_deploy(),
+            parameters=parameters.from_deploy(),
         )
     )
 
 
 @once
 def secret_reader() -> SecretManager:
-    """Secret Manager, with what this process remembers of it."""
+    """Return the reader of Secret Manager with the cache of the process."""
     return SecretManager(secret_manager_client, parameters.project_id() or "", CLOCK)
 
 
 class ProcessTasks:
-    """See `TaskQueue`; the first task makes the client, which would slow a cold start down."""
+    """Adapter for `TaskQueue`. Creates its client lazily, because that would slow a cold start."""
 
     def __init__(self) -> None:
-        """No task is queued yet."""
         self.lock = threading.RLock()
 
     @made_once
     def queue(self) -> "CloudTasks | EmulatedTasks":
-        """Cloud Tasks, or firebase-tools' emulator of it where there is one."""
+        """Adapter for the emulator of Cloud Tasks if there is one, else for Cloud Tasks."""
         from functions.gcp.cloud_tasks import CloudTasks, EmulatedTasks
 
         if emulator := os.environ.get("CLOUD_TASKS_EMULATOR_HOST"):
@@ -72,19 +71,19 @@ class ProcessTasks:
         return CloudTasks.from_environment()
 
     def enqueue(self, task: Task) -> None:
-        """See `TaskQueue`."""
+        """Implement `TaskQueue.enqueue`."""
         self.queue.enqueue(task)
 
 
 class SystemRandom:
-    """See `Random`."""
+    """Adapter for `Random` with the system's entropy."""
 
     def word(self) -> str:
-        """See `Random`."""
+        """Implement `Random.word`."""
         return secrets.token_hex(_WORD_BYTES)
 
     def webhook_secret(self) -> str:
-        """See `Random`."""
+        """Implement `Random.webhook_secret`."""
         from functions.webhooks.signing import WHSEC
 
         return WHSEC + b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
@@ -97,7 +96,7 @@ def _mailer() -> "SendGridMailer":
 
 
 def webhook_sender() -> "HttpSender":
-    """Posts to receivers, with the authorities and addresses that are trusted here."""
+    """Return the HTTP client for receivers, with the trusted authorities of this process."""
     from ssl import create_default_context
 
     import certifi
@@ -105,7 +104,7 @@ def webhook_sender() -> "HttpSender":
     from functions.webhooks.sender.adapter import PinnedAdapter
     from functions.webhooks.sender.http_sender import HttpSender
 
-    # The resolver's library is loaded while the authorities and the first record are being read.
+    # Load the resolver's library while the authorities and the first record are read.
     threading.Thread(target=_load_resolver, daemon=True).start()
     tls = create_default_context(cafile=certifi.where())
     if further := parameters.webhook_ca_bundle():
@@ -122,26 +121,26 @@ def _load_resolver() -> None:
 
 
 class ProcessThreads:
-    """See `Threads`; pools start their threads on demand."""
+    """Adapter for `Threads`. Pools start their threads on demand."""
 
     def pool(self, at_once: int, name: str, *, helped: bool = True) -> InParallel:
-        """See `Threads`."""
+        """Implement `Threads.pool`."""
         return _Pool(at_once, name, helped=helped)
 
     def mutex(self) -> AbstractContextManager[object]:
-        """See `Threads`."""
+        """Implement `Threads.mutex`."""
         return threading.Lock()
 
 
 class _Pool:
-    """See `Threads.pool`; a thread runs in the context of its call: log lines name the request."""
+    """Pool of threads that run in the context of the call, so that log lines name the request."""
 
     def __init__(self, at_once: int, name: str, *, helped: bool) -> None:
         self._own = int(helped)
         self._pool = ThreadPoolExecutor(at_once, thread_name_prefix=name)
 
     def __call__(self, work: Callable[[Item], Result], items: Iterable[Item], /) -> list[Result]:
-        """See `InParallel`."""
+        """Implement `InParallel`."""
         all_items = list(items)
         futures = [
             self._pool.submit(copy_context().run, work, item) for item in all_items[self._own :]

@@ -1,4 +1,4 @@
-"""The limit on a client's calls per hour (spec 8), and the key of its record."""
+"""Rate limits: the number of calls of a client per hour (spec 8), and the keys of their records."""
 
 import hashlib
 import hmac
@@ -15,7 +15,7 @@ from functions.firestore.model import Documents, Merge
 from functions.ports import Clock, SecretReader, wire_time
 
 MAX_CALLS: Final = 20
-"""Calls of a function in a period from one address (spec 8), where no other number is given."""
+"""Default limit of calls of a function per period and client address (spec 8)."""
 
 PERIOD: Final = timedelta(hours=1)
 
@@ -24,28 +24,26 @@ _KEY_DIGITS: Final = 40
 _REMEMBERED_AT_MOST: Final = 10_000
 
 
-_LET_THROUGH: Final = frozenset({"getEmailPreferences"})
-"""Functions whose calls pass where they cannot be counted (spec 8); calls of others fail."""
+_FAIL_OPEN_FUNCTIONS: Final = frozenset({"getEmailPreferences"})
+"""Functions that fail open when the limiter is unavailable (spec 8). All others fail closed."""
 
-SOON: Final = 3.0
-"""Seconds for the count of a call that passes where it cannot be counted: enough for the first
-connection of a cold process."""
+FAIL_OPEN_TIMEOUT_SECONDS: Final = 3.0
+"""Firestore timeout for calls that fail open. Long enough for a cold start's first connection."""
 
-PATIENTLY: Final = 25.0
-"""Seconds for the count of any other call, as for the other calls of Firestore; then it fails."""
+FAIL_CLOSED_TIMEOUT_SECONDS: Final = 25.0
+"""Firestore timeout for all other calls, the same as for other uses of Firestore."""
 
 
 def window_of(
     function: str, client: str, *, secret: str, now: datetime, period: timedelta = PERIOD
 ) -> tuple[str, datetime]:
-    """The key of the record `rateLimits/{key}` of a client's calls of a function, and its end.
+    """Return the key of the record `rateLimits/{key}` that counts a call, and its window's end.
 
-    A call of `function` by `client` at `now` is counted in that record. Windows begin at full
-    hours, so that counting takes one write and no read. Without the secret the key reveals nothing
-    about the client.
+    Windows start at full hours, so counting costs one write and no read. Without the secret the key
+    reveals nothing about the client.
     """
     number = int(now.timestamp() // period.total_seconds())
-    # A derived key: tokens and record keys, both made with the secret, reveal nothing of it.
+    # A derived key, so that the keys of records cannot reveal the key of tokens.
     derived = hmac.digest(secret.encode(), _PURPOSE, hashlib.sha256)
     counted = f"{function}\n{number}\n{client}".encode()
     key = hmac.new(derived, counted, hashlib.sha256).hexdigest()[:_KEY_DIGITS]
@@ -54,7 +52,7 @@ def window_of(
 
 @dataclass(slots=True)
 class _Calls:
-    """A client's calls of a window in this process: `asking` are being counted in Firestore."""
+    """Counts of a client's calls in a window of this process. `asking` have a pending write."""
 
     counted: int = 0
     asking: int = 0
@@ -63,22 +61,22 @@ class _Calls:
 
 @dataclass(eq=False)
 class RateLimit:
-    """Limits the calls of clients; one instance serves all threads.
+    """Limit of the calls of clients. Shared by all threads.
 
-    A process keeps its own counts in addition to the shared ones, because many simultaneous calls
-    of a client would contend for the shared record.
+    A process has its own counts in addition to the shared counts, because many concurrent calls of
+    a client would contend for the shared record.
     """
 
     documents: Documents
     clock: Clock
     secrets: SecretReader
     key: str = ""
-    """The secret with which the ids of the records are made; none where clients are user ids."""
+    """Name of the secret for the record IDs. Empty if clients are user IDs."""
     _own: OrderedDict[str, _Calls] = field(default_factory=OrderedDict, init=False)
     _changed: threading.Condition = field(default_factory=threading.Condition, init=False)
 
     def allows(self, function: str, client: str, at_most: int, period: timedelta = PERIOD) -> bool:
-        """Count as `require` does; False over the limit."""
+        """Count a call as `require` does, and return whether it is within the limit."""
         try:
             self.require(function, client, at_most, period)
         except CallError:
@@ -93,18 +91,18 @@ class RateLimit:
         period: timedelta = PERIOD,
         refusal: str = "There were too many calls from this address",
     ) -> None:
-        """Count a call of `function` by `client`, who has `at_most` calls per `period`.
+        """Count a call of `function` by `client`, with a limit of `at_most` calls per `period`.
 
-        `client` is any text that identifies the client, mostly a network address.
+        `client` is a text that identifies the client, usually a network address.
 
         Raises:
-            CallError: `resource-exhausted`: the calls are used up; its message begins with
-                `refusal` and ends with the time of the next period.
-            Exception: the call could not be counted, and spec 8 does not let it pass.
+            CallError: `resource-exhausted` over the limit. The message starts with `refusal` and
+                contains the start of the next period.
+            Exception: The call could not be counted, and the function fails closed.
         """
         secret, now = self.secrets.versions(self.key)[0] if self.key else "", self.clock.now()
         key, end = window_of(function, client, secret=secret, now=now, period=period)
-        passes_uncounted = function in _LET_THROUGH
+        passes_uncounted = function in _FAIL_OPEN_FUNCTIONS
         with self._changed:
             calls = self._calls(key)
             if calls.counted + calls.asking >= at_most:
@@ -117,7 +115,10 @@ class RateLimit:
         sums: Sequence[int] = ()
         try:
             [written] = self.documents.commit(
-                count, seconds=SOON if passes_uncounted else PATIENTLY
+                count,
+                seconds=FAIL_OPEN_TIMEOUT_SECONDS
+                if passes_uncounted
+                else FAIL_CLOSED_TIMEOUT_SECONDS,
             )
             sums = written.sums
         except Exception as error:
@@ -129,7 +130,7 @@ class RateLimit:
             with self._changed:
                 calls.asking -= 1
                 if sums:
-                    # Over the limit, further calls are refused without a write.
+                    # Over the limit, further calls are rejected without a write.
                     calls.counted = at_most if sums[0] > at_most else calls.counted + 1
                 else:
                     calls.failed += 1
@@ -144,16 +145,16 @@ class RateLimit:
         return calls
 
     def _are_counted(self, calls: _Calls) -> bool:
-        """Wait for the calls that are being counted; whether all of them were."""
+        """Wait for pending writes, and return whether all calls were counted."""
         before = calls.failed
         ended = self._changed.wait_for(
-            lambda: calls.failed > before or not calls.asking, timeout=SOON
+            lambda: calls.failed > before or not calls.asking, timeout=FAIL_OPEN_TIMEOUT_SECONDS
         )
         return ended and calls.failed == before
 
 
 class RateLimits:
-    """The rate limits of a process, one for each secret key."""
+    """Rate limits of a process, one for each secret key."""
 
     def __init__(self, documents: Documents, clock: Clock, secrets: SecretReader) -> None:
         self._documents, self._clock, self._secrets = documents, clock, secrets
@@ -161,7 +162,7 @@ class RateLimits:
         self._lock = threading.Lock()
 
     def keyed(self, key: str = "") -> RateLimit:
-        """Return the limit whose records have ids derived from the secret `key`."""
+        """Return the limit with record IDs that are derived from the secret `key`."""
         with self._lock:
             new = RateLimit(self._documents, self._clock, self._secrets, key)
             return self._kept.setdefault(key, new)
@@ -170,6 +171,6 @@ class RateLimits:
 def _too_many(refusal: str, end: datetime) -> CallError:
     return CallError(
         Code.RESOURCE_EXHAUSTED,
-        f"{refusal}; try again from {end:%H:%M} UTC on.",
+        f"{refusal}. Try again at {end:%H:%M} UTC.",
         {"reason": "calls", "possibleFrom": wire_time(end)},
     )

@@ -38,13 +38,13 @@ if TYPE_CHECKING:
     from functions.webhooks.worker import Sender, Worker
 
 TASKS_AT_ONCE: Final = 20
-"""Tasks queued, or deliveries sent again, at the same time: the URLs of one event."""
+"""Maximum concurrent enqueues or resends: the URLs of one event."""
 
 _LOGGED_SECONDS: Final = 86_400.0
-"""A warning about settings is logged once in so long, unless they change."""
+"""Minimum seconds between two warnings about the same version of settings."""
 
 _REPORTS_AT_ONCE: Final = 8
-"""Writes of one request of the mail provider at the same time."""
+"""Maximum concurrent writes for one request from SendGrid."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,12 +83,12 @@ class Service:
 
     @made_once
     def documents(self) -> Documents:
-        """Firestore."""
+        """The Firestore client."""
         return self.adapters.documents()
 
     @made_once
     def rate_limits(self) -> RateLimits:
-        """The rate limits on calls."""
+        """The rate limits of calls."""
         return RateLimits(self.documents, self.clock, self.adapters.secrets)
 
     @made_once
@@ -106,14 +106,14 @@ class Service:
 
     @made_once
     def link_signer(self) -> "LinkSigner":
-        """The links in mails."""
+        """The signer of the links in emails."""
         from functions.links.link import LinkSigner
 
         return LinkSigner(self.adapters.secrets, self.parameters.public_base_url, self.clock)
 
     @made_once
     def mail_sender(self) -> "message.MailSender":
-        """The sender, as the parameters name it, not checked yet."""
+        """The sender of emails in the parameters, not validated."""
         from functions.mail import message
 
         given = self.parameters
@@ -125,54 +125,54 @@ class Service:
 
     @made_once
     def mailer(self) -> "message.Mailer":
-        """The mail service."""
+        """The client of the email provider."""
         return self.adapters.mailer()
 
     @made_once
     def mail_reports(self) -> "sendgrid_events.SendGridWebhook":
-        """The mail provider's reports about mails."""
+        """The parser and verifier of SendGrid's delivery reports."""
         from functions.mail import sendgrid_events
 
         return sendgrid_events.SendGridWebhook(self.parameters.sendgrid_webhook_key)
 
     @made_once
     def users(self) -> "user_store.UserStore":
-        """The user records."""
+        """The store of user records."""
         from functions.preferences import user_store
 
         return user_store.UserStore(self.documents)
 
     @made_once
     def recaps(self) -> "RecapStore":
-        """The locks, the recaps and their ledgers."""
+        """The store of recaps, with their locks and ledgers."""
         from functions.recap.ledger.recap_store import RecapStore
 
         return RecapStore(self.documents)
 
     @made_once
     def guests(self) -> "GuestStore":
-        """The photos and the user records of guests."""
+        """The store of the photos and user records of guests."""
         from functions.recap.audience.guests import PAGES_AT_ONCE, GuestStore
 
         return GuestStore(self.documents, self.adapters.threads.pool(PAGES_AT_ONCE, "guests"))
 
     @made_once
     def mailings(self) -> "MailingStore":
-        """The recap mails of tenants."""
+        """The counts of recap emails per tenant."""
         from functions.recap.limits import MailingStore
 
         return MailingStore(self.documents)
 
     @made_once
     def statuses(self) -> "delivery_status.StatusStore":
-        """The delivery statuses of recap mails."""
+        """The store of the delivery statuses of recap emails."""
         from functions.recap import delivery_status
 
         return delivery_status.StatusStore(self.documents)
 
     @made_once
     def slots(self) -> "Slots":
-        """The slots that recaps and previews share."""
+        """The concurrency limit that recaps and previews share."""
         from functions.recap.limits import Slots
 
         return Slots()
@@ -202,7 +202,7 @@ class Service:
 
     @made_once
     def webhook_store(self) -> "webhook_settings.SettingsStore":
-        """The webhooks' settings, and the event that has them."""
+        """The store of webhook settings and their events."""
         from functions.webhooks import webhook_settings
 
         return webhook_settings.SettingsStore(self.documents)
@@ -215,7 +215,7 @@ class Service:
 
     @made_once
     def deliveries(self) -> "delivery_store.DeliveryStore":
-        """The records of deliveries; attempts read and write theirs together."""
+        """The store of deliveries, which combines the reads and writes of attempts."""
         from functions.webhooks.deliveries import delivery_store
 
         page = self.parameters.deliveries_at_once
@@ -227,7 +227,7 @@ class Service:
 
     @made_once
     def pace(self) -> Pace:
-        """The pace of all deliveries that this process makes due."""
+        """The pace of all deliveries that this process schedules."""
         a_second = self.parameters.event_deliveries_a_second
         return Pace(a_second, self.clock, self._tenants)
 
@@ -240,7 +240,7 @@ class Service:
 
     @made_once
     def webhook_secrets(self) -> "signing.RememberedSecrets":
-        """Each event's secret, as this process remembers it."""
+        """The cache of the events' webhook secrets."""
         from functions.webhooks import signing
 
         return signing.RememberedSecrets(self.documents, self.adapters.random, self.clock)
@@ -324,7 +324,7 @@ class Service:
 
     @made_once
     def crashed_recaps(self) -> "crashed.CrashedRecaps":
-        """Settles the recaps of calls that have crashed."""
+        """The use case that settles recaps with a crashed call."""
         from functions.recap import crashed
 
         return crashed.CrashedRecaps(
@@ -337,21 +337,21 @@ class Service:
 
     @made_once
     def orphan_cleanup(self) -> "retention.OrphanCleanup":
-        """Deletes what deleted events have left."""
+        """The use case that deletes the orphans of deleted events."""
         from functions.wall import retention
 
         return retention.OrphanCleanup(self.documents, self.clock)
 
     @made_once
     def forgetting(self) -> "retention.Forgetting":
-        """Forgets the guests of archived events."""
+        """The use case that removes the guest data of archived events."""
         from functions.wall import retention
 
         return retention.Forgetting(self.documents, self.clock)
 
     @made_once
     def publisher(self) -> "Publisher":
-        """What the triggers call."""
+        """The use case of the triggers: publishes webhook messages for Firestore writes."""
         from functions.wall.photo_store import WallStore
         from functions.webhooks.milestones import Milestones
         from functions.webhooks.publisher import Publisher
@@ -372,7 +372,7 @@ class Service:
 
     @made_once
     def worker(self) -> "Worker":
-        """What the queues of attempts call."""
+        """The use case of the queues of attempts."""
         from functions.webhooks.deliveries.delivery import SETTINGS_KEPT
         from functions.webhooks.deliveries.receiver_speed import FastReceivers
         from functions.webhooks.endpoints.failures import Failures
@@ -396,7 +396,7 @@ class Service:
 
     @made_once
     def sweeper(self) -> "Sweeper":
-        """Queues lost deliveries."""
+        """The use case that requeues overdue deliveries."""
         from functions.webhooks.deliveries.redelivery import Sweeper
 
         return Sweeper(
@@ -408,7 +408,7 @@ class Service:
 
     @made_once
     def endpoint_sweep(self) -> "EndpointSweep":
-        """Looks at the endpoints that fail."""
+        """The use case that checks failing endpoints."""
         from functions.webhooks.endpoints.endpoint_sweep import EndpointSweep
 
         return EndpointSweep(
@@ -424,10 +424,10 @@ class Service:
 
     @made_once
     def notifier(self) -> "Notifier":
-        """What the queue of notices calls.
+        """The use case of the queue of notices.
 
-        It runs as the account that may read the mail service's key. The functions that talk to
-        receivers have another account.
+        It needs a service account that may read the key of the email provider. The functions that
+        send requests to receivers have another account.
         """
         from functions.webhooks.deliveries.delivery_store import DeliveryStore
         from functions.webhooks.endpoints.notifier import Notifier
@@ -446,7 +446,7 @@ class Service:
 
     @made_once
     def actions(self) -> "Actions":
-        """What an organizer calls."""
+        """The use cases of organizers: resend deliveries, and rotate the secret."""
         from functions.webhooks.actions import Actions
 
         return Actions(
@@ -461,7 +461,7 @@ class Service:
 
     @made_once
     def url_test(self) -> "UrlTest":
-        """What an organizer calls to try a URL; its worker loads the authorities that it trusts."""
+        """The use case that sends a test delivery."""
         from functions.webhooks.actions import UrlTest
 
         return UrlTest(
@@ -474,9 +474,9 @@ class Service:
 
     @made_once
     def log_links(self) -> "LogLinks":
-        """Gives out links to logs.
+        """The use case that creates and revokes links to delivery logs.
 
-        It runs as the one account that reads the key of these links, which no worker does.
+        It needs the only service account that may read the key of these links.
         """
         from functions.webhooks.shared_log import LogLinks, LogShareStore
 
@@ -491,7 +491,7 @@ class Service:
 
     @made_once
     def shared_log(self) -> "SharedLog":
-        """Serves the bearers of links to logs."""
+        """The use cases of the bearers of links to delivery logs."""
         from functions.webhooks.shared_log import LogShareStore, SharedLog
 
         return SharedLog(

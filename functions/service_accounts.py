@@ -1,18 +1,19 @@
 """The service accounts that functions run as, and the secrets that each account reads.
 
-`ops/setup` creates the accounts and grants exactly these secrets. `main.py` declares no secrets: a
-deploy would pin the newest version into the environment, and an instance whose pinned version is
-disabled does not start.
+`ops/setup` creates the accounts and grants exactly these secrets. `main.py` declares no secrets,
+because a deploy would pin the newest version in the environment, and an instance with a disabled
+version does not start.
 
-The standard library alone: an installation reads this module before any package is there.
+Imports only the standard library, because an installation reads this module before any package is
+installed.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-# An account for each capability, with what it needs. No anonymous endpoint reads the key of emails,
-# and the functions that talk to receivers read no secret. The names are constants, because a
-# deploy with another name would leave the roles and the tasks of the account before behind.
+# Each capability has its own account with only the permissions that it needs. No anonymous endpoint
+# reads the key of emails, and the functions that call receivers read no secret. The names are
+# constants, because a deploy with another name would abandon the old account's roles and tasks.
 WEBHOOKS: Final = "wall-webhooks"
 LOGS: Final = "wall-logs"
 RECAP: Final = "wall-recap"
@@ -27,4 +28,4 @@ SECRET_READERS: Final[Mapping[str, Sequence[str]]] = {
 }
 
 ROLES: Final = ("secretmanager.secretAccessor", "secretmanager.viewer")
-"""Roles on each secret: to read a version, and to list the versions."""
+"""Roles for each secret: read a version, and list the versions."""

@@ -17,11 +17,11 @@ from functions import parameters  # noqa: E402 - found from the root on
 
 HANDED_IN = ("WEBHOOK_CA_BUNDLE", "WEBHOOK_ALLOW_LOOPBACK", "MAILBOX_KEY")
 
-parameters.hand_in({name: os.environ[name] for name in HANDED_IN if name in os.environ})
+parameters.set_local_overrides({name: os.environ[name] for name in HANDED_IN if name in os.environ})
 
 # Benches try other values of a constant.
 if pace := os.environ.get("EVENT_DELIVERIES_A_SECOND"):
-    given = dataclasses.replace(parameters.of_deploy(), event_deliveries_a_second=int(pace))
-    parameters.of_deploy = lambda: given
+    given = dataclasses.replace(parameters.from_deploy(), event_deliveries_a_second=int(pace))
+    parameters.from_deploy = lambda: given
 
 from main import *  # noqa: E402, F403

@@ -1,1 +1,1 @@
-"""The rules of a call: its errors, its caller and its arguments."""
+"""Calls: errors, callers and arguments."""

@@ -1,7 +1,7 @@
 """Callers with a role, and their permission to act on an event (spec 5, design 3.2).
 
-There are two steps, because arguments are checked in between: `staff` reads the caller from the ID
-token, `check_event` decides about an event.
+There are two steps, because the arguments are checked in between: `staff` reads the caller from the
+ID token, and `check_event` decides about an event.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from functions.call.errors import CallError, Code
 
 
 class Role(StrEnum):
-    """The roles in the custom claim `role`."""
+    """Role in the custom claim `role`."""
 
     MODERATOR = "moderator"
     ADMIN = "admin"
@@ -29,8 +29,8 @@ SUPERADMINS: Final = frozenset({Role.SUPERADMIN})
 class Caller:
     """A signed-in user with a role.
 
-    `tenant_id` is the claim, and None without it; a claim that is no id is the empty text, which is
-    nobody's tenant.
+    `tenant_id` is the claim `tenantId`, None if it is absent, or "", which matches no tenant, if it
+    is not a string.
     """
 
     uid: str
@@ -40,15 +40,15 @@ class Caller:
 
     @property
     def record(self) -> Mapping[str, str | None]:
-        """The user, as a record that says who did something names them."""
+        """The user as stored in records of who did something."""
         return {"uid": self.uid, "email": self.email}
 
 
 def staff(uid: str, claims: Mapping[str, Any], roles: frozenset[Role] = STAFF) -> Caller:
-    """The user `uid`, whose `claims` name one of `roles`.
+    """Return the caller if their `claims` grant one of `roles`.
 
     Raises:
-        CallError: `permission-denied` without such a role.
+        CallError: `permission-denied` without one of `roles`.
     """
     role = claims.get("role")
     if not isinstance(role, str) or role not in roles:
@@ -65,31 +65,29 @@ def staff(uid: str, claims: Mapping[str, Any], roles: frozenset[Role] = STAFF) -
 
 
 def check_event(
-    caller: Caller, event: Mapping[str, Any] | None, asked: str | None
+    caller: Caller, event: Mapping[str, Any] | None, requested_tenant_id: str | None
 ) -> Mapping[str, Any]:
-    """The fields of `event`, if `caller` may act on it (design 3.3).
-
-    `asked` is the request's tenantId.
+    """Return the fields of `event` if `caller` may act on it (design 3.3).
 
     Raises:
-        CallError: `permission-denied`, or `not-found` where `event` is None or a superadmin names
-            another tenant than the event's.
+        CallError: `permission-denied`, or `not-found` if `event` is None or a superadmin passes the
+            `tenantId` of another tenant.
     """
     if event is None:
         raise CallError(Code.NOT_FOUND, "There is no event with that eventId.")
     tenant_id = event.get("tenantId")
     event_tenant = tenant_id if isinstance(tenant_id, str) and tenant_id else None
     if caller.role is Role.SUPERADMIN:
-        if asked is not None:
-            if asked != event_tenant:
+        if requested_tenant_id is not None:
+            if requested_tenant_id != event_tenant:
                 raise CallError(
                     Code.NOT_FOUND, "The tenant tenantId has no event with that eventId."
                 )
         elif caller.tenant_id is not None and caller.tenant_id != event_tenant:
-            _deny("The event belongs to another tenant; pass its tenantId to act on it.")
+            _deny("The event belongs to another tenant. Pass its tenantId to act on it.")
         return event
-    if asked is not None and asked != caller.tenant_id:
-        _deny("Only a superadmin may act on another tenant; leave tenantId out.")
+    if requested_tenant_id is not None and requested_tenant_id != caller.tenant_id:
+        _deny("Only a superadmin may act on another tenant. Omit tenantId.")
     if caller.tenant_id is None or caller.tenant_id != event_tenant:
         _deny("The event belongs to another tenant.")
     return event

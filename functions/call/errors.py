@@ -6,7 +6,7 @@ from typing import NoReturn
 
 
 class Code(StrEnum):
-    """The error codes that the service uses, from the callable protocol."""
+    """Error code of the callable protocol."""
 
     INVALID_ARGUMENT = "invalid-argument"
     UNAUTHENTICATED = "unauthenticated"
@@ -19,9 +19,9 @@ class Code(StrEnum):
 
 
 class CallError(Exception):
-    """The answer to a refused call: `code`, and a `message` that says what to change.
+    """Error that is returned to the client, with a `code` and a `message` with instructions.
 
-    `details` holds the facts of the message for programs, as JSON values.
+    `details` has the facts of the message as JSON values, for programs.
     """
 
     def __init__(
@@ -34,9 +34,5 @@ class CallError(Exception):
 
 
 def refuse(message: str) -> NoReturn:
-    """Refuse the call.
-
-    Raises:
-        CallError: `invalid-argument` with that message.
-    """
+    """Raise CallError with the code `invalid-argument`."""
     raise CallError(Code.INVALID_ARGUMENT, message)

@@ -12,14 +12,18 @@ import pytest
 from functions.call.errors import CallError
 from functions.firestore.model import Write, Written
 from functions.ports import Clock
-from functions.rate_limit import MAX_CALLS, PATIENTLY, SOON, RateLimit, window_of
+from functions.rate_limit import (
+    FAIL_CLOSED_TIMEOUT_SECONDS,
+    FAIL_OPEN_TIMEOUT_SECONDS,
+    MAX_CALLS,
+    RateLimit,
+    window_of,
+)
 from tests.in_memory.adapters import InMemorySecrets
 from tests.in_memory.documents import InMemoryDocuments
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
-REFUSED = (
-    "resource-exhausted: There were too many calls from this address; try again from 19:00 UTC on."
-)
+REFUSED = "resource-exhausted: There were too many calls from this address. Try again at 19:00 UTC."
 
 
 def window(
@@ -110,9 +114,9 @@ def test_only_the_look_up_passes_uncounted(function: str) -> None:
     """Spec 8 names getEmailPreferences; other functions fail with the limiter, which has longer."""
     counts = Contended()
     assert outcome(limit(counts), function) == "failed"
-    assert counts.seconds == PATIENTLY
+    assert counts.seconds == FAIL_CLOSED_TIMEOUT_SECONDS
     assert outcome(limit(counts), "getEmailPreferences") == "passed"
-    assert counts.seconds == SOON
+    assert counts.seconds == FAIL_OPEN_TIMEOUT_SECONDS
 
 
 def test_a_client_that_goes_on_is_not_counted_any_more() -> None:

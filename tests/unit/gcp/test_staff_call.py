@@ -90,11 +90,11 @@ def test_an_unknown_argument_is_refused_by_its_name(
         error = call(name, valid | {misspelt: given})
         assert error == {
             "status": "INVALID_ARGUMENT",
-            "message": f"Unknown argument {misspelt}: write {meant}.",
+            "message": f'Unknown argument "{misspelt}". Did you mean {meant}?',
         }
     error = call(name, valid | {"x" * 1000: 1})
     known = "token, " if "token" in valid else "eventId, tenantId"
-    assert error["message"].startswith(f"Unknown argument {'x' * 64}: this call knows {known}")
+    assert error["message"].startswith(f'Unknown argument "{"x" * 64}". Allowed arguments: {known}')
     assert not counted(counts)
 
 
@@ -104,7 +104,7 @@ def test_an_unknown_flag_is_refused_by_its_name(claims: dict[str, Any], counts: 
     data = {"token": "t", "preferences": {"recap": False, "Marketing": False}}
     assert call("updateEmailPreferences", data) == {
         "status": "INVALID_ARGUMENT",
-        "message": "Unknown argument Marketing in preferences: write marketing.",
+        "message": 'Unknown argument "Marketing" in preferences. Did you mean marketing?',
     }
     assert not counted(counts)
 
@@ -125,8 +125,8 @@ def test_calls_are_checked_in_order(name: str, claims: dict[str, Any], counts: C
     assert call(name, valid) == {
         "status": "RESOURCE_EXHAUSTED",
         "message": (
-            f"You have made your {times * AT_MOST} calls of {name} this hour;"
-            " try again from 19:00 UTC on."
+            f"You have made your {times * AT_MOST} calls of {name} this hour."
+            " Try again at 19:00 UTC."
         ),
         "details": {"reason": "calls", "possibleFrom": "2026-05-01T19:00:00.000Z"},
     }

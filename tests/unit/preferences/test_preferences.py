@@ -65,7 +65,7 @@ def test_flags(stored: dict[str, bool | None]) -> None:
         ({"recap": None}, "true or false"),
         ({"recap": False, "lifecycle": 0}, "true or false"),
         ({"recap": "false"}, "true or false"),
-        ({"recaps": False}, r"^Unknown argument recaps in preferences: write recap\.$"),
+        ({"recaps": False}, r'^Unknown argument "recaps" in preferences. Did you mean recap\?$'),
     ],
 )
 def test_choices_that_cannot_be(data: object, hint: str) -> None:

@@ -213,7 +213,7 @@ def test_who_may_call(
         assert (answer[0], writes) == (code, COUNTED if is_counted else set())
 
 
-ID_RULE: Final = "eventId must be the id of an event: a text of 1 to 1500 bytes without a slash."
+ID_RULE: Final = "eventId must be an event ID: a string of 1 to 1500 bytes without a slash."
 GUEST_RULE: Final = "guest must be the e-mail address of a guest, or left out."
 AT_RULE: Final = (
     "at must be a time in ISO 8601 with its zone, as in 2026-05-02T10:00:00+02:00, or null to take "
@@ -245,9 +245,9 @@ BAD_IDS: Final = (None, 7, "", ".", "..", "a/b", "__a__", "x" * 1501, "ä" * 751
         (VALID, {"message": "x" * 4001}, "message must have at most 4000 characters; it has 4001."),
         (VALID, {"mode": "some"}, "mode must be one of personal, all."),
         (VALID, {"mode": ["all"]}, "mode must be one of personal, all."),
-        (VALID, {"tenantId": ""}, "tenantId must be the id of a tenant, or left out."),
+        (VALID, {"tenantId": ""}, "tenantId must be a tenant ID or omitted."),
         (VALID, {"onlyNew": 1}, "onlyNew must be true or false."),
-        (VALID, {"onlynew": True}, "Unknown argument onlynew: write onlyNew."),
+        (VALID, {"onlynew": True}, 'Unknown argument "onlynew". Did you mean onlyNew?'),
         ([send], {"onlyNew": True, "resendUnconfirmed": True}, TWO_CALLS),
         ([preview], {"guest": ""}, GUEST_RULE),
         ([preview], {"guest": "x" * 321}, GUEST_RULE),

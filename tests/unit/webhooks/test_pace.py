@@ -33,7 +33,9 @@ def waits(pace: Pace, event_id: str, count: int) -> list[float]:
 
 def test_one_photo_at_every_url_is_due_at_once(clock: Clock) -> None:
     """Spec 8: an event has 20 URLs at most; the pace is the one that is deployed."""
-    deployed = Pace(parameters.of_deploy().event_deliveries_a_second, clock.process, NamedTenants())
+    deployed = Pace(
+        parameters.from_deploy().event_deliveries_a_second, clock.process, NamedTenants()
+    )
     assert waits(deployed, "e1", 20) == [0] * 20
 
 
