@@ -52,6 +52,8 @@ COSTS: Final = {
     "a sweep over 20 endpoints of an event": Cost(rpcs=42, reads=41, writes=20),
     # The call is counted by a write that answers with the count; account and mailbox, one call.
     "a look-up of preferences": Cost(rpcs=2, reads=2, writes=1),
+    # And the other 19 accounts, in one call more.
+    "a look-up of preferences, 20 accounts": Cost(rpcs=3, reads=21, writes=1),
     # Account and mailbox, read and written, and the count of the link's changes.
     "an update of preferences": Cost(rpcs=3, reads=2, writes=3),
     # A call of staff is counted, for its limit; event, settings, the share.

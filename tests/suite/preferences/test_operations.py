@@ -48,6 +48,26 @@ def test_a_look_up(
     assert counted.cost() == COSTS["a look-up of preferences"]
 
 
+def test_a_look_up_of_an_address_with_many_accounts(
+    ids: tuple[str, str],
+    record: firestore.DocumentReference,
+    keys: TokenKeys,
+    client: str,
+    counted: Operations,
+    service: Service,
+) -> None:
+    """A record lists 20 accounts at most, and a look-up reads each of them once."""
+    uids = [ids[1], *(f"{ids[1]}-{number}" for number in range(19))]
+    for uid in uids:
+        record.parent.document(uid).set({"email": f"{ids[1]}@example.com"})
+    record.parent.document(ids[0]).set({"accounts": dict.fromkeys(uids, True)})
+    token = keys.issue(ids[0], CLOCK.now(), account=ids[1])
+    preference_calls.get_email_preferences(
+        service, link_call("getEmailPreferences", client, token=token)
+    )
+    assert counted.cost() == COSTS["a look-up of preferences, 20 accounts"]
+
+
 def test_an_update(
     ids: tuple[str, str], keys: TokenKeys, client: str, counted: Operations, service: Service
 ) -> None:

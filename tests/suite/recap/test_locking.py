@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from emulator.mailbox import Mailbox, slow
 from emulator.people import Person, sign_in
+from emulator.watching import wait_for
 from tests.suite.call import Answer, call
+from tests.suite.process import FunctionProcess
 from tests.suite.walls import TENANT, Wall, guest
 
 Recap = Callable[..., Answer]
@@ -44,3 +46,21 @@ def test_a_planned_recap_goes_out_for_whoever_still_has_the_role(
         assert (schedule.get().to_dict() or {})["state"] == state
     # An account without the role gets no email about it.
     assert {mail.to for mail in mailbox.mails} == {guest(0), guest(1), guest(2)}
+
+
+def test_a_schedule_that_its_queue_has_lost_ends_with_a_notice(
+    wall: Wall, mailbox: Mailbox, organizer: Person
+) -> None:
+    """Spec 4.15: the sweep has it ended, by the account that may send email."""
+    wall.guests(3)
+    schedule = wall.event.collection("schedules").document("recap")
+    at = datetime.now(UTC) - timedelta(hours=3)
+    by = {"uid": organizer.uid, "email": organizer.email}
+    schedule.set({"at": at, "by": by, "version": "lost", "state": "scheduled"})
+    with FunctionProcess("sweepDeliveries") as sweeper:
+        assert sweeper.dispatch(None) == 200
+    [record] = wait_for(schedule, lambda found: found[0]["state"] != "scheduled", 60)
+    assert (record["state"], record["outcome"]["code"]) == ("failed", "internal")
+    assert [mail.to for mail in mailbox.wait_for(lambda mails: len(mails) > 0, 60)] == [
+        organizer.email
+    ]
