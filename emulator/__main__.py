@@ -49,10 +49,12 @@ def main() -> int:
         return _refuse(f"This is Python {found}. Python {supported} is needed, {HOW_TO_GET_ONE}")
 
     # Only from here on: these do not run on every Python.
-    from tools import installation, places  # noqa: PLC0415
+    from tools import installation, places, proxies  # noqa: PLC0415
     from tools.steps import SetupError  # noqa: PLC0415
 
     os.chdir(places.ROOT)
+    # For this process and all that it starts.
+    os.environ.update(proxies.loopback_bypass(os.environ))
     # While installing; a running suite has a way of its own.
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGHUP, _stop)
@@ -105,8 +107,11 @@ def _read_command_line() -> "tuple[str, list[str]]":
             parser.error("generate takes --check only")
     elif not COMMANDS[command][0] and arguments:
         parser.error(f"{command} takes no arguments")
-    elif unknown := _unknown(command, arguments):
-        parser.error(f"{command} knows no {unknown}; see --help")
+    else:
+        # Old Pythons know no assignment in a condition.
+        unknown = _unknown(command, arguments)
+        if unknown:
+            parser.error(f"{command} knows no {unknown}; see --help")
     return command, arguments
 
 

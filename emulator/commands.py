@@ -1,6 +1,7 @@
 """The commands, once everything is installed."""
 
 import os
+import shutil
 from collections.abc import Sequence
 
 from emulator.cloud.local_cloud import LOG, LocalCloud, NotStartedError
@@ -36,14 +37,21 @@ def run(command: str, arguments: Sequence[str]) -> int:
 
 def _run_in(tree: ProcessTree, command: str, arguments: Sequence[str]) -> int:
     if command == "exec":
-        with LocalCloud(warm=True) as cloud:
-            return tree.run(arguments, cloud.environment)
+        return _exec(tree, arguments)
     if command == "bench":
         with LocalCloud() as cloud:
             return tree.run(["python", "-m", "bench", *arguments], cloud.environment)
     if command == "test":
         return checks.run(tree, arguments, LocalCloud, lambda: check_ports(read_addresses()))
     return _demo() if command == "demo" else _up()
+
+
+def _exec(tree: ProcessTree, arguments: Sequence[str]) -> int:
+    cloud = LocalCloud(warm=True)
+    if shutil.which(arguments[0], path=cloud.environment["PATH"]) is None:
+        return tree.run(arguments, cloud.environment)  # prints why it cannot be started
+    with cloud:
+        return tree.run(arguments, cloud.environment)
 
 
 def _demo() -> int:

@@ -9,6 +9,7 @@ import getpass
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -35,6 +36,10 @@ _CALL_SECONDS: Final = 60
 _OPERATION_SECONDS: Final = 2
 _OPERATION_LOOKS: Final = 450
 """A quarter of an hour of looks at one operation."""
+_NO_GCLOUD: Final = (
+    "`gcloud` is not on PATH. Install the Google Cloud CLI first: "
+    "https://cloud.google.com/sdk/docs/install"
+)
 _PAYS_ITSELF: Final = ("serviceusage", "cloudresourcemanager")
 """APIs that are called before the project has any API on, so the project cannot be the payer."""
 
@@ -291,6 +296,8 @@ class Cloud:
                 [program, *arguments], cwd=root, stdout=stdout, text=True, check=False
             )
         except OSError as error:
+            if program == "gcloud" and isinstance(error, FileNotFoundError):
+                raise OpsError(_NO_GCLOUD) from error
             raise OpsError(f"{program}: {error.strerror}") from error
 
 
@@ -314,14 +321,26 @@ def say(text: str) -> None:
     sys.stdout.flush()
 
 
+def _require_gcloud() -> None:
+    """Check that `gcloud` is installed, before a script asks anything.
+
+    Raises:
+        OpsError: `gcloud` is not on PATH.
+    """
+    if shutil.which("gcloud") is None:
+        raise OpsError(_NO_GCLOUD)
+
+
 Script: TypeAlias = Callable[[argparse.Namespace, Cloud, Outside], None]
 """Does what the command line says; an `OpsError` ends it with status 1."""
 
 
 def run(script: Script, given: argparse.Namespace, outside: Outside | None) -> int:
     """Run a script as the command line `given` says; its status. A failure is told by its words."""
-    outside = outside or Outside()
     try:
+        if outside is None:
+            _require_gcloud()
+            outside = Outside()
         script(given, Cloud(given.project, outside), outside)
     except Exception as error:
         from ops import firebase  # noqa: PLC0415 - its imports take a second

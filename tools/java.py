@@ -73,6 +73,20 @@ def firestore_jar(environment: Mapping[str, str]) -> Path | None:
     return None
 
 
+def firestore_program(environment: Mapping[str, str]) -> list[str]:
+    """Return the arguments with which `java` starts the Firestore emulator.
+
+    Java does not find the classes of the SDK's jar through the shim if the path of the checkout has
+    characters such as emoji.
+
+    Raises:
+        SetupError: No SDK is installed, and the download failed.
+    """
+    if firestore_jar(environment):
+        return ["-cp", str((STATE / LINK).resolve()), MAIN_CLASS]
+    return ["-jar", str(cached_firestore_jar())]
+
+
 def cached_firestore_jar() -> Path:
     """Return the place where this version of firebase-tools keeps its Firestore emulator."""
     default = Path.home() / ".cache" / "firebase" / "emulators"

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import sys
 
 from tools.places import ROOT, VENV, VENV_PYTHON
@@ -29,14 +30,13 @@ def install() -> None:
     Raises:
         SetupError: An installation failed.
     """
-    finished = _INSTALLED.exists() and VENV_PYTHON.exists()
     # A virtual environment does not survive being moved, nor its Python being replaced.
-    if not finished or not read(_INSTALLED).startswith(_identity()):
-        # Not the Python in ./venv, which is about to be replaced.
+    if not (VENV_PYTHON.exists() and read(_INSTALLED).startswith(_identity())):
+        # Not the Python in ./venv, which is about to be removed.
         base = os.path.realpath(sys.executable)
-        make = [base, "-m", "venv", "--clear", str(VENV)]
-        run_step(f"Making ./venv with {base}", make, log="venv.log")
-    _INSTALLED.unlink(missing_ok=True)
+        _clear()
+        run_step(f"Making ./venv with {base}", [base, "-m", "venv", str(VENV)], log="venv.log")
+    _INSTALLED.write_text("")
     _link_runtime()
     _install_packages("Python packages", "-r", str(DEPLOYED))
     _install_packages("tools for work and tests", "-r", str(DEVELOPMENT))
@@ -73,6 +73,27 @@ def _install_packages(what: str, *requirements: str) -> None:
     except SetupError:
         pip = [str(VENV_PYTHON), "-m", "pip", *_PIP_INSTALL]
         run_step(f"Installing {what} with pip", [*pip, *requirements], log=log)
+
+
+def _clear() -> None:
+    """Empty ./venv, and mark it as ours before anything is in it.
+
+    Raises:
+        SetupError: The folder has no mark, so it is the user's own.
+    """
+    is_free = not os.path.lexists(VENV) or (VENV.is_dir() and not any(VENV.iterdir()))
+    if not (is_free or _INSTALLED.exists()):
+        raise SetupError(
+            f"{VENV} was not created by this command, and the packages need that folder.\n"
+            "Move it away or delete it, and start again."
+        )
+    VENV.mkdir(exist_ok=True)
+    for entry in VENV.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        elif entry != _INSTALLED:
+            entry.unlink()
+    _INSTALLED.write_text("")
 
 
 def _link_runtime() -> None:

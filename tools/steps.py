@@ -81,7 +81,9 @@ def run_step(
     try:
         status = process.wait()
     except BaseException:
-        os.killpg(process.pid, signal.SIGKILL)
+        # It may have ended at the same moment; macOS reports that as a lack of permission.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         say(" stopped")
         raise

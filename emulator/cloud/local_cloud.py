@@ -35,7 +35,7 @@ from emulator.firebase import (
 )
 from emulator.ports import check_ports
 from tools import local_secrets
-from tools.java import cached_firestore_jar, firestore_jar
+from tools.java import firestore_program
 from tools.places import NODE_MODULES, ROOT, STATE
 from tools.steps import SetupError, log_tail, say
 
@@ -141,18 +141,18 @@ class LocalCloud:
         self._is_ready = True
 
     def _start_firestore(self, environment: Mapping[str, str]) -> Program:
-        jar = firestore_jar(environment) or cached_firestore_jar()
         host, _, port = self.addresses["firestore"].rpartition(":")
         websocket = self.addresses["firestore websocket"].rpartition(":")[2]
         emulator = Program(
             [
-                *("java", *_JAVA, "-jar", str(jar)),
+                *("java", *_JAVA, *firestore_program(environment)),
                 *("--host", host, "--port", port, "--websocket_port", websocket),
                 *("--rules", str(ROOT / "firestore.rules")),
                 *("--functions_emulator", self.addresses["functions"]),
                 *("--project_id", PROJECT),
             ],
-            environment,
+            # In another locale, Java cannot open paths beyond ASCII.
+            {**environment, "LC_ALL": "C.UTF-8"},
             "is now running",
             self._log,
             self.ended,

@@ -1,5 +1,6 @@
 """`python3 -m emulator`, run as it cannot be run: a sentence that helps."""
 
+import ast
 import os
 import subprocess
 import sys
@@ -29,7 +30,7 @@ def ran(*arguments: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
-@pytest.mark.parametrize("minor", [9, 15])
+@pytest.mark.parametrize("minor", [6, 7, 8, 9, 10, 15, 20])
 def test_an_unsupported_python_is_refused_with_a_sentence(minor: int) -> None:
     """Status 2 and no traceback, whether it is too old or too new."""
     done = ran("-c", _AS_ANOTHER_VERSION.format(minor=minor))
@@ -37,6 +38,26 @@ def test_an_unsupported_python_is_refused_with_a_sentence(minor: int) -> None:
     assert done.returncode == 2
     assert f"This is Python 3.{minor}. Python 3.11 to 3.14 is needed" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "emulator/__init__.py",
+        "emulator/__main__.py",
+        "tools/__init__.py",
+        "tools/command_list.py",
+    ],
+)
+def test_an_old_python_can_read_what_refuses_it(path: str) -> None:
+    """A SyntaxError would say nothing of the Python that is needed."""
+    source = (ROOT / path).read_text(encoding="utf-8")
+    tree = ast.parse(source, feature_version=(3, 6))
+
+    # The parser accepts these at any version, and Python 3.6 to 3.8 fail at them when they run.
+    names = {"list", "dict", "tuple", "set", "frozenset", "type"}
+    subscripts = [node for node in ast.walk(tree) if isinstance(node, ast.Subscript)]
+    assert [s.lineno for s in subscripts if getattr(s.value, "id", "") in names] == []
 
 
 @pytest.mark.parametrize(

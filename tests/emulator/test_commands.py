@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from emulator import commands
+from emulator.cloud.local_cloud import LocalCloud
 from emulator.up import readable
 from tools import checks
 from tools.checks import Outcome
@@ -161,3 +163,20 @@ def test_the_summary_says_how_many_tests_were_skipped_and_why(
     assert checks.run(ProcessTree(), ["-k", "not bad"], nullcontext, lambda: None) == 0
     [line] = [text for text in capfd.readouterr().err.splitlines() if text.startswith("  unit ")]
     assert re.fullmatch(r"  unit       passed +\d+\.\d s, 2 skipped: needs a browser", line)
+
+
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [("nosuchcommand", 127), ("./nosuch/command", 127), ("./README.md", 126), ("./docs", 126)],
+)
+def test_a_command_that_cannot_be_started_starts_no_service(
+    command: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The status is a shell's, at once."""
+    entered: list[LocalCloud] = []
+    monkeypatch.setattr(LocalCloud, "__enter__", entered.append)
+    monkeypatch.setattr(LocalCloud, "__exit__", lambda *_: None)
+    monkeypatch.chdir(ROOT)
+
+    assert commands._exec(ProcessTree(), [command]) == status  # noqa: SLF001 - without ending others
+    assert entered == []

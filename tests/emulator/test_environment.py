@@ -7,6 +7,7 @@ import shutil
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 
@@ -176,3 +177,83 @@ def test_pip_installs_where_uv_fails(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert programs[-1][:3] == [str(VENV_PYTHON), "-m", "pip"]
     assert programs[-1][-2:] == ["-r", "some.txt"]
+
+
+def test_an_interrupt_while_a_step_ends_is_an_interrupt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The step has ended and been waited for: no process is left to be ended."""
+    monkeypatch.setattr(steps, "STATE", tmp_path)
+
+    class Interrupted(subprocess.Popen[bytes]):
+        def wait(self, timeout: float | None = None) -> int:
+            status = super().wait(timeout)
+            monkeypatch.undo()
+            raise KeyboardInterrupt(status)
+
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+
+    with pytest.raises(KeyboardInterrupt):
+        steps.run_step("Trying", ["true"], log="try.log", folder=tmp_path)
+
+
+@pytest.fixture
+def venv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for ./venv, without packages."""
+
+    def run_step(_: str, command: list[str], **__: object) -> None:
+        (Path(command[-1]) / "bin").mkdir()
+        (Path(command[-1]) / "bin/python").symlink_to(sys.executable)
+
+    folder = tmp_path / "venv"
+    monkeypatch.setattr(python, "VENV", folder)
+    monkeypatch.setattr(python, "VENV_PYTHON", folder / "bin/python")
+    monkeypatch.setattr(python, "_INSTALLED", folder / ".installed")
+    monkeypatch.setattr(python, "run_step", run_step)
+    monkeypatch.setattr(python, "_install_packages", lambda *_: None)
+    return folder
+
+
+def _theirs(venv: Path) -> None:
+    (venv / "bin").mkdir(parents=True)
+    (venv / "bin/python").symlink_to(sys.executable)
+
+
+def _a_file(venv: Path) -> None:
+    venv.write_text("notes")
+
+
+def _elsewhere(venv: Path) -> None:
+    venv.with_name("elsewhere").mkdir()
+    (venv.with_name("elsewhere") / "notes").touch()
+    venv.symlink_to("elsewhere")
+
+
+@pytest.mark.parametrize("make", [_theirs, _a_file, _elsewhere])
+def test_a_venv_of_the_users_own_is_left_alone(venv: Path, make: Callable[[Path], None]) -> None:
+    """The installation stops with a sentence, and the files stay."""
+    make(venv)
+    before = sorted(venv.parent.rglob("*"))
+
+    with pytest.raises(SetupError, match="was not created by this command"):
+        python.install()
+    assert sorted(venv.parent.rglob("*")) == before
+
+
+def test_our_own_venv_is_made_anew(venv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interrupted installation, or another Python: it has our mark from its beginning."""
+    venv.mkdir()
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patches:
+        patches.setattr(python, "_install_packages", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            python.install()
+    assert not python.is_current()
+    (venv / "left").mkdir()
+    python.install()
+
+    assert python.is_current()
+    assert not (venv / "left").exists()
