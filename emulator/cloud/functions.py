@@ -26,6 +26,7 @@ class Functions:
 
     def __post_init__(self) -> None:
         """Start none."""
+        self._is_closed = False
         self._starting = ThreadPoolExecutor(_STARTING)
         self._processes: dict[str, asyncio.Future[FunctionProcess]] = {}
 
@@ -33,11 +34,16 @@ class Functions:
         return name in self.functions
 
     async def port(self, name: str) -> int:
-        """Where the function listens, once it does; a process that has ended is replaced.
+        """Wait until the function listens and return its port.
+
+        A process that has ended is replaced.
 
         Raises:
-            TimeoutError: It does not start.
+            TimeoutError: The function does not start, or the functions are closed.
         """
+        if self._is_closed:
+            # Firestore announces writes until it ends, which is later.
+            raise TimeoutError(f"{name} is not started, because the service ends")
         started = self._processes.get(name)
         if started is None or (started.done() and not _is_running(started)):
             loop = asyncio.get_running_loop()
@@ -54,7 +60,8 @@ class Functions:
         await asyncio.gather(*map(self.port, background))
 
     async def close(self) -> None:
-        """End every process."""
+        """End every process, and start no other one."""
+        self._is_closed = True
         for process in await asyncio.gather(*self._processes.values(), return_exceptions=True):
             if isinstance(process, FunctionProcess):
                 process.kill()

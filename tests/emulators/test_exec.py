@@ -52,6 +52,20 @@ print(
 """
 
 
+_WRITES: Final = """
+import os, uuid
+from google.cloud import firestore
+
+database = firestore.Client(project=os.environ["GCLOUD_PROJECT"])
+for _ in range(40):
+    batch = database.batch()
+    for _ in range(500):
+        photo = database.document("events", uuid.uuid4().hex, "photos", "p1")
+        batch.set(photo, {"status": "pending"})
+    batch.commit()
+"""
+
+
 def start(*arguments: str) -> "subprocess.Popen[str]":
     """Start the runner without a terminal, as a CI system does."""
     return subprocess.Popen(
@@ -79,6 +93,16 @@ def test_exec_hands_its_streams_and_status_through_and_leaves_nothing_running() 
     answers, ports = ["1", "403", "200", "403"], ["5000", "5001", "8080", "9099"]
     assert (runner.returncode, tried.split()) == (7, [*answers, *ports]), errors
     assert marked(mark) == []
+
+
+def test_exec_ends_quietly_while_writes_are_on_their_way() -> None:
+    """CMD ends before the triggers have been called: what is left is dropped without an error."""
+    runner = start("--", "python", "-")
+    _, errors = runner.communicate(_WRITES, timeout=LIMIT)
+
+    assert runner.returncode == 0, errors
+    assert "Traceback" not in errors
+    assert "never retrieved" not in errors
 
 
 def test_a_busy_port_is_named_with_its_emulator_and_its_holder() -> None:
