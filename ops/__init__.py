@@ -1,1 +1,1 @@
-"""Setting a project up, and watching it: commands for operators, with the packages of ./venv."""
+"""Commands for operators: set up, deploy to and watch a project."""

@@ -1,4 +1,4 @@
-"""Starts a script: `ops/run setup …`, which each script of this folder calls."""
+"""Entry point of every script in this folder: `ops/run setup …`."""
 
 import sys
 from importlib import import_module
@@ -22,7 +22,7 @@ sys.path[0] = str(Path(__file__).resolve().parent.parent)
 from tools import npm, python  # noqa: E402 - behind the path
 
 script = sys.argv.pop(1)
-# After an upgrade the packages are those of before: an older firebase deploys without `.env`.
+# Packages may be older than the checkout. An older firebase deploys without `.env`.
 if script != "ready" and not (python.is_current() and npm.PACKAGES.is_current()):
     sys.exit("Install first: python3 -m emulator setup")
 module, _, function = _SCRIPTS[script].partition(".")

@@ -1,7 +1,6 @@
-"""Records what an app knew of its users before the service came: accounts and opt-outs.
+"""Records the accounts and opt-outs that an app had before the service was installed.
 
-Also lists the accounts again that an earlier release listed by mailbox. Records that are right
-already stay, so that a second run does nothing.
+Also relists accounts that an earlier release listed by mailbox. A second run changes nothing.
 """
 
 import argparse
@@ -29,22 +28,22 @@ from ops.firebase import verified_addresses, write_each
 
 _ALL: Final = "all"
 _DESCRIPTION: Final = """\
-Records what an app knew of its users: the accounts of each address, and the opt-outs of a file. Run
-it after an upgrade as well. A second run does nothing.
+Records the accounts of each address, and the opt-outs in a file. Run it after each upgrade. Running
+it again changes nothing.
 """
 
 OptOuts: TypeAlias = Mapping[str, set[Flag]]
-"""Flags that are off, by the record of the address."""
+"""Disabled flags by the record of the address."""
 
 Verified: TypeAlias = Callable[[Collection[str]], Mapping[str, str]]
 
 
 def main(arguments: Sequence[str] | None = None, outside: Outside | None = None) -> int:
-    """Read the command line and adopt; return the exit status."""
+    """Run ops/adopt and return its exit status."""
     parser = parser_of("ops/adopt", _DESCRIPTION)
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    parser.add_argument("--dry-run", action="store_true", help="only print the changes")
     parser.add_argument(
-        "--optouts", type=Path, help=f"CSV of `address,what`; what: {', '.join(Flag)} or {_ALL}"
+        "--optouts", type=Path, help=f"CSV of `address,flag`. Flags: {', '.join(Flag)} or {_ALL}"
     )
     return run(_adopt, parser.parse_args(arguments), outside)
 
@@ -56,13 +55,12 @@ def _adopt(given: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
     writes = _writes(users, wanted, lambda uids: verified_addresses(cloud, uids))
     made = len(writes) if given.dry_run else write_each(documents, writes)
     if made < len(writes):
-        raise OpsError(f"{len(writes) - made} changed meanwhile: run this again.")
+        raise OpsError(f"{len(writes) - made} records changed during the run. Run this again.")
     would = "would be recorded" if given.dry_run else "recorded"
     say(f"{would}: {made}" if made else "Everything is recorded.")
 
 
 def _writes(users: Iterable[Document], wanted: OptOuts, verified: Verified) -> Sequence[Write]:
-    """Return the writes of accounts and opt-outs that are not recorded yet."""
     there: dict[str, Document] = {}
     accounts: dict[str, dict[str, Mapping[str, Any]]] = defaultdict(dict)  # by record, then by id
     off: dict[str, set[Flag]] = defaultdict(set, wanted)
@@ -90,7 +88,6 @@ def _listing(
     accounts: Mapping[str, Mapping[str, Any]],
     verified: Verified,
 ) -> dict[str, Any]:
-    """Return the field that lists the accounts, empty if it is right already."""
     listed = set(account_ids(stored))
     wanted = listed | accounts.keys()
     if len(wanted) > MAX_ACCOUNTS:
@@ -99,7 +96,6 @@ def _listing(
 
 
 def _opting_out(stored: Mapping[str, Any], flags: set[Flag]) -> dict[str, Any]:
-    """Return the field that has the flags off, empty if they are off already."""
     on = [flag for flag in Flag if flag in flags and chosen(stored, flag) is not False]
     if not on:
         return {}
@@ -114,11 +110,10 @@ _WRAPPINGS: Final = (
         "[\"'\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb](.*)[\"'\u201c\u201d\u2018\u2019\u00ab\u00bb]"
     ),
 )
-"""Forms in which programs export an address: a link, a name before it, a separator, quotes."""
+"""Exported forms of an address: a link, a name before it, a separator, quotes."""
 
 
 def _address(text: str) -> str | None:
-    """Return the address in a cell, or None if the cell is not clearly an address."""
     text = trimmed(text)
     for _ in _WRAPPINGS:
         for wrapping in _WRAPPINGS:
@@ -128,11 +123,7 @@ def _address(text: str) -> str | None:
 
 
 def _of_file(path: Path) -> OptOuts:
-    """Return the opt-outs of a CSV; a first line without an address is its heading.
-
-    Raises:
-        OpsError: a line cannot be read.
-    """
+    """Return the opt-outs in a CSV file. Skip a first line without an address: it is the header."""
     found: dict[str, set[Flag]] = defaultdict(set)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -143,9 +134,9 @@ def _of_file(path: Path) -> OptOuts:
                     continue
                 where = f"{path}, line {rows.line_num}"
                 if len(cells) < 2 or not (address := _address(cells[0])):  # noqa: PLR2004 - a pair
-                    raise OpsError(f"{where}: write `address,what`.")
+                    raise OpsError(f"{where}: write `address,flag`.")
                 if (what := cells[1].lower()) not in (*Flag, _ALL):
-                    raise OpsError(f"{where}: {what!r} is none of {', '.join(Flag)}, {_ALL}")
+                    raise OpsError(f"{where}: {what!r} must be one of {', '.join(Flag)}, {_ALL}.")
                 found[record_id(address)] |= set(Flag) if what == _ALL else {Flag(what)}
     except (OSError, ValueError, csv.Error) as error:
         raise OpsError(f"{path}: {error}") from error

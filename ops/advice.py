@@ -1,4 +1,4 @@
-"""What `ops/check` tells besides missing parts: settings that do not suit what is there."""
+"""Notes of `ops/check` on settings that do not fit the data of the project."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -10,26 +10,26 @@ from functions.recap.audience.photos import PhotoHosts
 from ops.parts import Lack, Look, Parts
 
 _SAMPLE: Final = 100
-"""Photos that are looked at."""
+"""Photos to read."""
 _USERS: Final = 20_000
-"""User records that are looked at: a look costs about a cent."""
+"""User records to read, which costs about a cent."""
 _PAGE: Final = 1_000
 
 
 class Advice(Parts):
-    """Looks whose findings are notes: only the operator knows what is meant."""
+    """Checks with notes as findings: only the operator knows the intention."""
 
     @property
     def looks(self) -> list[tuple[str, Look]]:
-        """All of them."""
+        """All checks."""
         return [
-            ("App Check, where anybody may sign in", self.app_check),
-            ("Hosts of the photos, as recap mails show them", self.photo_hosts),
+            ("App Check, if anyone may sign in", self.app_check),
+            ("Hosts of the photos in recap emails", self.photo_hosts),
             ("Accounts in the records of their addresses", self.accounts),
         ]
 
     def photo_hosts(self) -> Iterator[Lack]:
-        """Of some photos; a mail leaves out pictures that lie elsewhere."""
+        """Yield a note for each host of photos that recap emails leave out."""
         hosts = self._wanted.settings.get("PHOTO_HOSTS", "")
         shown = PhotoHosts.read(hosts, self._cloud.project)
         query = {"from": [{"collectionId": "photos", "allDescendants": True}], "limit": _SAMPLE}
@@ -38,8 +38,8 @@ class Advice(Parts):
         others = {urlsplit(url).netloc for url in urls if url and not shown.allow(url)}
         for host in sorted(others):
             yield Lack(
-                f"photos at {host} are in no recap mail",
-                ask=f"Where you trust it: PHOTO_HOSTS={hosts},{host} in .env, and a deploy.",
+                f"recap emails leave out photos at {host}",
+                ask=f"If you trust it, set PHOTO_HOSTS={hosts},{host} in .env and deploy.",
                 is_note=True,
             )
 
@@ -60,13 +60,12 @@ class Advice(Parts):
         ]
         if missing:
             yield Lack(
-                f"accounts that the record of their address does not list: {len(missing)}",
-                ask=f"Run ops/adopt {self._cloud.project}, so that links find their choices.",
+                f"accounts missing from the record of their address: {len(missing)}",
+                ask=f"Run ops/adopt {self._cloud.project} so that links find their preferences.",
                 is_note=True,
             )
 
     def _users(self) -> Iterator[Mapping[str, Any]]:
-        """Yield the user records, at most `_USERS`."""
         query: dict[str, Any] = {
             "from": [{"collectionId": "users"}],
             "select": {"fields": [{"fieldPath": "email"}, {"fieldPath": ACCOUNTS}]},
@@ -82,7 +81,7 @@ class Advice(Parts):
             query["startAt"] = {"values": [last], "before": False}
 
     def app_check(self) -> Iterator[Lack]:
-        """Without it a script signs in like a guest, and uploads and lists at the owner's cost."""
+        """Yield a note if scripts can sign in as guests, and upload at the owner's cost."""
         config = self._readable("identitytoolkit", f"admin/v2/{self._project}/config") or {}
         is_anonymous = config.get("signIn", {}).get("anonymous", {}).get("enabled")
         is_public = self._wanted.settings.get("PUBLIC_WALL") == "true"
@@ -94,6 +93,6 @@ class Advice(Parts):
             why = "guests sign in anonymously" if is_anonymous else "PUBLIC_WALL is on"
             yield Lack(
                 f"{why}, and App Check is not enforced for Firestore",
-                ask="docs/security.md, App Check: first let all clients send tokens.",
+                ask="First let all clients send tokens: see App Check in docs/security.md.",
                 is_note=True,
             )

@@ -1,7 +1,6 @@
-"""Alerts of a project, in the form of Google's API, each with its page of docs/runbooks.
+"""Alert policies in the format of Google's API, each with its page of docs/runbooks.
 
-An alert is of a metric (a query in PromQL), of single log lines, or of requests that are missing.
-`{services}`, `{private}` services and `{queues}` in a query stand for the deployed ones.
+`{services}`, `{private}` and `{queues}` in a PromQL query are placeholders for deployed names.
 """
 
 import re
@@ -13,20 +12,18 @@ QUEUE_DEPTH: Final = (
     "max by (queue_id) (cloudtasks_googleapis_com:queue_depth"
     '{monitored_resource="cloud_tasks_queue",queue_id=~"{queues}"})'
 )
-"""Tasks in each queue."""
 SERVER_ERRORS: Final = (
     "run_googleapis_com:request_count"
     '{monitored_resource="cloud_run_revision",service_name=~"{services}",'
     'response_code_class="5xx"}'
 )
-"""Requests that a function answered with 5xx."""
 REFUSED_PUSHES: Final = (
     "run_googleapis_com:request_count"
     '{monitored_resource="cloud_run_revision",service_name=~"{private}",response_code="403"}'
 )
-"""Events, tasks and the schedule that may not call their function."""
+"""Triggers, tasks and the schedule without permission to call their function."""
 _OF_SWEEPS: Final = "deliveries.not-swept|endpoints.not-swept|events.not-swept|recaps.not-swept"
-"""Faults that come once a sweep at the most: twice in ten minutes."""
+"""Faults that a sweep logs once at most, which is twice in ten minutes."""
 _WINDOW: Final = re.compile(r"\[(\d+)([mh])\]")
 _LONG_MINUTES: Final = 15
 _ERROR: Final = "ERROR"
@@ -34,14 +31,13 @@ _WARNING: Final = "WARNING"
 
 
 def _watched(text: str, *, minutes: int = 0) -> Resource:
-    """Return a condition: the query `text` finds something, for so many minutes.
+    """Return a condition that is met once the query has had results for `minutes`.
 
-    Google charges the points that a query reads: it is evaluated every five minutes if its windows
-    are of 15 minutes or more. A metric of ours may be too new for Google to know it.
+    Google charges for each data point that a query reads, so long windows are evaluated less often.
     """
     windows = [int(n) * (60 if unit == "h" else 1) for n, unit in _WINDOW.findall(text)]
     every = 300 if windows and min(windows) >= _LONG_MINUTES else 60
-    own = {"disableMetricValidation": True} if LOG_METRIC.search(text) else {}
+    own = {"disableMetricValidation": True} if LOG_METRIC.search(text) else {}  # too new for Google
     return {
         "conditionPrometheusQueryLanguage": {
             "query": query(text),
@@ -53,7 +49,7 @@ def _watched(text: str, *, minutes: int = 0) -> Resource:
 
 
 def _logged(lines: str, **labels: str) -> Resource:
-    """A condition: a function logs such a line; the mail tells the fields that `labels` names."""
+    """Return a condition on log lines. The email has the fields that `labels` names."""
     return {
         "conditionMatchedLog": {
             "filter": OF_FUNCTIONS + lines,
@@ -65,10 +61,6 @@ def _logged(lines: str, **labels: str) -> Resource:
 def _alert(
     severity: str, page: str, says: str, condition: Resource, *, minutes_between_mails: int = 5
 ) -> Resource:
-    """An alert with one condition, and with its page of docs/runbooks.
-
-    Google wants to know how often the alert may mail where its condition is a log line.
-    """
     strategy: Resource = {"autoClose": "1800s"}
     if "conditionMatchedLog" in condition:
         strategy["notificationRateLimit"] = {"period": f"{60 * minutes_between_mails}s"}
@@ -85,20 +77,20 @@ _ALERTS: Final = {
     "attempt-given-up": _alert(
         _ERROR,
         "faults",
-        "An attempt began three times and never ended",
+        "An attempt started three times but never finished",
         _logged('jsonPayload.message="delivery.given-up"', event_id="eventId", host="host"),
     ),
     "complaints": _alert(
         _ERROR,
         "complaints",
-        "Guests mark 3 in 1,000 mails of a recap as spam, four mailboxes at least",
+        "At least four mailboxes and 3 in 1,000 recap emails were marked as spam",
         _logged('jsonPayload.message="recap.complaints"', tenant_id="tenantId", event_id="eventId"),
         minutes_between_mails=60,
     ),
     "deliveries-failing": _alert(
         _WARNING,
         "deliveries-failing",
-        "More than half of an event's deliveries failed within an hour, ten at least",
+        "More than half of an event's deliveries, and at least ten, failed within an hour",
         _watched(
             'sum by (event_id) (increase(wall_deliveries_ended{outcome="failed"}[1h]))'
             " / sum by (event_id) (increase(wall_deliveries_ended{}[1h])) > 0.5 and"
@@ -108,7 +100,7 @@ _ALERTS: Final = {
     "deliveries-overdue": _alert(
         _ERROR,
         "queues",
-        "A hundred overdue within a quarter of an hour, or some in three sweeps running",
+        "A hundred deliveries were overdue within 15 minutes, or some in three consecutive sweeps",
         _watched(
             "sum(increase(wall_deliveries_overdue_sum{}[15m])) > 100 or"
             " sum(increase(wall_deliveries_overdue_count{}[15m])) > 2.5"
@@ -117,7 +109,7 @@ _ALERTS: Final = {
     "document-reads": _alert(
         _WARNING,
         "spending",
-        "More than 200,000 documents are read a minute, for five minutes",
+        "More than 200,000 documents were read per minute for five minutes",
         _watched(
             "sum(rate(firestore_googleapis_com:document_read_ops_count"
             '{monitored_resource="firestore.googleapis.com/Database"}[5m])) * 60 > 200000',
@@ -127,7 +119,7 @@ _ALERTS: Final = {
     "faults": _alert(
         _ERROR,
         "faults",
-        "One fault of ours more than three times in ten minutes",
+        "The same internal fault was logged more than three times in ten minutes",
         _watched(
             "sum by (message) (increase("
             f'wall_faults{{message!~"{_OF_SWEEPS}|record.unreadable"}}[10m])) > 3'
@@ -136,8 +128,7 @@ _ALERTS: Final = {
     "first-attempt-late": _alert(
         _WARNING,
         "queues",
-        "Of a hundred first attempts or more, over half an hour, one in a hundred began more than"
-        " ten seconds late",
+        "1% of at least a hundred first attempts started over ten seconds late within 30 minutes",
         _watched(
             "histogram_quantile(0.99,"
             " sum by (le) (increase(wall_first_attempt_lag_bucket{}[30m]))) > 10000 and"
@@ -148,7 +139,7 @@ _ALERTS: Final = {
     "mails-not-verified": _alert(
         _WARNING,
         "mails-not-verified",
-        "A recap was sent, and every report about mails was refused",
+        "A recap was sent, but every delivery report about emails was rejected",
         _watched(
             'sum(increase(wall_mail_reports{message="mail.not-verified"}[6h])) > 0 and'
             ' sum(increase(wall_recaps{state="sent"}[6h])) > 0 unless'
@@ -158,7 +149,7 @@ _ALERTS: Final = {
     "notice-unsent": _alert(
         _ERROR,
         "notice-unsent",
-        "A notice of failing webhooks was refused or given up",
+        "A notice of failing webhooks was rejected or abandoned",
         _logged('jsonPayload.message="notice.not-sent"', event_id="eventId"),
     ),
     "queue-depth": _alert(
@@ -170,7 +161,7 @@ _ALERTS: Final = {
     "recap-unfinished": _alert(
         _ERROR,
         "recap-unfinished",
-        "A recap did not go out whole, or emails are unconfirmed, or the organizer was not told",
+        "A recap is incomplete, has unconfirmed emails, or its failure was not reported",
         _logged(
             '((jsonPayload.message="recap.done" AND NOT'
             ' (jsonPayload.state="sent" OR jsonPayload.state="empty"))'
@@ -205,7 +196,7 @@ _ALERTS: Final = {
     "sweep-missing": _alert(
         _ERROR,
         "sweep",
-        "No sweep has answered for a quarter of an hour",
+        "No sweep has responded for 15 minutes",
         {
             "conditionAbsent": {
                 "filter": OF_FUNCTIONS + 'resource.label.service_name="sweepdeliveries" AND'
@@ -226,12 +217,12 @@ _ALERTS: Final = {
     "url-disabled": _alert(
         _WARNING,
         "url-disabled",
-        "A webhook URL was given up",
+        "A webhook URL was disabled",
         _logged('jsonPayload.message="webhook.disabled"', event_id="eventId", host="host"),
     ),
 }
 
 
 def alerts() -> dict[str, Resource]:
-    """The alerts, by their names."""
+    """Return the alert policies by name."""
     return {name: {"displayName": f"Photo wall: {name}", **row} for name, row in _ALERTS.items()}

@@ -1,7 +1,7 @@
-"""An app that lives in the project already: its parts, which stay, and what it has to merge.
+"""Detects an existing app in the project, protects its parts, and lists the changes to merge.
 
-Functions, queues and accounts of ours come beside its own. Its rules, roles and sign-in are read,
-and the operator is told what to merge into them.
+Functions, queues and accounts of the service are added. The app's rules, roles and sign-in are only
+read.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -14,14 +14,14 @@ from ops.parts import Lack, Look, Parts, deployed_rules, grants
 from ops.wanted import ROLES, TOKEN_CREATOR
 
 _OWN_ELSEWHERE: Final = frozenset({"close-on-budget"})
-"""Functions of ours that earlier releases deployed by themselves: the brake on the budget."""
+"""Functions that earlier releases deployed separately: the brake on the budget."""
 _SAMPLE: Final = 50
-"""Documents of a collection group that are looked at for fields of the same name."""
+"""Documents of a collection group to search for fields of the same name."""
 _REPOSITORY: Final = "gcf-artifacts"
 
 
 class App(Parts):
-    """The app of one project."""
+    """The existing app of one project."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -38,28 +38,32 @@ class App(Parts):
 
     @property
     def conditions(self) -> list[tuple[str, Look]]:
-        """Looks for names that the app has and a deploy of ours would take over."""
+        """Checks for names of the app that a deploy would overwrite."""
         return [
-            ("Functions and queues of the app keep their names", self.names),
-            ("Fields of the app keep their indexes, and live on", self.fields),
-            ("A site of our own", self.site),
+            ("Names of the app's functions and queues", self.names),
+            ("Indexes and TTL policies of the app's fields", self.fields),
+            ("A separate Hosting site", self.site),
         ]
 
     @property
     def to_merge(self) -> list[tuple[str, Look]]:
-        """Looks at the parts that only the app's developers change."""
-        return [("Our rules among the app's", self.rules)]
+        """Checks of the parts that only the app's developers change."""
+        return [("Security rules of the app", self.rules)]
 
     def found(self) -> list[str]:
-        """Parts of an app, in words; empty in a project of our own."""
+        """Describe the parts of an app. Return an empty list if there is no app."""
         functions = self._functions.keys() - self._names - self._gone
         parts = {
             "functions:": functions,
             "services of Cloud Run:": self._services() - {name.lower() for name in functions},
-            "services of App Engine:": self._of_app_engine(),
+            "services of App Engine:": set(
+                self._cloud.named(
+                    "appengine", f"v1/apps/{self._cloud.project}/services", "services"
+                )
+            ),
             "rules for": merging.foreign_paths(deployed_rules(self._cloud), self._wanted.rules),
         }
-        if not self._ours:  # whatever else is there came before our first deploy
+        if not self._ours:  # before the first deploy, all other parts belong to the app
             indexes = self._indexes().keys() - self._wanted.indexes
             indexes |= self._ttl().keys() - self._wanted.ttl
             parts |= {
@@ -71,7 +75,7 @@ class App(Parts):
         return [f"{what} {_list(names)}" for what, names in parts.items() if names]
 
     def names(self) -> Iterator[Lack]:
-        """firebase-tools take over a function by its name, of any codebase."""
+        """Yield names in use: firebase-tools replace a function of any codebase by its name."""
         for name in sorted(self._names & self._functions.keys() - self._ours - self._accepted):
             yield Lack(f"the app has a function {name}", ask=_rename(name))
         attempts = {
@@ -81,11 +85,11 @@ class App(Parts):
         for name in sorted(there.keys() & self._names - self._functions.keys() - self._accepted):
             limits = there[name].get("retryConfig", {})
             if self._ours and limits.get("maxAttempts") == attempts[name]:
-                continue  # a roll back has deleted our function and left its queue
-            yield Lack(f"there is a queue {name} without our function", ask=_rename(name))
+                continue  # a rollback deletes the function but not its queue
+            yield Lack(f"the queue {name} does not belong to the service", ask=_rename(name))
 
     def fields(self) -> Iterator[Lack]:
-        """An index of ours counts for every collection of that name; a TTL deletes documents."""
+        """Yield fields of the app that field overrides would change in collections of that name."""
         if self._ours:
             return
         groups: dict[str, set[str]] = {}
@@ -95,50 +99,52 @@ class App(Parts):
         for group, fields in sorted(groups.items()):
             for field in sorted(fields & self._sampled(group)):
                 name = f"{group}.{field}"
-                harm = "delete such documents" if name in self._wanted.ttl else "take its index"
+                harm = "delete such documents" if name in self._wanted.ttl else "replace its index"
                 yield Lack(
                     f"documents of the app have the field {name}",
-                    ask=f"Our entry in firestore.indexes.json would {harm}. Give the app's "
-                    f"collection another name, or agree: --accept {name}",
+                    ask=f"The entry in firestore.indexes.json would {harm}. Rename the app's "
+                    f"collection, or agree with --accept {name}",
                 )
 
     def site(self) -> Iterator[Lack]:
-        """Neither the app's default site, nor another one where pages of the app are."""
+        """Yield a lack if the chosen site is the app's."""
         name = self._wanted.hosting_site
         sites = self._sites()
         is_default = sites.get(name, {}).get("type") == "DEFAULT_SITE"
         if is_default or (not self._ours and name in sites and self._releases(name)):
-            yield Lack(f"{name} has pages of the app", ask="Choose another name: --site NAME")
+            yield Lack(f"{name} has pages of the app", ask="Choose another name with --site NAME.")
         own = {f"{name}.web.app" for name in sites if name != self._wanted.hosting_site}
         if self._wanted.site in own:
             yield Lack(
                 f"PUBLIC_BASE_URL is a site of the app: {self._wanted.site}",
-                ask=f"The pages come to https://{name}.web.app: set that, or a domain of that site",
+                ask=f"Set it to https://{name}.web.app or to a domain of that site.",
             )
 
     def rules(self) -> Iterator[Lack]:
-        """Ours are among them, and the app's own open nothing of ours to a guest."""
+        """Yield rules to merge, and rules of the app that open the service's data."""
         if self.merged_rules():
             yield Lack(
-                "our rules are not among the deployed ones",
-                ask=f"firestore.{self._cloud.project}.rules has both: look at it, and deploy it "
-                "where the app's rules are deployed from.",
+                "the deployed rules do not include the rules of the service",
+                ask=f"firestore.{self._cloud.project}.rules has both. Review it, then deploy it "
+                "from the app's repository.",
             )
             return
         for text in refusals.in_words(self._opened()):
-            yield Lack(text, ask="Firestore allows what any block allows: narrow the app's own.")
+            yield Lack(
+                text, ask="Firestore grants access if any block does. Restrict the app's rules."
+            )
 
     def merged_rules(self) -> str:
-        """The deployed rules with ours; empty where ours are among them."""
+        """Return the deployed rules merged with ours, or "" if they already include ours."""
         deployed = deployed_rules(self._cloud)
         if merging.is_merged(deployed, self._wanted.rules):
             return ""
         return merging.merged(deployed, self._wanted.rules)
 
     def remember(self, *, is_beside: bool) -> Callable[[], None]:
-        """Read what a deploy changes besides our functions; the act that takes it back.
+        """Return a function that reverts the side effects of a deploy.
 
-        That is what a deploy gives to the default account, and beside an app the images' clean-up.
+        A deploy grants roles to the default account, and changes the clean-up policy of images.
         """
         api, path = "cloudresourcemanager", f"v1/{self._project}"
         repository = f"v1/{self._region}/repositories/{_REPOSITORY}"
@@ -161,19 +167,19 @@ class App(Parts):
         roles_before, policies_before = roles(), policies()
         bindings = self._cloud.policy(api, path).get("bindings", [])
         if any("condition" in binding for binding in bindings):
-            # firebase-tools would write the project's roles back without their conditions. Where
-            # they find all that they would add, they write nothing.
+            # firebase-tools drop the conditions of roles when they write the policy. They write
+            # nothing if all roles that they need are granted.
             for role, member in sorted(set(given) - roles_before):
                 self._binder(api, path, role, member)()
 
         def take_back() -> None:
             for role, member in sorted(roles() - roles_before):
                 if member != account:
-                    continue  # without the token creator no trigger fires in an old project
-                say(f"  the deploy gave {member} {role}: taken back")
+                    continue  # triggers in an old project require the token creator
+                say(f"  revoked the role {role} that the deploy granted to {member}")
                 self._binder(api, path, role, member, take=True)()
             if is_beside and policies_before is not None and policies() != policies_before:
-                say("  the deploy had old images of all functions deleted: taken back")
+                say("  restored the clean-up policy of images that the deploy changed")
                 where = f"{repository}?updateMask=cleanupPolicies"
                 body = {"cleanupPolicies": policies_before}
                 self._cloud.call("PATCH", "artifactregistry", where, body)
@@ -181,7 +187,7 @@ class App(Parts):
         return take_back
 
     def _opened(self) -> Iterator[refusals.Refusal]:
-        """What the deployed rules allow and ours refuse, by Google's own judgement."""
+        """Yield requests that the deployed rules allow and ours deny, as Google evaluates them."""
         release = self._cloud.get("firebaserules", f"v1/{self._project}/releases/cloud.firestore")
         asked = list(refusals.refusals(self._wanted.rules))
         for start in range(0, len(asked), refusals.AT_ONCE):
@@ -194,23 +200,18 @@ class App(Parts):
                     yield refusal
 
     def _sampled(self, group: str) -> set[str]:
-        """Names of the fields that some documents of a collection group have."""
         query = {"from": [{"collectionId": group, "allDescendants": True}], "limit": _SAMPLE}
         return {name for document in self._asked(query) for name in document.get("fields", {})}
 
     def _services(self) -> set[str]:
-        """Names of the services of Cloud Run in all regions, which no function of ours has."""
+        """Return the Cloud Run services in all regions that do not belong to the service."""
         ours = {name.lower() for name in self._names | self._gone}
         path = f"apis/serving.knative.dev/v1/namespaces/{self._cloud.project}/services"
         items = (self._cloud.get("run", path) or {}).get("items", [])
         return {item["metadata"]["name"] for item in items} - ours
 
-    def _of_app_engine(self) -> set[str]:
-        path = f"v1/apps/{self._cloud.project}/services"
-        return set(self._cloud.named("appengine", path, "services"))
-
     def _providers(self) -> set[str]:
-        """Ways in that an app has switched on; before our set-up the one by e-mail is its own."""
+        """Return the sign-in methods of the app. Setup enables sign-in by email."""
         path = f"admin/v2/{self._project}"
         ways = (self._readable("identitytoolkit", f"{path}/config") or {}).get("signIn", {})
         found = {way for way in ("email", "phoneNumber", "anonymous") if _is_on(ways.get(way))}
@@ -220,7 +221,7 @@ class App(Parts):
         return found - ({"email"} if self._was_here else set())
 
     def _collections(self) -> set[str]:
-        """Collections at the root; before our set-up those with our names are the app's as well."""
+        """Return the root collections of the app, which before setup are all of them."""
         path = f"{self._database}/documents:listCollectionIds"
         answer = self._cloud.get("firestore", path, {"pageSize": 1000}) or {}
         ours = {path.partition("/")[0] for path in merging.paths_of(self._wanted.rules)}
@@ -228,7 +229,7 @@ class App(Parts):
 
     @property
     def _was_here(self) -> bool:
-        """Whether `ops/setup` has made its accounts, in a run that stopped before the deploy."""
+        """Whether an earlier run of `ops/setup` created its accounts."""
         account = self._wanted.account(WEBHOOKS)
         return self._cloud.get("iam", f"v1/{self._project}/serviceAccounts/{account}") is not None
 
@@ -238,7 +239,7 @@ def _is_on(provider: Mapping[str, Any] | None) -> bool:
 
 
 def _rename(name: str) -> str:
-    return f"A deploy would replace it. Give the app's another name, or agree: --accept {name}"
+    return f"A deploy would replace it. Rename the app's, or agree with --accept {name}"
 
 
 def _list(names: Any) -> str:

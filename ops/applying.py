@@ -1,7 +1,7 @@
-"""Alerts, metrics and the dashboard of a project: made, brought up to date, or left alone.
+"""Creates and updates the alerts, metrics and the dashboard of a project.
 
-A digest stands in each of them, so that a second run changes nothing. What somebody has changed by
-hand stays until its file changes, or until `--again`.
+Each has a digest of its definition, so a second run changes nothing. Manual changes are kept until
+the definition changes, or until `--again`.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from ops.metrics import metrics
 from ops.wanted import Function, read
 
 NAME_LABEL: Final = "photo_wall"
-"""Label of an alert of ours: its name."""
+"""Label with the name of an alert."""
 DIGEST_LABEL: Final = "photo_wall_digest"
 BUDGET: Final = "Photo wall"
 THRESHOLDS: Final = (
@@ -27,28 +27,28 @@ THRESHOLDS: Final = (
     {"thresholdPercent": 1.0},
     {"thresholdPercent": 1.0, "spendBasis": "FORECASTED_SPEND"},
 )
-"""Shares of the budget that a mail tells of."""
+"""Shares of the budget that trigger an email."""
 APIS: Final = ("logging.googleapis.com", "monitoring.googleapis.com")
 BUDGET_APIS: Final = ("billingbudgets.googleapis.com", "cloudbilling.googleapis.com")
 
 _DESCRIPTION: Final = """\
-Makes the log-based metrics, alerts and the dashboard of a project from the tables in ops/, or
-brings them up to date. A second run does nothing.
+Creates or updates the log-based metrics, alerts and the dashboard of a project. Running it again
+changes nothing.
 """
 _DIGEST_IN_TEXT: Final = re.compile(r" \[([0-9a-f]{16})\]$")
 
 
 def main(arguments: Sequence[str] | None = None, outside: Outside | None = None) -> int:
-    """Read the command line and apply; the exit status."""
+    """Run ops/apply and return its exit status."""
     parser = parser_of("ops/apply", _DESCRIPTION)
-    parser.add_argument("--email", help="the address that gets alerts; without it nobody is added")
+    parser.add_argument("--email", help="address to send alerts to (optional)")
     parser.add_argument(
         "--budget",
-        help="a month's spending that is worth a mail, in the billing account's currency: 50",
+        help="monthly budget in the currency of the billing account, such as 50",
         type=_amount,
     )
-    parser.add_argument("--again", action="store_true", help="write what is up to date as well")
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    parser.add_argument("--again", action="store_true", help="also write parts that are up to date")
+    parser.add_argument("--dry-run", action="store_true", help="only print the changes")
     return run(_apply, parser.parse_args(arguments), outside)
 
 
@@ -56,27 +56,26 @@ def _apply(given: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
     functions = read(given.project, outside.root).functions
     apply = Apply(cloud, functions, again=given.again, dry_run=given.dry_run)
     apply.all(given.email, given.budget)
-    would = "would change" if given.dry_run else "changed"
+    would = "Would change" if given.dry_run else "Changed"
     say(f"{would}: {apply.changes}" if apply.changes else "Everything is up to date.")
 
 
 def _amount(text: str) -> str:
     if not re.fullmatch(r"[1-9][0-9]*", text):
-        raise argparse.ArgumentTypeError("a whole number, without a currency")
+        raise argparse.ArgumentTypeError("must be a whole number without a currency")
     return text
 
 
 class Apply:
-    """Brings one project in line with the tables.
+    """Updates one project.
 
     Attributes:
-        changes: How many changes were made, or would have been.
+        changes: Number of changes, including those skipped by a dry run.
     """
 
     def __init__(
         self, cloud: Cloud, functions: Sequence[Function], *, again: bool, dry_run: bool
     ) -> None:
-        """Name `functions` in queries; `again` rewrites current parts, `dry_run` writes nothing."""
         self._cloud = cloud
         self._functions = functions
         self._again = again
@@ -85,11 +84,7 @@ class Apply:
         self.changes = 0
 
     def all(self, email: str | None, budget: str | None) -> None:
-        """Everything, in the order in which one needs the other.
-
-        Raises:
-            OpsError: Google refuses; what was done stays, and a further run goes on.
-        """
+        """Apply every part, dependencies first. A further run continues after an `OpsError`."""
         self.apis([*APIS, *(BUDGET_APIS if budget else [])])
         channel = self.channel(email) if email else None
         self.metrics()
@@ -99,24 +94,24 @@ class Apply:
             self.budget(budget, channel)
 
     def apis(self, wanted: Sequence[str]) -> None:
-        """Switch on what the rest needs."""
+        """Enable the APIs that are still disabled."""
         if missing := self._cloud.switched_off(wanted):
             path = f"v1/{self._project}/services:batchEnable"
             self._change("enable APIs", "POST", "serviceusage", path, {"serviceIds": missing})
 
     def channel(self, email: str) -> str:
-        """The name of the channel to `email`; a stand-in for it while nothing may be changed."""
+        """Return the name of the channel to `email`, or a placeholder in a dry run."""
         path = f"v3/{self._project}/notificationChannels"
         labels = {"email_address": email}
         for channel in self._cloud.every("monitoring", path, "notificationChannels"):
             if channel.get("type") == "email" and channel["labels"] == labels:
                 return str(channel["name"])
         wanted = {"type": "email", "displayName": f"Photo wall: {email}", "labels": labels}
-        made = self._change(f"tell {email} of alerts", "POST", "monitoring", path, wanted)
+        made = self._change(f"send alerts to {email}", "POST", "monitoring", path, wanted)
         return str(made.get("name", "(new)"))
 
     def metrics(self) -> None:
-        """Log-based metrics; the digest stands at the end of the description."""
+        """Apply the log-based metrics. Their descriptions end with the digest."""
         path = f"v2/{self._project}/metrics"
         there = {
             metric["name"]: metric.get("description", "")
@@ -135,10 +130,7 @@ class Apply:
                 self._change(f"create the metric {name}", "POST", "logging", path, wanted)
 
     def alerts(self, channel: str | None) -> None:
-        """Alerts, each with its page of docs/runbooks in the mail that it sends.
-
-        Without a channel, the people who are told already stay.
-        """
+        """Apply the alerts, with their runbooks, and add the channel to the existing ones."""
         path = f"v3/{self._project}/alertPolicies"
         there = {
             policy["userLabels"][NAME_LABEL]: policy
@@ -148,10 +140,10 @@ class Apply:
         for name, alert in alerts().items():
             policy = self._named(alert)
             old = there.pop(name, None)
-            told = set((old or {}).get("notificationChannels", []))
+            channels = set((old or {}).get("notificationChannels", []))
             wanted = policy | {
                 "documentation": policy["documentation"] | {"content": runbook(policy)},
-                "notificationChannels": sorted(told | ({channel} if channel else set())),
+                "notificationChannels": sorted(channels | ({channel} if channel else set())),
             }
             digest = digest_of(wanted)
             if old and old["userLabels"].get(DIGEST_LABEL) == digest and not self._again:
@@ -163,10 +155,10 @@ class Apply:
             else:
                 self._change(f"create the alert {name}", "POST", "monitoring", path, wanted)
         for name, old in there.items():
-            say(f"The alert {name} is none of ours any more; delete it: {old['name']}")
+            say(f"The alert {name} is obsolete. Delete it: {old['name']}")
 
     def dashboard(self) -> None:
-        """The dashboard, known by its label."""
+        """Apply the dashboard, which is identified by its label."""
         content = self._named(dashboard())
         path = f"v1/{self._project}/dashboards"
         listed = self._cloud.every("monitoring", path, "dashboards")
@@ -176,26 +168,27 @@ class Apply:
             return
         wanted = content | {"labels": {NAME_LABEL: "dashboard", DIGEST_LABEL: digest}}
         if old:
-            wanted["etag"] = old["etag"]  # so that nobody's work of this moment is lost
+            wanted["etag"] = old["etag"]  # so that no concurrent change is lost
             self._change("update the dashboard", "PATCH", "monitoring", f"v1/{old['name']}", wanted)
         else:
             self._change("create the dashboard", "POST", "monitoring", path, wanted)
 
     def budget(self, amount: str, channel: str | None) -> None:
-        """A budget of the project's billing account, that looks at this project alone."""
+        """Apply a budget of the billing account that covers only this project."""
         path, old = found_budget(self._cloud)
         if not path and not self._dry_run:
-            raise OpsError(f"{self._cloud.project} has no billing account.")
+            raise OpsError(f"{self._cloud.project} has no billing account. Link one first.")
         money = {"specifiedAmount": {"units": amount}}
-        why = f"tell of the spending, at parts of {amount} a month"
+        why = f"set a monthly budget of {amount}"
         if old is None:
-            told = {"monitoringNotificationChannels": [channel]} if channel else {}
             wanted = {
                 "displayName": f"{BUDGET}: {self._cloud.project}",
                 "budgetFilter": {"projects": [self._project]},
                 "amount": money,
                 "thresholdRules": THRESHOLDS,
-                "notificationsRule": told,
+                "notificationsRule": {"monitoringNotificationChannels": [channel]}
+                if channel
+                else {},
             }
             self._change(why, "POST", "billingbudgets", path, wanted)
         elif old.get("amount", {}).get("specifiedAmount", {}).get("units") != amount:
@@ -203,7 +196,6 @@ class Apply:
             self._change(why, "PATCH", "billingbudgets", where, {"amount": money})
 
     def _named(self, content: Mapping[str, Any]) -> dict[str, Any]:
-        """`content` with the deployed services and queues in its queries."""
         text = json.dumps(content)
         for mark, names in {
             "{services}": {made.service for made in self._functions},
@@ -217,7 +209,6 @@ class Apply:
     def _change(
         self, why: str, method: str, api: str, path: str, body: Mapping[str, Any]
     ) -> Mapping[str, Any]:
-        """Say what is changed and change it; an empty answer where nothing may be changed."""
         self.changes += 1
         say(f"{'would ' if self._dry_run else ''}{why}")
         if self._dry_run:
@@ -227,10 +218,7 @@ class Apply:
 
 
 def found_budget(cloud: Cloud) -> tuple[str, Mapping[str, Any] | None]:
-    """Path of the budgets of the project's billing account, and ours, where it is among them.
-
-    The path is empty in a project without such an account.
-    """
+    """Return the path of the billing account's budgets, or "", and ours, or None."""
     billed = cloud.get("cloudbilling", f"v1/projects/{cloud.project}/billingInfo") or {}
     if not (account := billed.get("billingAccountName")):
         return "", None
@@ -240,11 +228,11 @@ def found_budget(cloud: Cloud) -> tuple[str, Mapping[str, Any] | None]:
 
 
 def runbook(policy: Mapping[str, Any]) -> str:
-    """The page that an alert names, whole: it is read in a mail, where no checkout is at hand."""
+    """Return the text of the runbook, since readers of the email may have no checkout."""
     return (ROOT / str(policy["documentation"]["content"])).read_text(encoding="utf-8")
 
 
 def digest_of(content: Mapping[str, Any]) -> str:
-    """A label's text, the same for the same content."""
+    """Return a digest of `content` that fits into a label."""
     text = json.dumps(content, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

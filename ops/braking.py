@@ -1,4 +1,4 @@
-"""The brake: one document, and while it is there guests neither upload nor list photos."""
+"""The brake: a document that stops guests from uploading and listing photos while it exists."""
 
 import argparse
 from collections.abc import Sequence
@@ -11,42 +11,38 @@ from ops.cloud import Cloud, OpsError, Outside, RefusedError, parser_of, run, sa
 from ops.parts import deployed_rules
 
 OFF: Final = "return true; // the brake is off"
-"""The line of firestore.rules that a project with a brake replaces."""
+"""Line of firestore.rules that a project with a brake replaces."""
 ON: Final = f"return !exists(/databases/$(database)/documents/{BRAKE});"
 
 
 def main(arguments: Sequence[str] | None = None, outside: Outside | None = None) -> int:
-    """Read the command line, close, open or set up; the exit status."""
+    """Run ops/brake and return its exit status."""
     parser = parser_of("ops/brake", __doc__)
-    parser.add_argument(
-        "what",
-        choices=["close", "open"],
-        help="uploads and lists of guests",
-    )
+    parser.add_argument("what", choices=["close", "open"], help="uploads and lists of guests")
     return run(_brake, parser.parse_args(arguments), outside)
 
 
 def _brake(given: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
     if ON not in (outside.root / "firestore.rules").read_text():
         raise OpsError(
-            f"firestore.rules has no brake: replace `{OFF}` there with `{ON}`, and deploy it."
+            f"firestore.rules has no brake. Replace `{OFF}` with `{ON}` there, and deploy it."
         )
     match given.what:
         case "close":
             outside.documents(cloud).commit(Put(BRAKE, {"by": "ops/brake"}))
             if not _is_read(cloud):
                 raise OpsError(
-                    "The deployed rules have no brake, so guests go on: deploy firestore.rules, "
-                    "beside an app with the rules of the app. Then guests are kept out."
+                    "The deployed rules have no brake, so guests still have access. Deploy "
+                    "firestore.rules, or in an app's project the app's rules."
                 )
-            say("Guests can neither upload nor list photos.")
+            say("Guests can no longer upload or list photos.")
         case "open":
             outside.documents(cloud).commit(Delete(BRAKE))
             say("Guests can upload and list photos.")
 
 
 def _is_read(cloud: Cloud) -> bool:
-    """Whether the deployed rules look at the document; True where Google does not show them."""
+    """Return whether the deployed rules read the brake, or True if Google does not show them."""
     rules = ""
     with suppress(RefusedError):
         rules = deployed_rules(cloud)

@@ -1,7 +1,6 @@
-"""Google's APIs for one project: a thin client of their REST form, with the waits that they need.
+"""A thin client of Google's REST APIs for one project, which retries calls to new resources.
 
-Calls carry the token of `gcloud`; of programs only `gcloud` (to sign in) and `firebase` (to deploy)
-are started.
+Calls use the access token of `gcloud`. The only programs started are `gcloud` and `firebase`.
 """
 
 import argparse
@@ -25,47 +24,43 @@ from functions.firestore.model import Documents
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 _FIREBASE: Final = Path("emulator/node_modules/.bin/firebase")
-"""The checkout's own: an older one hands no `.env` to main.py, and deploys the defaults."""
+"""The version of the checkout. Older versions ignore `.env` and deploy the defaults."""
 _NEW_ACCOUNT: Final = re.compile(
     r"does not exist|Unknown service account|service ?account.*may not exist", re.IGNORECASE
 )
-"""What Google says of a service account that it created a moment ago."""
+"""Google's errors about a service account that was just created."""
 WAITS: Final = (2, 4, 8, 16, 32, 60, 60, 60)
-"""Seconds between attempts at a call that needs something new: four minutes together."""
+"""Seconds between attempts at a call that needs a new resource: four minutes in total."""
 _CALL_SECONDS: Final = 60
 _OPERATION_SECONDS: Final = 2
 _OPERATION_LOOKS: Final = 450
-"""A quarter of an hour of looks at one operation."""
+"""Maximum number of polls of one operation, which is 15 minutes."""
 _NO_GCLOUD: Final = (
     "`gcloud` is not on PATH. Install the Google Cloud CLI first: "
     "https://cloud.google.com/sdk/docs/install"
 )
 _PAYS_ITSELF: Final = ("serviceusage", "cloudresourcemanager")
-"""APIs that are called before the project has any API on, so the project cannot be the payer."""
+"""APIs called before any API is enabled, so calls cannot be billed to the project."""
 
 Run: TypeAlias = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 class OpsError(Exception):
-    """The script cannot go on; the text says what to change."""
+    """A script cannot continue. The message says what to change."""
 
 
 class RefusedError(OpsError):
-    """Google refused a call.
-
-    Attributes:
-        status: The HTTP status.
-    """
+    """Google rejected a call with the HTTP `status`."""
 
     def __init__(self, status: int, answer: bytes, call: str) -> None:
         try:
-            told = json.loads(answer)
-            # Firestore's streams, such as runQuery, answer with an array.
-            error = (told[0] if isinstance(told, list) else told)["error"]
+            body = json.loads(answer)
+            # Firestore's streams, such as runQuery, respond with an array.
+            error = (body[0] if isinstance(body, list) else body)["error"]
             self.text, reasons = str(error["message"]), [error.get("status")]
             reasons += [detail.get("reason") for detail in error.get("details", [])]
         except (ValueError, LookupError, TypeError):
-            self.text, reasons = "an answer that is not JSON", []
+            self.text, reasons = "The response is not JSON.", []
         self.status = status
         self.is_switched_off = "SERVICE_DISABLED" in reasons
         self._was_overtaken = "ABORTED" in reasons
@@ -73,12 +68,12 @@ class RefusedError(OpsError):
 
     @property
     def is_missing(self) -> bool:
-        """Whether the resource is not there, or its API is not on yet."""
+        """Whether the resource does not exist or its API is still disabled."""
         return self.status == 404 or self.is_switched_off  # noqa: PLR2004 - HTTP's own number
 
     @property
     def is_young(self) -> bool:
-        """Whether the same call may work in a minute: an API, an account or a policy is new."""
+        """Whether a retry may succeed because an API, an account or a policy is new."""
         is_new_account = self.status in (400, 403, 404) and bool(_NEW_ACCOUNT.search(self.text))
         is_busy = self._was_overtaken or self.status in (429, 500, 503)
         return self.is_switched_off or is_new_account or is_busy
@@ -92,7 +87,7 @@ def _documents(cloud: "Cloud") -> Documents:
 
 @dataclass(frozen=True)
 class Outside:
-    """Programs, clock, terminal, network and checkout of a script; a test hands in its own."""
+    """Programs, clock, terminal, network and checkout of a script. Tests replace them."""
 
     run: Run = subprocess.run
     sleep: Callable[[float], None] = time.sleep
@@ -105,24 +100,15 @@ class Outside:
 
 
 class Cloud:
-    """One project.
-
-    Attributes:
-        project: Its id.
-    """
+    """The APIs of one project, which are called with the operator's token."""
 
     def __init__(self, project: str, outside: Outside) -> None:
-        """Call nothing yet."""
         self.project = project
         self._outside = outside
         self._token = ""
 
     def get(self, api: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """A resource, or what Google answers to a read with a body; None where it is not there.
-
-        Raises:
-            RefusedError: for another reason than that it is not there, or its API not on yet.
-        """
+        """Return a resource, or the response to a read with a body, or None if it is missing."""
         try:
             return self.call("GET" if body is None else "POST", api, path, body)
         except RefusedError as error:
@@ -131,7 +117,7 @@ class Cloud:
             raise
 
     def every(self, api: str, path: str, key: str) -> Iterator[Any]:
-        """All resources of a collection, page by page; `key` names the list in an answer."""
+        """Yield all resources of a collection. `key` is the name of the list in a response."""
         mark = "&" if "?" in path else "?"
         token = ""
         while True:
@@ -142,21 +128,21 @@ class Cloud:
                 return
 
     def named(self, api: str, path: str, key: str) -> dict[str, Any]:
-        """The resources of a collection, by the last parts of their names."""
+        """Return the resources of a collection by the last segments of their names."""
         return {found["name"].rpartition("/")[2]: found for found in self.every(api, path, key)}
 
     def switched_off(self, apis: Sequence[str]) -> list[str]:
-        """The ones of these APIs that the project has not switched on."""
+        """Return the APIs that are disabled in the project."""
         path = f"v1/projects/{self.project}/services?filter=state:ENABLED"
         on = {api["config"]["name"] for api in self.every("serviceusage", path, "services")}
         return [api for api in apis if api not in on]
 
     def make(self, api: str, path: str, body: Mapping[str, Any], method: str = "POST") -> Any:
-        """Make or change a resource, and wait until that has ended.
+        """Create or change a resource, and wait for the operation to finish.
 
         Raises:
-            RefusedError: Google refuses, and goes on refusing.
-            OpsError: Google is still at work after a quarter of an hour.
+            RefusedError: Google rejected every attempt.
+            OpsError: The operation did not finish within 15 minutes.
         """
         made = self.patiently(lambda: self.call(method, api, path, body))
         operation = f"{path.partition('/')[0]}/{made.get('name', '')}"
@@ -166,14 +152,14 @@ class Cloud:
             self.wait(_OPERATION_SECONDS)
             made = self.patiently(lambda: self.call("GET", api, operation))
         else:
-            raise OpsError(f"Google is still at work at {path}: run this again later.")
+            raise OpsError(f"Google is still working on {path}. Run this again later.")
         if "error" in made:
             failed = json.dumps({"error": made["error"]}).encode()
             raise RefusedError(made["error"].get("code", 500), failed, f"{method} {path}")
         return made
 
     def policy(self, api: str, path: str) -> dict[str, Any]:
-        """Who may do what with a resource, conditions included."""
+        """Return the IAM policy of a resource, including conditions."""
         path = f"{path}:getIamPolicy"
         if api == "cloudresourcemanager":
             return self.get(api, path, {"options": {"requestedPolicyVersion": 3}}) or {}
@@ -181,14 +167,10 @@ class Cloud:
         return self.get(api, f"{path}?options.requestedPolicyVersion=3", body) or {}
 
     def bind(self, api: str, path: str, role: str, member: str, *, take: bool = False) -> None:
-        """Give `member` a role on a resource, or take it away; other bindings stay.
-
-        Raises:
-            RefusedError: Google refuses, and goes on refusing.
-        """
+        """Grant `member` a role on a resource, or revoke it, and keep all other bindings."""
 
         def change() -> Any:
-            # Read again with each attempt: the policy's etag ends with another's change.
+            # Read the policy in each attempt, because a concurrent change invalidates its etag.
             policy = self.policy(api, path)
             bindings = policy.setdefault("bindings", [])
             if take:
@@ -203,7 +185,7 @@ class Cloud:
         self.patiently(change)
 
     def patiently(self, act: Callable[[], Any]) -> Any:
-        """Act, and again with a growing wait while Google refuses because something is young."""
+        """Call `act`, and retry with backoff while a resource that it needs is new."""
         for seconds in WAITS:
             try:
                 return act()
@@ -215,15 +197,11 @@ class Cloud:
         return act()
 
     def wait(self, seconds: float) -> None:
-        """Let Google get ready."""
+        """Pause for some seconds."""
         self._outside.sleep(seconds)
 
     def call(self, method: str, api: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """One call of an API, with the operator's token.
-
-        Raises:
-            RefusedError: Google refuses.
-        """
+        """Call an API with the operator's token. Raise `RefusedError` if Google rejects it."""
         url = self._outside.address.format(host=f"{api}.googleapis.com") + f"/{path}"
         headers = {"Content-Type": "application/json"}
         if api not in _PAYS_ITSELF:
@@ -234,13 +212,13 @@ class Cloud:
             status, answer = _send(method, url, headers, body)
             if status != 401 or is_again:  # noqa: PLR2004 - HTTP's own number
                 break
-            self._token = ""  # it has ended: set-up takes longer than a token may live
+            self._token = ""  # expired, because setup can outlast a token
         if status >= 400:  # noqa: PLR2004 - HTTP's own number
             raise RefusedError(status, answer, f"{method} {api} {path}")
         return json.loads(answer or b"{}")
 
     def is_answering(self, region: str, function: str) -> bool:
-        """Whether a callable answers itself; where nobody may call it, Google's page answers."""
+        """Return whether a callable responds itself, not an error page of Google."""
         host = f"{region}-{self.project}.cloudfunctions.net"
         url = self._outside.address.format(host=host) + f"/{function}"
         _, answer = _send("POST", url, {"Content-Type": "application/json"}, {"data": {}})
@@ -250,35 +228,25 @@ class Cloud:
             return False
 
     def start(self, *command: str) -> int:
-        """Run a program that may talk to the operator; its status.
-
-        `firebase` is the one of the checkout, whatever PATH has.
-
-        Raises:
-            OpsError: the program is not installed.
-        """
+        """Run a program that may interact with the operator, and return its exit status."""
         complete = [*command, f"--project={self.project}"]
         say(f"    {shlex.join(complete)}")
         return self._run(complete, stdout=None).returncode
 
     def hear(self, *command: str) -> str:
-        """The output of a program; empty where it fails."""
+        """Return the output of a program, or "" if it fails."""
         ran = self._run(command, stdout=subprocess.PIPE)
         return "" if ran.returncode else ran.stdout.strip()
 
     def type_in(self, question: str) -> str:
-        """A text that the operator types unseen; empty where nobody is at the terminal."""
+        """Prompt for a secret, and return "" without a terminal."""
         try:
             return self._outside.type_in(question).strip()
         except EOFError:
             return ""
 
     def new_token(self) -> str:
-        """A token of whoever is signed in at `gcloud`.
-
-        Raises:
-            OpsError: nobody is.
-        """
+        """Return a new access token. Raise `OpsError` if `gcloud` is not signed in."""
         token = self.hear("gcloud", "auth", "print-access-token")
         if not token:
             raise OpsError("Sign in first: gcloud auth login")
@@ -312,7 +280,7 @@ def _send(
     except urllib.error.HTTPError as error:
         return error.code, error.read()
     except OSError as error:
-        raise OpsError(f"{url} cannot be reached: {error}") from error
+        raise OpsError(f"Cannot reach {url}: {error}") from error
 
 
 def say(text: str) -> None:
@@ -321,26 +289,16 @@ def say(text: str) -> None:
     sys.stdout.flush()
 
 
-def _require_gcloud() -> None:
-    """Check that `gcloud` is installed, before a script asks anything.
-
-    Raises:
-        OpsError: `gcloud` is not on PATH.
-    """
-    if shutil.which("gcloud") is None:
-        raise OpsError(_NO_GCLOUD)
-
-
 Script: TypeAlias = Callable[[argparse.Namespace, Cloud, Outside], None]
-"""Does what the command line says; an `OpsError` ends it with status 1."""
+"""Body of a script. An `OpsError` ends it with status 1."""
 
 
 def run(script: Script, given: argparse.Namespace, outside: Outside | None) -> int:
-    """Run a script as the command line `given` says; its status. A failure is told by its words."""
+    """Run a script, print the message of a failure, and return the exit status."""
     try:
-        if outside is None:
-            _require_gcloud()
-            outside = Outside()
+        if outside is None and shutil.which("gcloud") is None:
+            raise OpsError(_NO_GCLOUD)  # noqa: TRY301 - handled as failures of the script are
+        outside = outside or Outside()
         script(given, Cloud(given.project, outside), outside)
     except Exception as error:
         from ops import firebase  # noqa: PLC0415 - its imports take a second
@@ -353,7 +311,7 @@ def run(script: Script, given: argparse.Namespace, outside: Outside | None) -> i
 
 
 def parser_of(program: str, description: str | None) -> argparse.ArgumentParser:
-    """The parser of a script's command line, which begins with the project."""
+    """Return a command line parser whose first argument is the project."""
     parser = argparse.ArgumentParser(prog=program, description=description)
-    parser.add_argument("project", help="the project's id")
+    parser.add_argument("project", help="ID of the project")
     return parser

@@ -1,4 +1,4 @@
-"""The dashboard of a project, in the form of Google's API."""
+"""The dashboard of a project in the format of Google's API."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -10,29 +10,29 @@ _TILE_WIDTH: Final = 24
 _TILE_HEIGHT: Final = 16
 _LAG: Final = "sum by (le) (increase(wall_first_attempt_lag_bucket{}[5m]))"
 _CHARTS: Final[Mapping[str, Sequence[str]]] = {
-    # title: what is drawn, a line for each query
-    "Deliveries that ended, each minute, by outcome": (
+    # title: a line for each query
+    "Completed deliveries per minute, by outcome": (
         "sum by (outcome) (increase(wall_deliveries_ended{}[1m]))",
     ),
-    "First attempts late by, median and 99 of 100": (
+    "Delay of first attempts, median and 99th percentile": (
         f"histogram_quantile(0.5, {_LAG})",
         f"histogram_quantile(0.99, {_LAG})",
     ),
     "Tasks in each queue": (QUEUE_DEPTH,),
-    "Overdue deliveries that a sweep found": ("sum(increase(wall_deliveries_overdue_sum{}[5m]))",),
-    "Faults of ours, by name": ("sum by (message) (increase(wall_faults{}[5m]))",),
+    "Overdue deliveries found by sweeps": ("sum(increase(wall_deliveries_overdue_sum{}[5m]))",),
+    "Internal faults, by name": ("sum by (message) (increase(wall_faults{}[5m]))",),
     "Requests answered with 5xx, by function": (
         f"sum by (service_name) (increase({SERVER_ERRORS}[5m]))",
     ),
     "Events with the most failed deliveries": (
         'topk(5, sum by (event_id) (increase(wall_deliveries_ended{outcome="failed"}[1h])))',
     ),
-    "Recap calls that ended, by state": ("sum by (state) (increase(wall_recaps{}[1h]))",),
+    "Completed recap calls, by state": ("sum by (state) (increase(wall_recaps{}[1h]))",),
 }
 
 
 def dashboard() -> Resource:
-    """The dashboard: the charts, two in a row."""
+    """Return the dashboard with two charts per row."""
     tiles = [
         {
             "xPos": _TILE_WIDTH * (number % 2),

@@ -1,4 +1,4 @@
-"""The parts that a deploy makes: functions with their queues and callers, indexes, pages."""
+"""Checks of the deployed parts: functions, queues, callers, indexes and pages."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -10,11 +10,11 @@ from ops.wanted import OLD_AGENT, REGION, TOKEN_CREATOR, Function
 
 
 class Deployed(Parts):
-    """The parts that a deploy makes, in one project."""
+    """The deployed parts of one project."""
 
     @property
     def looks(self) -> list[tuple[str, Look]]:
-        """Every look but the call."""
+        """All checks except the call."""
         return [
             ("Functions", self.functions),
             ("Queues", self.queues),
@@ -27,21 +27,21 @@ class Deployed(Parts):
 
     @property
     def answering(self) -> list[tuple[str, Look]]:
-        """The look at the whole: a call."""
-        return [("A callable answers", self.answers)]
+        """An end-to-end check by a call."""
+        return [("A callable responds", self.answers)]
 
     def gone(self) -> list[str]:
-        """Functions of our codebase that main.py does not have any more."""
+        """Return deployed functions that were removed from main.py."""
         path = f"v2/{self._region}/functions"
         return sorted(self._former(self._cloud.named("cloudfunctions", path, "functions")))
 
     def functions(self) -> Iterator[Lack]:
-        """Each one ACTIVE, and as the manifest and the settings have it."""
+        """Yield functions that are not ACTIVE or differ from the manifest and the settings."""
         path = f"v2/{self._region}/functions"
         there = self._cloud.named("cloudfunctions", path, "functions")
         for function in self._wanted.functions:
             found = there.get(function.name, {})
-            state = found.get("state", "not there")
+            state = found.get("state", "missing")
             if state != "ACTIVE":
                 is_under_way = state == "DEPLOYING"
                 target = "" if is_under_way else self._target(function)
@@ -51,21 +51,21 @@ class Deployed(Parts):
                 yield Lack(f"{function.name} {text}", deploy=self._target(function))
             connector = _said(found)["vpcConnector"]
             if connector and not function.config["vpcConnector"]:
-                # A deploy leaves as it is what the manifest does not name.
+                # A deploy does not change settings that are missing from the manifest.
                 fields = "serviceConfig.vpcConnector,serviceConfig.vpcConnectorEgressSettings"
                 where = f"{path}/{function.name}"
                 mend = self._patcher("cloudfunctions", where, fields, {"serviceConfig": {}})
                 yield Lack(f"{function.name} is behind {connector}", mend=mend)
 
     def queues(self) -> Iterator[Lack]:
-        """Each one RUNNING, with the manifest's limits."""
+        """Yield queues that are not RUNNING or differ from the manifest."""
         there = self._cloud.named("cloudtasks", f"v2/{self._region}/queues", "queues")
         for function in self._of("taskQueue"):
             path, found = f"v2/{self._region}/queues/{function.name}", there.get(function.name, {})
             yield from self._running("cloudtasks", path, found, "RUNNING", function)
             limits = {**found.get("rateLimits", {}), **found.get("retryConfig", {})}
             for limit, wanted in function.queue.items() if found else ():
-                has = float(str(limits.get(limit, 0)).removesuffix("s"))  # of 0 Google says nothing
+                has = float(str(limits.get(limit, 0)).removesuffix("s"))  # Google omits 0
                 if has != wanted:
                     yield Lack(
                         f"the queue {function.name} has {limit} {has:g}, not {wanted:g}",
@@ -73,7 +73,7 @@ class Deployed(Parts):
                     )
 
     def schedule(self) -> Iterator[Lack]:
-        """Each job ENABLED and as often as main.py has it, under the name of firebase-tools."""
+        """Yield jobs that are not ENABLED or have another schedule than main.py."""
         there = self._cloud.named("cloudscheduler", f"v1/{self._region}/jobs", "jobs")
         for function in self._of("schedule"):
             job = f"firebase-schedule-{function.name}-{REGION}"
@@ -87,7 +87,7 @@ class Deployed(Parts):
                 )
 
     def triggers(self) -> Iterator[Lack]:
-        """Each one without a complaint of Eventarc's."""
+        """Yield functions without a working trigger."""
         path = f"v1/{self._project}/locations/-/triggers"
         there = {
             trigger["destination"].get("cloudFunction", "").rpartition("/")[2]
@@ -103,7 +103,7 @@ class Deployed(Parts):
             yield from self._bound("cloudresourcemanager", path, [TOKEN_CREATOR], agent)
 
     def invokers(self) -> Iterator[Lack]:
-        """Of each function that is there; a deploy binds none for a trigger that it adds."""
+        """Yield missing callers of functions, which a deploy does not bind for new triggers."""
         services = self._cloud.named("run", f"v2/{self._region}/services", "services")
         for function in self._wanted.functions:
             found = services.get(function.service)
@@ -120,11 +120,11 @@ class Deployed(Parts):
                     )
 
     def firestore(self) -> Iterator[Lack]:
-        """Our rules; each index READY, each TTL policy ACTIVE."""
+        """Yield other rules than ours, and indexes and TTL policies that are not ready."""
         if not self._wanted.is_beside:
             rules = deployed_rules(self._cloud)
             if not merging.is_ours(rules, self._wanted.rules):
-                text = "the rules are not those of firestore.rules" if rules else "no rules"
+                text = "the rules differ from firestore.rules" if rules else "no rules"
                 yield Lack(text, deploy="firestore")
         indexes, fields = self._indexes(), self._ttl()
         for index in sorted(self._wanted.indexes):
@@ -133,7 +133,7 @@ class Deployed(Parts):
             yield from self._building(f"TTL of {field}", fields.get(field), "ACTIVE")
 
     def hosting(self) -> Iterator[Lack]:
-        """A release of the site that a deploy deploys to: our own, else the project's default."""
+        """Yield pages without a release, and rewrites that do not lead to their function."""
         sites = self._sites().items()
         defaults = (name for name, site in sites if site.get("type") == "DEFAULT_SITE")
         name = self._wanted.hosting_site or next(defaults, "")
@@ -145,31 +145,29 @@ class Deployed(Parts):
         led = {rewrite.get("glob"): rewrite.get("run", {}).get("serviceId") for rewrite in there}
         for source, function in self._wanted.rewrites.items():
             if led.get(source) != function.lower():
-                # A release made before the function names one of the first generation.
+                # A release that is older than the function names a first-generation function.
                 yield Lack(f"{source} does not lead to {function}", deploy="hosting")
 
     def answers(self) -> Iterator[Lack]:
-        """Whether a callable is reached: a policy on paper is not an answer."""
+        """Yield a callable that does not respond."""
         function = self._of("callable")[0]
         if not self._cloud.is_answering(REGION, function.name):
             yield Lack(
-                f"{function.name} does not answer",
-                ask="Look into its log. Google answers in its place where nobody may call it.",
+                f"{function.name} does not respond",
+                ask="Check its log, and whether it may be called without authentication.",
             )
 
     def _public(self, path: str, bind: Callable[[], None]) -> Callable[[], None]:
-        """Lets everybody call a service, where the organization forbids `allUsers` too.
-
-        https://cloud.google.com/run/docs/authenticating/public
-        """
-
+        # https://cloud.google.com/run/docs/authenticating/public
         def make() -> None:
             try:
                 bind()
             except RefusedError as error:
                 if error.status != 400:  # noqa: PLR2004 - HTTP's own number
                     raise
-                say("    allUsers is refused here: switching the check of callers off")
+                say(
+                    "    The organization forbids allUsers. Disabling the check of callers instead."
+                )
                 self._patcher("run", path, "invokerIamDisabled", {"invokerIamDisabled": True})()
 
         return make
@@ -183,7 +181,6 @@ class Deployed(Parts):
     def _running(
         self, api: str, path: str, found: Mapping[str, Any], wanted: str, function: Function
     ) -> Iterator[Lack]:
-        """A queue or a job: deployed where it is missing, resumed where it was paused."""
         name = f"{path.split('/')[-2].removesuffix('s')} {path.rpartition('/')[2]}"
         state = found.get("state")
         if not found:
@@ -196,24 +193,23 @@ class Deployed(Parts):
             yield Lack(f"{name} is being built", is_under_way=True)
         elif state != wanted:
             target = "firestore:indexes" if self._wanted.is_beside else "firestore"
-            yield Lack(f"{name} is {state or 'not there'}", deploy=target)
+            yield Lack(f"{name} is {state or 'missing'}", deploy=target)
 
 
 def _differences(
     function: Function, found: Mapping[str, Any], environment: Mapping[str, str]
 ) -> Iterator[str]:
-    """What differs between a deployed function and the manifest, in words."""
     said = _said(found)
     for name, wanted in function.config.items():
         if said.get(name) != wanted and (wanted or name != "vpcConnector"):
             yield f"has {name} {said.get(name) or 'none'}, not {wanted or 'none'}"
     has = said.get("environmentVariables", {})
     if others := [name for name, text in environment.items() if has.get(name) != text]:
-        yield f"has other settings than .env: {', '.join(others)}"
+        yield f"has settings that differ from .env: {', '.join(others)}"
 
 
 def _said(found: Mapping[str, Any]) -> dict[str, Any]:
-    """What Google says of a function, in the form of `Function.config`."""
+    """Return Google's description of a function in the format of `Function.config`."""
     service, trigger = found.get("serviceConfig", {}), found.get("eventTrigger", {})
     cpu, memory = service.get("availableCpu", "0"), service.get("availableMemory", "0")
     filters = {entry["attribute"]: entry["value"] for entry in trigger.get("eventFilters", [])}

@@ -1,7 +1,4 @@
-"""Accounts and documents of a project, by Firebase's libraries with the operator's sign-in.
-
-Where `FIREBASE_AUTH_EMULATOR_HOST` and `FIRESTORE_EMULATOR_HOST` are set, the emulators are meant.
-"""
+"""Access to accounts and documents of a project, or of the emulators, as the operator."""
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,25 +17,25 @@ from functions.firestore.client import FirestoreDocuments
 from functions.firestore.model import ChangedMeanwhileError, Documents, Write
 
 FAILURES: Final = (FirebaseError, GoogleAPIError, GoogleAuthError)
-"""Failures of the libraries, which a script reports by their words and ends with."""
+"""Errors of the libraries that end a script with their message."""
 _BATCH: Final = 500
 _USERS_PER_CALL: Final = 100
 _TOKEN_LIVES: Final = timedelta(minutes=10)
-"""Until `gcloud` is asked again; it renews a token by itself."""
+"""Time between requests for a token to `gcloud`, which refreshes tokens."""
 
 
 class Operator(Protocol):
-    """A project, and the sign-in of the person who runs a script."""
+    """A project and the credentials of the person who runs a script."""
 
     project: str
 
     def new_token(self) -> str:
-        """Return a token."""
+        """Return an access token."""
 
 
 @contextmanager
 def app(cloud: Operator) -> Iterator[firebase_admin.App]:
-    """The project for `firebase_admin.auth`."""
+    """Create a temporary app for `firebase_admin.auth`."""
     made = firebase_admin.initialize_app(
         _Operator(cloud), {"projectId": cloud.project}, name=f"ops {cloud.project}"
     )
@@ -62,30 +59,26 @@ def verified_addresses(cloud: Operator, uids: Collection[str]) -> Mapping[str, s
 
 
 def documents(cloud: Operator) -> Documents:
-    """The documents of the project, by the adapter of the service."""
+    """Return the documents of the project."""
     if emulator := os.environ.get("FIRESTORE_EMULATOR_HOST"):
         return FirestoreDocuments.at_emulator(emulator, cloud.project)
     return FirestoreDocuments.at_google(signed_in(cloud), cloud.project)
 
 
 def write_each(documents: Documents, writes: Sequence[Write]) -> int:
-    """Make each write by itself; how many were made, the others having been overtaken.
-
-    Raises:
-        GoogleAPIError: Firestore refuses a write for another reason.
-    """
-    made = 0
+    """Commit each write separately. Return the number of writes not overtaken by other changes."""
+    written = 0
     for start in range(0, len(writes), _BATCH):
         for answer in documents.write_each(writes[start : start + _BATCH]):
             if not isinstance(answer, Exception):
-                made += 1
+                written += 1
             elif not isinstance(answer, ChangedMeanwhileError):
                 raise answer
-    return made
+    return written
 
 
 def signed_in(cloud: Operator) -> Credentials:
-    """Credentials of whoever is signed in at `gcloud`; calls count for the project itself."""
+    """Return credentials of the `gcloud` account, with calls billed to the project."""
 
     def renew(*_: object, **__: object) -> tuple[str, datetime]:
         return cloud.new_token(), datetime.now(UTC).replace(tzinfo=None) + _TOKEN_LIVES
@@ -98,5 +91,5 @@ class _Operator(credentials.Base):  # type: ignore[misc]
         self._cloud = cloud
 
     def get_credential(self) -> Any:
-        """See the library."""
+        """Return the credentials."""
         return signed_in(self._cloud)

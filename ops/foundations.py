@@ -1,4 +1,4 @@
-"""The parts that a deploy needs, such as accounts and keys; and the conditions that stop it."""
+"""Checks of the parts and conditions that a deploy requires, such as accounts and keys."""
 
 import base64
 import secrets
@@ -10,76 +10,64 @@ from typing import Final
 from functions import service_accounts
 from ops.cloud import OpsError, RefusedError, say
 from ops.parts import Lack, Look, Parts, grants
-from ops.wanted import (
-    APIS,
-    BUILDER_ROLE,
-    CPU_QUOTA,
-    MADE_KEYS,
-    NEEDLESS_FOR_BUILDER,
-    REGION,
-    ROLES,
-)
+from ops.wanted import APIS, BUILDER_ROLE, CPU_QUOTA, MADE_KEYS, NEEDLESS_FOR_BUILDER, REGION, ROLES
 
 _APIS_AT_ONCE: Final = 20
-"""As many as Google switches on in one call."""
+"""Maximum number of APIs that Google enables in one call."""
 _MILLI: Final = 1000
 _NO_ALL_USERS: Final = ("iam.allowedPolicyMemberDomains", "iam.managed.allowedPolicyMembers")
-"""Policies of an organization that can forbid `allUsers`."""
+"""Organization policies that can forbid `allUsers`."""
 _NO_CHECK_OFF: Final = "run.managed.requireInvokerIam"
-"""The policy that forbids `invokerIamDisabled`."""
+"""Policy that forbids `invokerIamDisabled`."""
 
 
 class Foundations(Parts):
-    """The parts that a deploy needs, in one project."""
+    """The parts of one project that a deploy requires."""
 
     _was_asked = False
-    """Whether the operator was asked for the key of the email provider."""
+    """Whether the operator was prompted for the key of the email provider."""
 
     @property
     def looks(self) -> list[tuple[str, Look]]:
-        """Every look but the conditions, in the order in which the parts can be made."""
+        """All checks except the conditions, dependencies first."""
         return [
-            ("APIs that the functions, and their deploy, call", self.apis),
-            ("The project is one of Firebase's", self.firebase),
-            ("A Firestore database: triggers need it", self.database),
+            ("APIs of the functions and their deploy", self.apis),
+            ("Firebase in the project", self.firebase),
+            ("A Firestore database", self.database),
             ("An account for each capability", self.accounts),
             ("Roles of the accounts", self.roles),
-            ("The default account builds", self.builder),
-            ("The keys, and the accounts that read them", self.keys),
-            ("Sign-in by e-mail, from the Hosting site too", self.sign_in),
-            ("One web app: the console's", self.web_app),
+            ("Roles of the default account", self.builder),
+            ("Secrets and the accounts that read them", self.keys),
+            ("Sign-in by email, also on the Hosting site", self.sign_in),
+            ("A web app for the console", self.web_app),
             ("A Hosting site", self.site),
         ]
 
     @property
     def conditions(self) -> list[tuple[str, Look]]:
-        """Looks at conditions that stop a deploy, and that only the operator can change."""
+        """Checks of conditions that block a deploy and that only the operator can change."""
         return [
             ("Sender and site in .env", self.settings),
-            ("Where the database lies, its mode and edition", self.location),
-            ("The default account may build", self.may_build),
+            ("Location, mode and edition of the database", self.location),
+            ("Builds by the default account", self.may_build),
             (f"CPU in {REGION}", self.quota),
-            ("The organization lets everybody call a function", self.organization),
+            ("Organization policies on public functions", self.organization),
         ]
 
     def apis(self) -> Iterator[Lack]:
-        """Each one that a part of the service calls, switched on together."""
+        """Yield disabled APIs, in groups that one call can enable."""
         missing = self._cloud.switched_off(APIS)
         for start in range(0, len(missing), _APIS_AT_ONCE):
             some = missing[start : start + _APIS_AT_ONCE]
             yield Lack(f"off: {', '.join(some)}", mend=partial(self._enable, some))
 
     def _enable(self, apis: Sequence[str]) -> None:
-        """Enable all at once, or one by one if Google refuses: it refuses all because of one.
-
-        Raises:
-            OpsError: an API cannot be enabled; the others are.
-        """
+        """Enable all APIs, one by one if Google rejects the batch because of one of them."""
         path = f"v1/{self._project}/services"
         try:
             self._cloud.make("serviceusage", f"{path}:batchEnable", {"serviceIds": apis})
         except RefusedError as error:
-            say(f"    {error.text}\n    One by one")
+            say(f"    {error.text}\n    Enabling the APIs one by one.")
             refused = []
             for api in apis:
                 try:
@@ -90,7 +78,7 @@ class Foundations(Parts):
                 raise OpsError("\n".join(refused)) from error
 
     def firebase(self) -> Iterator[Lack]:
-        """Firebase's own view of the project."""
+        """Yield a lack if Firebase is not added to the project."""
         if self._cloud.get("firebase", f"v1beta1/{self._project}") is None:
             yield Lack("Firebase is not added", mend=self._add_firebase)
 
@@ -101,19 +89,19 @@ class Foundations(Parts):
             if error.status != 403:  # noqa: PLR2004 - HTTP's own number
                 raise
             raise OpsError(
-                f"{error.text}\nFirebase's terms have to be accepted once: add the project at "
-                "https://console.firebase.google.com as somebody who owns it, then run this again."
+                f"{error.text}\nFirebase's terms have to be accepted once. As an owner, add the "
+                "project at https://console.firebase.google.com, then run this again."
             ) from error
 
     def database(self) -> Iterator[Lack]:
-        """Made in the functions' region; an app's stays where it is."""
+        """Yield a missing database. New databases are in the region of the functions."""
         if self._cloud.get("firestore", self._database) is None:
             path = f"v1/{self._project}/databases?databaseId=(default)"
             body = {"type": "FIRESTORE_NATIVE", "locationId": REGION}
             yield Lack("no database", mend=self._maker("firestore", path, body))
 
     def location(self) -> Iterator[Lack]:
-        """All three stay for the life of the database."""
+        """Yield an unsuitable mode, edition or location, which cannot be changed later."""
         found = self._cloud.get("firestore", self._database)
         if found is None:
             return
@@ -122,22 +110,22 @@ class Foundations(Parts):
         if found.get("type", "FIRESTORE_NATIVE") != "FIRESTORE_NATIVE":
             yield Lack(
                 "the database is in Datastore mode",
-                ask="It has no triggers: the service needs a project of its own.",
+                ask="This mode has no triggers. Install the service in a separate project.",
             )
         if edition == "ENTERPRISE" and "enterprise" not in self._accepted:
             yield Lack(
-                "the database is of the Enterprise edition",
-                ask="It makes no index of a single field by itself, and has prices of its own: "
-                "nobody has tried the service with it. Agree: --accept enterprise",
+                "the database has the Enterprise edition",
+                ask="This edition has no automatic indexes of single fields and has different "
+                "prices. The service is untested with it. Agree with --accept enterprise",
             )
         if place != REGION:
-            why = f"each call goes from {REGION} to there and back"
+            why = f"each call leaves {REGION} and returns"
             if place == "nam5":
                 why = "a multi-region doubles the prices of Firestore"
-            yield Lack(f"the database lies in {place}: {why}", is_note=True)
+            yield Lack(f"the database is in {place}: {why}", is_note=True)
 
     def accounts(self) -> Iterator[Lack]:
-        """One for each capability."""
+        """Yield missing service accounts."""
         path = f"v1/{self._project}/serviceAccounts"
         there = {account["email"] for account in self._cloud.every("iam", path, "accounts")}
         for name in ROLES:
@@ -145,7 +133,7 @@ class Foundations(Parts):
                 yield Lack(f"no account {name}", mend=self._maker("iam", path, {"accountId": name}))
 
     def roles(self) -> Iterator[Lack]:
-        """In the project; and an account that queues acts as itself, for the tokens of tasks."""
+        """Yield missing roles. Accounts that enqueue tasks act as themselves."""
         for name, roles in ROLES.items():
             account = self._wanted.account(name)
             yield from self._bound("cloudresourcemanager", f"v1/{self._project}", roles, account)
@@ -154,38 +142,37 @@ class Foundations(Parts):
                 yield from self._bound("iam", path, ["iam.serviceAccountUser"], account)
 
     def builder(self) -> Iterator[Lack]:
-        """firebase-tools lets no function name another account to be built as."""
+        """Yield missing and unused roles of the default account, which builds all functions."""
         if self._wanted.is_beside:
-            return  # the app's functions run as it: nothing is given or taken
+            return  # functions of the app may run as this account
         api, path = "cloudresourcemanager", f"v1/{self._project}"
         account, policy = self._default_account(), self._cloud.policy(api, path)
         if self._no_builder(account):
-            return  # the conditions tell
+            return  # reported by the conditions
         yield from self._bound(api, path, [BUILDER_ROLE], account)
         for role in NEEDLESS_FOR_BUILDER:
             if grants(policy, f"roles/{role}", f"serviceAccount:{account}"):
                 yield Lack(
                     f"the default account has {role}",
-                    ask="Nothing of ours needs it. This takes it away:\n      "
+                    ask="The service does not use it. Revoke it:\n      "
                     f"gcloud projects remove-iam-policy-binding {self._cloud.project} "
                     f"--member=serviceAccount:{account} --role=roles/{role} --condition=None",
                     is_note=True,
                 )
 
     def _no_builder(self, account: str) -> Lack | None:
-        """The default account, if it is not there: Google creates it with the API of Compute."""
         if self._cloud.get("iam", f"v1/{self._project}/serviceAccounts/{account}") is not None:
             return None
         project = f"--project={self._cloud.project}"
         return Lack(
-            f"the default account {account} is not there, and nothing can be built",
-            ask=f"This creates it: gcloud services enable compute.googleapis.com {project}\n"
+            f"the default account {account}, which builds the functions, is missing",
+            ask=f"Create it: gcloud services enable compute.googleapis.com {project}\n"
             "    If it was deleted in the last 30 days: gcloud beta iam service-accounts undelete "
             f"UNIQUE_ID {project}",
         )
 
     def may_build(self) -> Iterator[Lack]:
-        """Organizations of today give it no role; beside an app neither do we."""
+        """Yield a default account without permission to build."""
         account = self._default_account()
         if lack := self._no_builder(account):
             yield lack
@@ -193,10 +180,12 @@ class Foundations(Parts):
         policy = self._cloud.policy("cloudresourcemanager", f"v1/{self._project}")
         roles = (BUILDER_ROLE, "editor", "owner")
         if not any(grants(policy, f"roles/{role}", f"serviceAccount:{account}") for role in roles):
-            yield Lack("the default account may not build", ask=f"Give it the role {BUILDER_ROLE}.")
+            yield Lack(
+                "the default account may not build", ask=f"Grant it the role {BUILDER_ROLE}."
+            )
 
     def keys(self) -> Iterator[Lack]:
-        """A secret each, with an enabled version that its readers can list and read."""
+        """Yield secrets without an enabled version, and missing roles of their readers."""
         secret_of = f"v1/{self._project}/secrets"
         for name, readers in service_accounts.SECRET_READERS.items():
             path = f"{secret_of}/{name}"
@@ -216,12 +205,9 @@ class Foundations(Parts):
                 yield from self._bound("secretmanager", path, service_accounts.ROLES, account)
 
     def sign_in(self) -> Iterator[Lack]:
-        """By password and by a mailed link, as the console offers; links lead to known hosts.
-
-        An app decides by itself which ways in it has.
-        """
+        """Yield missing sign-in methods and hosts of the console. Change none of an app."""
         for lack in self._sign_in():
-            ask = "The console needs it: switch it on in Firebase's console, under Authentication."
+            ask = "Enable it for the console in the Firebase console, under Authentication."
             yield replace(lack, mend=None, ask=ask) if self._wanted.is_beside else lack
 
     def _sign_in(self) -> Iterator[Lack]:
@@ -234,7 +220,7 @@ class Foundations(Parts):
         if not config.get("signIn", {}).get("email", {}).get("enabled"):
             by_email = {"signIn": {"email": {"enabled": True, "passwordRequired": False}}}
             mend = self._patcher("identitytoolkit", path, "signIn.email", by_email)
-            yield Lack("sign-in by e-mail is off", mend=mend)
+            yield Lack("sign-in by email is off", mend=mend)
         hosts = config.get("authorizedDomains", [])
         site = self._wanted.site
         if site and not self._wanted.unfilled and site not in hosts:
@@ -243,21 +229,21 @@ class Foundations(Parts):
             yield Lack(f"{site} is not among the authorized domains", mend=mend)
 
     def web_app(self) -> Iterator[Lack]:
-        """Hosting tells the console how to sign in from what the app has."""
+        """Yield a missing web app, which configures sign-in to the console."""
         path = f"v1beta1/{self._project}/webApps"
         if not next(self._cloud.every("firebase", path, "apps"), None):
             body = {"displayName": "Photo wall"}
             yield Lack("no web app", mend=self._maker("firebase", path, body))
 
     def site(self) -> Iterator[Lack]:
-        """A new project has none, and a deploy that may not ask refuses to make the default one."""
+        """Yield missing sites. A non-interactive deploy does not create the default site."""
         path, sites = f"v1beta1/{self._project}/sites", self._sites()
         if not any(site.get("type") == "DEFAULT_SITE" for site in sites.values()):
             where = f"{path}?siteId={self._cloud.project}"
             yield Lack("no default site", mend=self._maker("firebasehosting", where, {}))
         name = self._wanted.hosting_site
         if name and name not in sites:
-            # A site beside the default one knows how to sign in from the app that it names.
+            # Other sites than the default one get their sign-in from the app that they name.
             apps = self._cloud.every("firebase", f"v1beta1/{self._project}/webApps", "apps")
             app = next(apps, None)
             body = {"appId": app["appId"]} if app else {}
@@ -265,44 +251,44 @@ class Foundations(Parts):
             yield Lack(f"no site {name}", mend=self._maker("firebasehosting", where, body))
 
     def settings(self) -> Iterator[Lack]:
-        """Only the operator knows the sender and the site."""
+        """Yield settings that still have example values, and settings that were removed."""
         if names := self._wanted.unfilled:
             text = " and ".join(names)
-            yield Lack(f"{text} are the example's", ask=f"Fill in {text}.")
+            yield Lack(f"example values in .env: {text}", ask=f"Fill in {text}.")
         for name in self._wanted.removed:
-            text = f"{name} is set in .env, and is no parameter any more"
-            yield Lack(text, ask="Remove the line. CHANGELOG.md has the reason.", is_note=True)
+            text = f"{name} in .env is obsolete"
+            yield Lack(text, ask="Remove the line. See CHANGELOG.md.", is_note=True)
 
     def quota(self) -> Iterator[Lack]:
-        """Google refuses a function that may take more than the region has, and makes no queue."""
+        """Yield a quota that is too low. Google rejects functions above it."""
         path = f"v1/{self._project}/locations/global/services/run.googleapis.com/quotaInfos"
         info = self._readable("cloudquotas", f"{path}/{CPU_QUOTA}")
         values = [
             int(limit["details"]["value"])
-            # The most specific one comes first.
+            # sorted by specificity
             for limit in (info or {}).get("dimensionsInfos", [])
             if limit.get("dimensions", {}).get("region", REGION) == REGION
         ]
         needed, largest = self._wanted.largest.max_cpu, self._wanted.largest
         say(
-            f"  the settings let {largest.name} take {needed:g} vCPU, and all functions together "
+            f"  the settings allow {largest.name} {needed:g} vCPU, and all functions together "
             f"{self._wanted.max_cpu:g}"
         )
         if info is None:
             yield Lack(
-                f"the quota {CPU_QUOTA} is not shown to you",
-                ask=f"Ask somebody who may whether it is {needed:g} vCPU in {REGION} at least.",
+                f"you have no permission to see the quota {CPU_QUOTA}",
+                ask=f"Ask an owner whether it is at least {needed:g} vCPU in {REGION}.",
                 is_note=True,
             )
             return
         if not values:
-            yield Lack(f"the quota {CPU_QUOTA} is not known yet", is_under_way=True)
+            yield Lack(f"the quota {CPU_QUOTA} is unknown so far", is_under_way=True)
             return
         say(f"  the project has {values[0] / _MILLI:g}")
         if 0 <= values[0] < needed * _MILLI:
-            lower = f"Set {largest.cpu_setting} lower, or ask" if largest.cpu_setting else "Ask"
+            lower = f"Lower {largest.cpu_setting}, or ask" if largest.cpu_setting else "Ask"
             yield Lack(
-                f"{largest.name} would be refused",
+                f"Google would reject {largest.name}",
                 ask=f"{lower} for more, in thousandths of a vCPU:\n"
                 "      gcloud beta quotas preferences create --service=run.googleapis.com"
                 f" --quota-id={CPU_QUOTA} --dimensions=region={REGION}"
@@ -310,27 +296,27 @@ class Foundations(Parts):
             )
 
     def organization(self) -> Iterator[Lack]:
-        """Organizations of today name the domains whose members may have roles.
+        """Yield policies that forbid public services.
 
-        A service is public all the same where its check of callers may be switched off.
+        If a policy only forbids `allUsers`, the check of callers is disabled instead.
         """
         limits = {name: self._limit(name) for name in (*_NO_ALL_USERS, _NO_CHECK_OFF)}
         if hidden := [name for name, is_set in limits.items() if is_set is None]:
             yield Lack(
-                f"the policy {hidden[0]} is not shown to you",
-                ask="Ask somebody who sees it whether a service may be public.",
+                f"you have no permission to see the policy {hidden[0]}",
+                ask="Ask an administrator whether a service may be public.",
                 is_note=True,
             )
         if limits[_NO_CHECK_OFF] and any(limits[name] for name in _NO_ALL_USERS):
             yield Lack(
-                "the organization forbids public services: callables would answer 403 to everybody",
-                ask="Ask somebody with the role orgpolicy.policyAdmin to let this project have "
-                "Google's default:\n      "
+                "the organization forbids public services, so every call would get a 403",
+                ask="Ask a holder of the role orgpolicy.policyAdmin to reset the policy for this "
+                "project:\n      "
                 f"gcloud org-policies reset {_NO_CHECK_OFF} --project={self._cloud.project}",
             )
 
     def _limit(self, name: str) -> bool | None:
-        """Whether a policy forbids something; None where Google does not show it."""
+        """Return whether a policy forbids something, or None if Google does not show it."""
         path = f"v2/{self._project}/policies/{name}:getEffectivePolicy"
         policy = self._readable("orgpolicy", path)
         if policy is None:
@@ -340,17 +326,16 @@ class Foundations(Parts):
         return some and not any(rule.get("allowAll") for rule in rules)
 
     def _no_mail_key(self, name: str, path: str) -> Lack:
-        """Webhooks work without emails, so the operator may add the key later."""
 
         def make() -> None:
             self._was_asked = True
-            if value := self._cloud.type_in(f"    {name} (later: Enter): "):
+            if value := self._cloud.type_in(f"    {name} (press Enter to add it later): "):
                 self._add_key(path, value)
 
         return Lack(
-            f"{name} has no enabled version: webhooks work, and no email can be sent",
+            f"{name} has no enabled version, so no emails can be sent",
             mend=None if self._was_asked else make,
-            ask=f"This adds the key: gcloud secrets versions add {name} --data-file=- "
+            ask=f"Add the key: gcloud secrets versions add {name} --data-file=- "
             f"--project={self._cloud.project}",
             is_note=True,
         )

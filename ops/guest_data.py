@@ -1,8 +1,7 @@
-"""All that Firestore has of one guest: written out for the guest, or erased.
+"""Exports or erases the data of one guest in Firestore.
 
-Found by a walk through every document of the tenant's events and through all user records, so that
-no spelling of the address is missed. An opt-out stays, in a record named by a hash of the address.
-While the recap of an event is being sent, the records of that event stay as they are.
+Scans every document of the tenant's events and all user records to find all spellings of the
+address. Keeps opt-outs in a record named by a hash of the address. Skips events during a recap.
 """
 
 import argparse
@@ -19,14 +18,7 @@ from typing import Any, Final
 
 import requests
 
-from functions.email_address import (
-    address_hash,
-    guest_uid,
-    identity,
-    mailbox,
-    record_id,
-    spellings,
-)
+from functions.email_address import address_hash, guest_uid, identity, mailbox, record_id, spellings
 from functions.firestore.model import Create, Document, Documents, Query, Update, Write
 from functions.preferences.preferences import CHOSEN_AT, CHOSEN_FOR_ADDRESS, Flag, chosen
 from functions.recap import delivery_status, limits
@@ -35,22 +27,22 @@ from ops.firebase import write_each
 from ops.wanted import settings_of
 
 _PAGE: Final = 300
-"""Documents of one read: some megabytes."""
+"""Documents per read, which are a few megabytes."""
 _ROUNDS: Final = 5
-"""Walks until nothing is found: functions may write while one is under way."""
+"""Maximum number of scans. Functions may write during a scan."""
 _DESCRIPTION: Final = """\
-Writes out or erases the data of one guest: names and addresses on photos, deliveries, records,
-allowances. An opt-out stays, by a hash of the address. The export is JSON on the standard output.
+Exports or erases the data of one guest: names and addresses in photos, deliveries, records and
+allowances. Keeps an opt-out by a hash of the address. The export is JSON on the standard output.
 """
 
 
 def main(arguments: Sequence[str] | None = None, outside: Outside | None = None) -> int:
-    """Read the command line, write out or erase; the exit status."""
+    """Run ops/guest and return its exit status."""
     parser = parser_of("ops/guest", _DESCRIPTION)
     parser.add_argument("what", choices=["export", "erase"])
     parser.add_argument("email", help="the guest's address, in any spelling")
-    parser.add_argument("--tenant", help="only events of this tenant, and no user records")
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be erased")
+    parser.add_argument("--tenant", help="limit to events of this tenant, without user records")
+    parser.add_argument("--dry-run", action="store_true", help="only print the erasures")
     return run(_export_or_erase, parser.parse_args(arguments), outside)
 
 
@@ -64,7 +56,6 @@ def _export_or_erase(given: argparse.Namespace, cloud: Cloud, outside: Outside) 
 
 
 def _plain(value: object) -> str:
-    """A time, or bytes, in JSON."""
     if isinstance(value, datetime):
         return value.isoformat()
     return base64.b64encode(value).decode() if isinstance(value, bytes) else repr(value)
@@ -72,47 +63,43 @@ def _plain(value: object) -> str:
 
 def _erase(guest: "GuestData", cloud: Cloud, root: Path, *, dry_run: bool) -> None:
     for kind, count in sorted(guest.erase(dry_run=dry_run).items()):
-        _say(f"{'would erase in ' if dry_run else 'erased in '}{kind}: {count}")
+        _say(f"{'would erase' if dry_run else 'erased'} in {kind}: {count}")
     for path in guest.mentions:
-        _say(f"left, for somebody to look at: the address stands in {path}")
+        _say(f"left for review: the address appears in {path}")
     if guest.sending:
         raise OpsError(
-            f"A recap is being sent: {', '.join(sorted(guest.sending))}. It may mail the guest. "
-            "Run this again when it is done, after ten minutes at the latest."
+            f"A recap is being sent: {', '.join(sorted(guest.sending))}. It may email the guest. "
+            "Run this again when the recap is done, in ten minutes at the latest."
         )
     if guest.tenant:
-        _say("User records and SendGrid are not of one tenant: without --tenant they are erased.")
+        _say("User records and SendGrid belong to no tenant. To erase them, omit --tenant.")
         return
     for uid in guest.accounts:
-        _say(f"account {uid}: delete it in Firebase Authentication as well, if it is to go")
+        _say(f"account {uid}: to delete it, use Firebase Authentication")
     if dry_run:
         _say("would ask SendGrid to erase the address")
         return
-    key = cloud.type_in("    SendGrid key that may erase recipients (empty: do it there): ")
+    key = cloud.type_in("    SendGrid key that may erase recipients (optional): ")
     if key:
         host = settings_of(root, cloud.project).get("SENDGRID_HOST", "")
         _erase_at_sendgrid(guest.addresses, host=host, key=key)
-        _say("SendGrid has taken the request to erase the address")
+        _say("SendGrid accepted the request to erase the address")
     else:
-        _say("left: SendGrid's records; its key needs recipients.erasejob.create")
+        _say(
+            "left: SendGrid's records. Erasing them requires a key with recipients.erasejob.create"
+        )
 
 
 def _erase_at_sendgrid(addresses: Sequence[str], *, host: str, key: str) -> None:
-    """Have all that SendGrid has of these addresses erased.
-
-    https://www.twilio.com/docs/sendgrid/api-reference
-
-    Raises:
-        OpsError: SendGrid refuses.
-    """
+    # https://www.twilio.com/docs/sendgrid/api-reference
     url = f"{host.rstrip('/')}/v3/recipients/erasejob"
     body, headers = {"email_addresses": list(addresses)}, {"Authorization": f"Bearer {key}"}
     try:
         answer = requests.post(url, json=body, headers=headers, timeout=60)
     except requests.RequestException as error:
-        raise OpsError(f"SendGrid cannot be reached: {error}") from error
+        raise OpsError(f"Cannot reach SendGrid: {error}") from error
     if not answer.ok:
-        raise OpsError(f"SendGrid refuses the erasure: {answer.status_code} {answer.text[:300]}")
+        raise OpsError(f"SendGrid rejected the erasure: {answer.status_code} {answer.text[:300]}")
 
 
 def _say(text: str) -> None:
@@ -121,9 +108,9 @@ def _say(text: str) -> None:
 
 @dataclass(frozen=True)
 class Found:
-    """A document with something of the guest, and the write that takes it out; None: it stays.
+    """A document with data of the guest, and the write that removes the data, or None to keep it.
 
-    A document that `waits` is written after a later walk.
+    If `waits`, the document is written after a later scan.
     """
 
     kind: str
@@ -133,7 +120,7 @@ class Found:
 
     @property
     def event(self) -> str:
-        """Id of the event below which the document stands; empty: below none."""
+        """ID of the event that contains the document, or an empty string."""
         collection, event, *below = self.document.path.split("/")
         return event if collection == "events" and below else ""
 
@@ -142,10 +129,10 @@ class GuestData:
     """The data of the guest with the address `email`.
 
     Attributes:
-        tenant: The tenant whose events are looked at; None: every tenant's.
-        accounts: User ids of the guest's accounts, as far as records were found.
-        mentions: Paths of documents that name the address where the service does not put it.
-        sending: Events with records of the guest whose recap was being sent during the erasure.
+        tenant: The tenant whose events are scanned, or None for all tenants.
+        accounts: User IDs of the guest's accounts that were found in records.
+        mentions: Paths of documents with the address in an unexpected place.
+        sending: Events with records of the guest that were skipped because of a running recap.
     """
 
     def __init__(
@@ -156,7 +143,7 @@ class GuestData:
         self.tenant = tenant
         self.addresses = sorted(spellings(email))
         self._identity = identity(email)
-        # Earlier releases also kept records under the Unicode form of a domain.
+        # Earlier releases also stored records under the Unicode form of a domain.
         self._hashes = {address_hash(spelling) for spelling in self.addresses}
         self._records = {guest_uid(digest) for digest in self._hashes}
         self._record = record_id(email)
@@ -167,7 +154,7 @@ class GuestData:
         self.sending: set[str] = set()
 
     def export(self) -> dict[str, Any]:
-        """What there is, for the guest to read."""
+        """Return the guest's data in a readable form."""
         written: dict[str, Any] = {"address": self.addresses[0]}
         for found in self._find():
             document, fields = found.document, dict(found.document.fields)
@@ -177,24 +164,24 @@ class GuestData:
                 fields["body"] = json.loads(body)
             if found.kind == "deliveries":
                 fields = self._own_part(document.path, fields)
-            if found.kind in _BY_HASH:  # such a document is about other guests as well
+            if found.kind in _BY_HASH:  # contains data of other guests
                 fields = {"knownBy": "a hash of your address"}
             written.setdefault(found.kind, []).append({"document": document.path, **fields})
         return written
 
     def erase(self, *, dry_run: bool) -> dict[str, int]:
-        """Erase it; how many documents, by their kind.
+        """Erase the data and return the number of documents by kind.
 
         Raises:
-            OpsError: documents were changed by others again and again.
+            OpsError: Concurrent changes overtook every attempt.
         """
         counts: dict[str, int] = {}
         events: set[str] = set()
         for _ in range(_ROUNDS):
             there = [found for found in self._find() if found.write]
             events |= {found.event for found in there if found.event}
-            # Read after the walk, which takes minutes; and once more after the last write, because
-            # a recap that started before it has the address still.
+            # Read the locks after each scan, which takes minutes, and after the last write: a recap
+            # that started earlier still has the address.
             self.sending |= {event for event in events if self._is_sending(event)}
             free = [
                 found
@@ -206,10 +193,9 @@ class GuestData:
             if dry_run or not free:
                 return counts
             write_each(self._documents, [found.write for found in free if found.write])
-        raise OpsError("Documents of the guest were changed meanwhile: run this again.")
+        raise OpsError("Documents of the guest changed during the erasure. Run this again.")
 
     def _is_sending(self, event_id: str) -> bool:
-        """Whether a call that sends the event's recap holds its lock."""
         lock = self._documents.get(f"events/{event_id}/locks/recap")
         leased = lock.fields.get("leasedUntil") if lock else None
         return isinstance(leased, datetime) and self._now() < leased
@@ -227,12 +213,12 @@ class GuestData:
             yield from self._of_users()
 
     def _walk(self, collection: str, select: Sequence[str] = ()) -> Iterator[Document]:
-        """The documents of a collection, or of all below a document, by their paths."""
+        """Return all documents of a collection, or below a document, in the order of paths."""
         query = Query(collection=collection, group=collection.endswith("/"), select=select)
         return self._documents.find_all(replace(query, limit=_PAGE))
 
     def _of_event(self, event: str) -> Iterator[Found]:
-        photos = self._photos.setdefault(event, set())  # of earlier walks as well
+        photos = self._photos.setdefault(event, set())  # keep the IDs of earlier scans
         photos |= {
             photo.path.rpartition("/")[2]
             for photo in self._walk(f"{event}/photos", ["uploaderEmail"])
@@ -253,13 +239,12 @@ class GuestData:
                     self.mentions.add(document.path)
 
     def _photo(self, kind: str, photo: Document) -> Iterator[Found]:
-        """A photo, or its copy for guests."""
         gone = ["uploaderEmail"] if "uploaderEmail" in photo.fields else []
         if gone or photo.fields.get("uploaderName"):
             yield Found(kind, photo, _change(photo, {"uploaderName": ""}, gone))
 
     def _delivery(self, delivery: Document, photos: set[str]) -> Found | None:
-        """A delivery that tells of the guest's photo, or names the address anywhere."""
+        """Return a delivery about the guest's photo, or with the address anywhere."""
         try:
             body = json.loads(delivery.fields["body"])
             ids = _photo_ids(body["data"])
@@ -273,17 +258,16 @@ class GuestData:
         log = delivery.fields.get("log") or []
         if text == delivery.fields["body"] and not any("answer" in attempt for attempt in log):
             return None
-        # Receivers may answer with what they were sent.
+        # Receivers may echo the request.
         attempts = [
             {name: value for name, value in attempt.items() if name != "answer"} for attempt in log
         ]
         return Found("deliveries", delivery, _change(delivery, {"body": text, "log": attempts}))
 
     def _own_part(self, path: str, delivery: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what the guest may read of a delivery: event type, time and their own data.
+        """Return the event type, the time and the guest's own data in a delivery.
 
-        The URL has the organizer's passwords and keys, and the answers of receivers in the log may
-        name other guests.
+        The URL has the organizer's credentials, and logged responses may name other guests.
         """
         body, photos = delivery["body"], self._photos["/".join(path.split("/")[:2])]
         data = body["data"]
@@ -296,7 +280,7 @@ class GuestData:
         }
 
     def _scrubbed(self, value: Any, *, is_theirs: bool) -> Any:
-        """What a body tells, without the guest; `is_theirs`: it tells of the guest's photo."""
+        """Return a body without the guest. `is_theirs` if it is about the guest's photo."""
         match value:
             case dict():
                 is_theirs = is_theirs or self._is_guest(value.get("uploaderEmail"))
@@ -325,7 +309,7 @@ class GuestData:
     def _bytes(
         self, kind: str, document: Document, without: Callable[[bytes], bytes]
     ) -> Iterator[Found]:
-        """A document whose `entries` know the guest by a hash."""
+        """Yield a document with the guest's hash in `entries`."""
         before = document.fields.get("entries")
         if not isinstance(before, bytes):
             return
@@ -344,9 +328,9 @@ class GuestData:
         return before if len(kept) == len(fates) else delivery_status.entries_of(kept)
 
     def _of_users(self) -> Iterator[Found]:
-        """Accounts lose the address once its own record has what they have turned off.
+        """Remove the address from accounts after their opt-outs are in its own record.
 
-        Each write may be overtaken, and an account without the address is found no more.
+        A write may be overtaken, and later scans cannot find an account without the address.
         """
         off: dict[str, Any] = {}
         mine: list[Document] = []
@@ -360,11 +344,11 @@ class GuestData:
             off |= {flag: False for flag in Flag if chosen(user.fields, flag) is False}
         records = {user.path.partition("/")[2]: user for user in mine}
         own = records[self._record].fields if self._record in records else {}
-        stands = all(chosen(own, Flag(flag)) is False for flag in off)
+        is_kept = all(chosen(own, Flag(flag)) is False for flag in off)
         for uid in sorted(records.keys() - self._records):
             self.accounts.add(uid)
             user = records[uid]
-            yield Found("users", user, _change(user, {}, ["email"]), waits=not stands)
+            yield Found("users", user, _change(user, {}, ["email"]), waits=not is_kept)
         kept = {"emailPreferences": off} if off else {}
         for uid in sorted(self._records):
             path, record = f"users/{uid}", records.get(uid)
@@ -377,7 +361,7 @@ class GuestData:
                 yield Found("users", Document(path, {}, 0, self._now()), Create(path, kept))
 
     def _of_others(self, record: Document) -> dict[str, Any]:
-        """Return what the record of the address keeps: what is about other people, or a choice."""
+        """Return the fields to keep in the record of the address: other accounts, preferences."""
         accounts = record.fields.get("accounts")
         others = set(accounts if isinstance(accounts, dict) else ()) - self.accounts
         fields: dict[str, Any] = {"accounts": dict.fromkeys(sorted(others), True)} if others else {}
@@ -388,7 +372,7 @@ class GuestData:
         return isinstance(email, str) and identity(email) == self._identity
 
     def _is_named(self, value: Any) -> bool:
-        """Whether a text in the value, however deep, names the address."""
+        """Return whether a text anywhere in the value contains the address."""
         match value:
             case dict():
                 return any(self._is_named(inner) for pair in value.items() for inner in pair)
@@ -400,13 +384,12 @@ class GuestData:
 
 
 def _photo_ids(data: Mapping[str, Any]) -> set[str | None]:
-    """Return the ids of the photos that the data of a webhook message is about."""
     ids = {data[part]["id"] for part in ("photo", "latestPhoto") if part in data}
     return ids | {data.get("firstPhotoId")}
 
 
 def _change(read: Document, fields: Mapping[str, Any], gone: Sequence[str] = ()) -> Write:
-    """The write to a document that must be as it was read."""
+    """Return an update that fails if the document has changed since it was read."""
     return Update(read.path, fields, delete=gone, version=read.version)
 
 
@@ -414,9 +397,9 @@ _BY_HASH: Final = ("allowances", "batches of recaps", "mails of recaps")
 
 
 def _whole(addresses: Sequence[str]) -> re.Pattern[str]:
-    """Return a pattern that finds an address in a text, and no longer address around it.
+    """Return a pattern for the addresses that does not match within longer addresses.
 
-    The local part is compared as `identity` does: only ASCII letters are equal in both cases.
+    As in `identity`, only ASCII letters of the local part are case-insensitive.
     """
     parts = [address.rpartition("@") for address in addresses]
     some = "|".join(

@@ -1,7 +1,7 @@
-"""The security rules of an app with ours beside them.
+"""Merges the security rules of the service into the rules of an app.
 
-Both stand in one `service cloud.firestore`, each in a block of its own for the documents. Names of
-functions end with their block, so that none clash; Firestore allows what either block allows.
+Each set of rules is a block in `service cloud.firestore`, with its functions in the block's scope.
+Firestore grants access if either block does.
 """
 
 import re
@@ -21,13 +21,13 @@ _EVERYTHING: Final = re.compile(r"/\{\w+=\*\*\}")
 
 
 def block(ours: str) -> str:
-    """The block of our rules: all that stands in their `service cloud.firestore`."""
+    """Return the contents of `service cloud.firestore` in our rules."""
     inside = ours.partition("service cloud.firestore {")[2]
     return inside[: inside.rindex("}")].strip("\n")
 
 
 def merged(theirs: str, ours: str) -> str:
-    """The rules of an app with our block at the end, in the place of an earlier one."""
+    """Return the rules of an app with our block at the end. Replace an earlier block."""
     app = _EARLIER.sub("", theirs)
     if not app.strip():
         return ours
@@ -36,19 +36,19 @@ def merged(theirs: str, ours: str) -> str:
 
 
 def is_merged(theirs: str, ours: str) -> bool:
-    """Whether rules hold our block, with or without a brake; spaces and comments do not count."""
+    """Return whether rules include our block. Ignore the brake, spaces and comments."""
     return _compact(block(ours)) in _compact(theirs)
 
 
 def is_ours(theirs: str, ours: str) -> bool:
-    """Whether rules are ours and nothing else, with or without a brake."""
+    """Return whether rules equal ours. Ignore the brake, spaces and comments."""
     return _compact(theirs) == _compact(ours)
 
 
 def foreign_paths(theirs: str, ours: str) -> set[str]:
-    """Paths of match blocks that are not among ours, nor those that a new project has.
+    """Return the paths of match blocks that neither we nor a new project have.
 
-    The names of variables do not count: `/events/{id}` is `/events/{eventId}`.
+    Variable names are ignored: `/events/{id}` equals `/events/{eventId}`.
     """
     known = {_VARIABLE.sub("{}", path) for path in (*_MATCH.findall(_bare(ours)), _DOCUMENTS)}
     return {
@@ -59,10 +59,7 @@ def foreign_paths(theirs: str, ours: str) -> set[str]:
 
 
 def paths_of(rules: str) -> list[str]:
-    """Paths of documents that our rules have a block for, with the blocks around it.
-
-    The indentation tells which block is within which.
-    """
+    """Return the full document paths of the blocks in our rules. Indentation shows the nesting."""
     paths: list[str] = []
     around: list[tuple[int, str]] = []
     for indentation, path in _BLOCK.findall(rules):
@@ -79,7 +76,6 @@ def _compact(rules: str) -> str:
 
 
 def _bare(rules: str, *, keep_length: bool = False) -> str:
-    """Without comments."""
     return _TEXT_OR_COMMENT.sub(
         lambda found: found[1] or (" " * len(found[0]) if keep_length else ""), rules
     )

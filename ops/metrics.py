@@ -1,32 +1,32 @@
-"""Log-based metrics of a project, in the form of Google's API: they count the functions' lines."""
+"""Log-based metrics of the functions in the format of Google's API."""
 
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 Resource: TypeAlias = dict[str, Any]
-"""A resource as Google's API takes it."""
+"""A resource in the format of Google's API."""
 OF_FUNCTIONS: Final = 'resource.type="cloud_run_revision" AND '
-"""Begins a filter of log lines."""
+"""Prefix of log filters."""
 LOG_METRIC: Final = re.compile(r"\b(wall_\w+)\{")
-"""A metric of this module in a query."""
+"""A metric of this module in a PromQL query."""
 _MILLISECONDS: Final = (50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 60000, 300000)
 _COUNTS: Final = (1, 10, 100, 1000, 10000, 100000)
 
 
 def extractors(labels: Mapping[str, str]) -> dict[str, str]:
-    """What takes the fields that `labels` names out of log lines."""
+    """Return extractors for the log fields that `labels` names."""
     return {key: f"EXTRACT(jsonPayload.{field})" for key, field in labels.items()}
 
 
 def query(text: str) -> str:
-    """A query in PromQL, where `wall_recaps{…}` is the metric of that name below."""
+    """Expand metrics of this module, such as `wall_recaps{…}`, in a PromQL query."""
     full = r'logging_googleapis_com:user_\1{monitored_resource="cloud_run_revision",'
     return LOG_METRIC.sub(full, text).replace(",}", "}")
 
 
 def _counted(says: str, lines: str, **labels: str) -> Resource:
-    """A metric that counts the log lines that `lines` chooses; `labels`: by which fields."""
+    """Return a counter of the log lines that match `lines`, grouped by `labels`."""
     return {
         "description": says,
         "filter": OF_FUNCTIONS + lines,
@@ -41,7 +41,7 @@ def _counted(says: str, lines: str, **labels: str) -> Resource:
 
 
 def _spread(says: str, lines: str, field: str, unit: str, bounds: Sequence[int]) -> Resource:
-    """A metric of how the values of a field are spread."""
+    """Return a distribution of the values of a field."""
     return {
         "description": says,
         "filter": OF_FUNCTIONS + lines,
@@ -53,39 +53,39 @@ def _spread(says: str, lines: str, field: str, unit: str, bounds: Sequence[int])
 
 _METRICS: Final = {
     "wall_deliveries_ended": _counted(
-        "Deliveries whose attempts are over, by event and outcome.",
+        "Completed deliveries by event and outcome.",
         'jsonPayload.message="delivery.attempted"'
         ' AND (jsonPayload.outcome="success" OR jsonPayload.outcome="failed")',
         event_id="eventId",
         outcome="outcome",
     ),
     "wall_deliveries_overdue": _spread(
-        "Deliveries that a sweep found overdue and queued again.",
+        "Overdue deliveries that a sweep requeued.",
         'jsonPayload.message="deliveries.overdue"',
         field="count",
         unit="1",
         bounds=_COUNTS,
     ),
     "wall_faults": _counted(
-        "Faults of ours, by the name of their log line.",
+        "Internal faults by log event.",
         "severity>=ERROR AND jsonPayload.exception:* AND jsonPayload.at:*",
         message="message",
     ),
     "wall_first_attempt_lag": _spread(
-        "Milliseconds by which first attempts began later than they were due.",
+        "Delay of first attempts in milliseconds.",
         'jsonPayload.message="delivery.attempted" AND jsonPayload.attempt=1',
         field="lagMs",
         unit="ms",
         bounds=_MILLISECONDS,
     ),
     "wall_mail_reports": _counted(
-        "Signed requests about mails: those that verified, and those that did not.",
+        "Signed delivery reports, verified or rejected.",
         '(jsonPayload.message="mail.told"'
         ' OR (jsonPayload.message="mail.not-verified" AND jsonPayload.signed=true))',
         message="message",
     ),
     "wall_recaps": _counted(
-        "Recap calls that have ended, by the state that they left the recap in.",
+        "Completed recap calls by the state of the recap.",
         'jsonPayload.message="recap.done"',
         state="state",
     ),
@@ -93,5 +93,5 @@ _METRICS: Final = {
 
 
 def metrics() -> dict[str, Resource]:
-    """The log-based metrics, by their names."""
+    """Return the log-based metrics by name."""
     return {name: {"name": name, **metric} for name, metric in _METRICS.items()}

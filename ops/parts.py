@@ -1,4 +1,4 @@
-"""A part that is missing in a project, and the means to make it."""
+"""Base of the checks for missing parts of a project, and their remedies."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,29 +10,29 @@ from ops.wanted import REGION, Wanted, index_text
 
 @dataclass(frozen=True)
 class Lack:
-    """A part is missing in the project; one of the other fields says how it comes to be there."""
+    """A missing part of the project and its remedy, which is one of the other fields."""
 
     text: str
     mend: Callable[[], object] | None = None
-    """Makes it."""
+    """Creates the part."""
     deploy: str = ""
-    """The target of `firebase deploy --only` that makes it."""
+    """Target of `firebase deploy --only` that creates the part."""
     ask: str = ""
-    """What the operator has to do."""
+    """Instructions for the operator."""
     is_under_way: bool = False
-    """Google is making it."""
+    """Whether Google is creating the part."""
     is_note: bool = False
-    """Only somebody can tell whether it is right: it is printed, and nothing stops."""
+    """Whether the lack is only printed, because it may be intended."""
 
 
 Look: TypeAlias = Callable[[], Iterator[Lack]]
 
 
 class Parts:
-    """Some of the parts of one project; the parts of a kind have a check each."""
+    """Base class of the checks of one project."""
 
     def __init__(self, cloud: Cloud, wanted: Wanted, accepted: Sequence[str] = ()) -> None:
-        """Look at nothing yet; `accepted` are names of what the operator agrees to."""
+        """Accept the names in `accepted` without a check."""
         self._cloud = cloud
         self._wanted = wanted
         self._accepted = frozenset(accepted)
@@ -41,22 +41,22 @@ class Parts:
         self._database = f"v1/{self._project}/databases/(default)"
 
     def _readable(self, api: str, path: str) -> Any:
-        """A resource, empty where it is not there; None where Google does not show it."""
+        """Return a resource, {} if it is missing, or None if Google does not show it."""
         try:
             return self._cloud.get(api, path) or {}
         except RefusedError:
             return None
 
     def _former(self, functions: Mapping[str, Mapping[str, Any]]) -> set[str]:
-        """The ones of these functions that are of our codebase, and that main.py does not have."""
+        """Return the functions of our codebase that main.py does not define."""
         label, ours = "firebase-functions-codebase", self._wanted.codebase
         found = {
-            name for name, made in functions.items() if made.get("labels", {}).get(label) == ours
+            name for name, entry in functions.items() if entry.get("labels", {}).get(label) == ours
         }
         return found - {function.name for function in self._wanted.functions}
 
     def _indexes(self) -> dict[str, str]:
-        """States of the composite indexes, as `index_text` writes them."""
+        """Return the states of the composite indexes by `index_text`."""
         path = f"{self._database}/collectionGroups/-/indexes"
         return {
             index_text(index["name"].split("/")[-3], index): index["state"]
@@ -64,7 +64,7 @@ class Parts:
         }
 
     def _ttl(self) -> dict[str, str]:
-        """States of the TTL policies, by `group.field`."""
+        """Return the states of the TTL policies by `group.field`."""
         path = f"{self._database}/collectionGroups/-/fields?filter=ttlConfig:*"
         return {
             ".".join(field["name"].split("/")[-3::2]): field["ttlConfig"]["state"]
@@ -72,23 +72,22 @@ class Parts:
         }
 
     def _sites(self) -> dict[str, Mapping[str, Any]]:
-        """Hosting's sites by their names."""
         return self._cloud.named("firebasehosting", f"v1beta1/{self._project}/sites", "sites")
 
     def _releases(self, site: str) -> list[Mapping[str, Any]]:
-        """The newest release of a site; empty where it has none."""
+        """Return the newest release of a site in a list, or an empty list."""
         path = f"v1beta1/{self._project}/sites/{site}/releases?pageSize=1"
         found = self._cloud.get("firebasehosting", path) or {}
         return list(found.get("releases", []))
 
     def _asked(self, query: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        """Documents that a query of Firestore finds; none where there is no database yet."""
+        """Return the documents that match a query, or none without a database."""
         path = f"{self._database}/documents:runQuery"
         answers = self._cloud.get("firestore", path, {"structuredQuery": query}) or []
         return [answer["document"] for answer in answers if "document" in answer]
 
     def _bound(self, api: str, path: str, roles: Iterable[str], account: str) -> Iterator[Lack]:
-        """Roles that an account has to have on a resource."""
+        """Yield roles on a resource that an account lacks."""
         policy = self._cloud.policy(api, path)
         for role in roles:
             if not grants(policy, f"roles/{role}", f"serviceAccount:{account}"):
@@ -104,18 +103,18 @@ class Parts:
         return lambda: self._cloud.bind(api, path, f"roles/{role}", full, take=take)
 
     def _default_account(self) -> str:
-        """Address of the account that builds, and that functions run as where none is named."""
+        """Return the address of the account that builds, and that runs functions by default."""
         place = f"v1/{self._project}/locations/{REGION}/defaultServiceAccount"
         chosen = (self._readable("cloudbuild", place) or {}).get("serviceAccountEmail", "")
         number = self._about()["projectNumber"]
         return chosen.rpartition("/")[2] or f"{number}-compute@developer.gserviceaccount.com"
 
     def _pubsub_agent(self) -> str:
-        """Address of the account of Google's that pushes events to the triggers."""
+        """Return the address of Google's account that pushes events to triggers."""
         return f"service-{self._about()['projectNumber']}@gcp-sa-pubsub.iam.gserviceaccount.com"
 
     def _about(self) -> Any:
-        """The project itself: its number, and when it was created."""
+        """Return the number and the creation time of the project."""
         return self._cloud.call("GET", "cloudresourcemanager", f"v1/{self._project}")
 
     def _maker(self, api: str, path: str, body: dict[str, Any]) -> Callable[[], object]:
@@ -126,7 +125,7 @@ class Parts:
 
 
 def grants(policy: dict[str, Any], role: str, member: str) -> bool:
-    """Whether a member has a role for good: under a condition it may end."""
+    """Return whether a member has a role without a condition."""
     return any(
         binding["role"] == role and member in binding["members"]
         for binding in policy.get("bindings", [])
@@ -135,7 +134,7 @@ def grants(policy: dict[str, Any], role: str, member: str) -> bool:
 
 
 def deployed_rules(cloud: Cloud) -> str:
-    """Text of the rules of Firestore; empty where none are deployed."""
+    """Return the deployed rules of Firestore, or "" if there are none."""
     release = f"v1/projects/{cloud.project}/releases/cloud.firestore"
     found = cloud.get("firebaserules", release)
     if not found:

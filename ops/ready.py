@@ -1,7 +1,7 @@
-"""Before functions are uploaded: whether `ops/setup` ever ran in the project.
+"""Checks before a deploy that `ops/setup` has run in the project.
 
-`firebase deploy` runs this (`predeploy` in firebase.json). Without the accounts and the APIs of the
-set-up a deploy fails by halves.
+`firebase deploy` runs this (`predeploy` in firebase.json), because a deploy without the accounts
+and APIs of the setup fails halfway.
 """
 
 import sys
@@ -12,10 +12,7 @@ from ops.cloud import Cloud, OpsError, Outside
 
 
 def main(arguments: Sequence[str] | None = None, outside: Outside | None = None) -> int:
-    """Look for an account that `ops/setup` makes; 1 where it is missing.
-
-    Where nobody can look, the deploy goes on.
-    """
+    """Return 1 if an account of `ops/setup` is missing. Return 0 if the check is impossible."""
     [project] = sys.argv[1:] if arguments is None else arguments
     outside = outside or Outside()
     try:
@@ -23,8 +20,8 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
         path = f"v1/projects/{project}/serviceAccounts/{account}"
         is_there = Cloud(project, outside).get("iam", path) is not None
     except OpsError as error:
-        sys.stderr.write(f"Whether ops/setup ran in {project} is not known: {error}\n")
+        sys.stderr.write(f"Cannot check whether ops/setup ran in {project}: {error}\n")
         return 0
     if not is_there:
-        sys.stderr.write(f"The project {project} is not set up: run ops/setup {project} first.\n")
+        sys.stderr.write(f"The project {project} is not set up. Run ops/setup {project} first.\n")
     return int(not is_there)

@@ -1,6 +1,5 @@
-"""What the deployed rules have to refuse, whatever an app's own blocks allow.
+"""Requests that the deployed rules must deny, evaluated by Google for each path of our rules.
 
-Each path of our rules is asked about: Google itself judges (`projects.test` of the rules' API).
 https://firebase.google.com/docs/reference/rules/rest/v1/projects/test
 """
 
@@ -11,7 +10,7 @@ from typing import Any, Final
 from ops import merging
 
 TENANT: Final = "a"
-"""Of the event that is asked about, a draft: a guest has no right at it."""
+"""Tenant of the tested event, which is a draft without access for guests."""
 OTHER: Final = "b"
 GUEST: Final = "a guest"
 OTHER_ADMIN: Final = "an admin of another tenant"
@@ -24,19 +23,15 @@ PEOPLE: Final[Mapping[str, Mapping[str, Any]]] = {
         "email_verified": True,
     },
 }
-"""Claims of the tokens."""
+"""Claims of the tokens by person."""
 METHODS: Final = ("get", "list", "create", "update", "delete")
 AT_ONCE: Final = 100
-"""Cases of one call."""
+"""Test cases per call."""
 _ALLOWED: Final = {"events/{eventId}/wall/{photoId}": ("get", "list")}
-"""What everybody signed in may do."""
+"""Methods that are allowed to every signed-in user, by path."""
 _EVENT: Final[Mapping[str, Any]] = {"tenantId": TENANT, "status": "draft", "name": "Asked"}
-_RECORD: Final[Mapping[str, Any]] = {
-    "uid": "somebody",
-    "uploaderUid": "somebody",
-    "status": "approved",
-}
-"""Any other document; an approved photo, which has its guest's address."""
+_RECORD: Final[Mapping[str, Any]] = {"uid": "owner", "uploaderUid": "owner", "status": "approved"}
+"""Any other document, such as an approved photo with its guest's address."""
 _MOCKED: Final[Mapping[str, Any]] = {
     "get": {"data": _EVENT},
     "getAfter": {"data": _EVENT},
@@ -47,7 +42,7 @@ _MOCKED: Final[Mapping[str, Any]] = {
 
 @dataclass(frozen=True)
 class Refusal:
-    """A request that has to be refused; `after` is what it writes into the document."""
+    """A request that must be denied. `after` are the fields that it writes."""
 
     who: str
     method: str
@@ -57,7 +52,7 @@ class Refusal:
 
     @property
     def case(self) -> dict[str, Any]:
-        """The request as a test case of Google's."""
+        """The request in the format of a test case."""
         request: dict[str, Any] = {
             "auth": {"uid": "asked", "token": PEOPLE[self.who]},
             "method": self.method,
@@ -77,24 +72,25 @@ class Refusal:
 
 
 def refusals(rules: str) -> Iterator[Refusal]:
-    """Every method on every path of `rules`, as a guest and as another tenant's admin."""
+    """Yield every method on every path, as a guest and as another tenant's admin."""
     for path in merging.paths_of(rules):
         document = "/".join(part.strip("{}") for part in path.split("/"))
         is_event = path == "events/{eventId}"
         before = _EVENT if is_event else _RECORD
-        # An event of one's own tenant may be made: here another one's is made, or moved.
+        # Admins may create events of their own tenant, so this creates or moves another's.
         for method in METHODS:
             after: dict[str, Any] = {"tenantId": TENANT if method == "create" else OTHER}
             if method not in _ALLOWED.get(path, ()):
                 for who in PEOPLE:
-                    given = {} if method == "create" else before
-                    yield Refusal(who, method, document, given, after)
+                    yield Refusal(
+                        who, method, document, {} if method == "create" else before, after
+                    )
 
 
 def in_words(allowed: Iterable[Refusal]) -> Iterator[str]:
-    """A line for each path that is open, with who may do what there."""
+    """Yield a line per open path and person with the allowed methods."""
     open_paths: dict[tuple[str, str], list[str]] = {}
     for refusal in allowed:
         open_paths.setdefault((refusal.path, refusal.who), []).append(refusal.method)
     for (path, who), methods in open_paths.items():
-        yield f"the app's own rules let {who} {', '.join(methods)} {path}"
+        yield f"the app's rules let {who} {', '.join(methods)} {path}"

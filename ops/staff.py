@@ -1,4 +1,4 @@
-"""Who may do what in which tenant: the claims `role` and `tenantId` of accounts in Firebase."""
+"""Lists, grants and revokes staff roles: the claims `role` and `tenantId` of accounts."""
 
 import argparse
 import secrets
@@ -17,32 +17,31 @@ from ops.cloud import Cloud, OpsError, Outside, parser_of, run, say
 ROLES: Final = ("admin", "moderator", "superadmin")
 _OURS: Final = ("role", "tenantId")
 _DESCRIPTION: Final = """\
-Lists who has a role, gives a role to the account of an address, or takes it away. `grant` makes the
-account where there is none, and prints the link with which the person sets a password. Of an
-account whose address was never verified, which anybody may have made, `grant` first takes away
-password, sessions and other ways in. `revoke` tells what the person leaves behind.
+Lists, grants or revokes roles of accounts. `grant` creates a missing account and prints the link to
+set its password. If the address was never verified, `grant` first resets the password and removes
+all sessions and other sign-in methods. `revoke` lists the access that the person still has.
 """
 
 
 def main(arguments: Sequence[str] | None = None, outside: Outside | None = None) -> int:
-    """Read the command line; list, grant or revoke; the exit status."""
+    """Run ops/staff and return its exit status."""
     parser = parser_of("ops/staff", _DESCRIPTION)
     parser.add_argument("what", choices=["list", "grant", "revoke"])
-    parser.add_argument("email", nargs="?", help="whose account; not for list")
+    parser.add_argument("email", nargs="?", help="address of the account, except for list")
     parser.add_argument("--role", choices=ROLES)
-    parser.add_argument("--tenant", help="the tenantId of events; a superadmin may have none")
+    parser.add_argument("--tenant", help="tenantId of events (optional for a superadmin)")
     parser.add_argument(
         "--links",
         action="store_true",
-        help="revoke: end the person's links to delivery logs, and the mails to their address",
+        help="revoke: also end the person's links to delivery logs and emails to their address",
     )
     given = parser.parse_args(arguments)
     if (given.email is None) != (given.what == "list"):
-        parser.error("grant and revoke need an address, list takes none")
+        parser.error("grant and revoke require an address, list does not accept one")
     if given.what == "grant" and not given.role:
-        parser.error(f"grant needs --role {'|'.join(ROLES)}")
+        parser.error(f"grant requires --role {'|'.join(ROLES)}")
     if given.what == "grant" and given.role != "superadmin" and not given.tenant:
-        parser.error(f"{given.role} needs --tenant")
+        parser.error(f"{given.role} requires --tenant")
     return run(_act, given, outside)
 
 
@@ -60,12 +59,12 @@ def _act(given: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
                         given.email, given.role, given.tenant, again=given.links
                     )
                     left = LeftBehind(outside.documents(cloud), outside)
-                    left.tell(uid, given.email, claims, end=given.links)
+                    left.report(uid, given.email, claims, end=given.links)
     except auth.ConfigurationNotFoundError as error:
         raise OpsError(
-            f"Sign-in is off in {given.project}: run ops/setup {given.project} first."
+            f"Sign-in is off in {given.project}. Run ops/setup {given.project} first."
         ) from error
-    except ValueError as error:  # an address that is none
+    except ValueError as error:  # invalid address
         raise OpsError(str(error)) from error
 
 
@@ -90,21 +89,17 @@ class Staff:
         for line in sorted(lines):
             say(line)
         if not lines:
-            say("Nobody.")
+            say("No accounts have a role.")
 
     def grant(self, email: str, role: str, tenant: str | None) -> None:
-        """Give the role, in the place of another one.
+        """Grant the role and replace any other one.
 
-        Sign-up is open, so whoever made an account need not own its address. Before Firebase has
-        verified that, the account gets a password that nobody knows.
-
-        Raises:
-            FirebaseError: Google refuses.
+        Sign-up is open, so an unverified account may belong to a stranger. Reset its password.
         """
         account = self._found(email)
         if account is None:
             account = auth.create_user(email=email, app=self._app)
-            say(f"made an account for {email}")
+            say(f"created an account for {email}")
         before = account.custom_claims or {}
         if before.get("role") in ROLES:
             say(f"{email} was {_words(before)}")
@@ -117,20 +112,20 @@ class Staff:
             closed |= {"providers_to_delete": others} if others else {}
             if ways_in:
                 ended = ", ".join(ways_in)
-                say(f"the address was never verified: ended every session, and sign-in by {ended}")
+                say(f"The address was never verified. Ended all sessions, and sign-in by {ended}.")
         auth.update_user(account.uid, custom_claims=claims, app=self._app, **closed)
-        say(f"{email} is {_words(claims)}, from the next sign-in on, or within an hour")
+        say(f"{email} is {_words(claims)} from the next sign-in, or within an hour")
         if closed or not ways_in:
             link = auth.generate_password_reset_link(email, app=self._app)
-            say(f"with this link, once, {email} sets a password:\n{link}")
+            say(f"{email} can use this link once to set a password:\n{link}")
 
     def revoke(
         self, email: str, role: str | None, tenant: str | None, *, again: bool
     ) -> tuple[str, Mapping[str, Any]]:
-        """Take the role away and end the sessions; the account's id, and its claims before.
+        """Revoke the role and end the sessions. Return the account's ID and its earlier claims.
 
         Raises:
-            OpsError: there is no such account, or it has no such role, unless `again`.
+            OpsError: The account is missing, or has no such role, except if `again`.
         """
         account = self._found(email)
         if account is None:
@@ -142,11 +137,11 @@ class Staff:
             raise OpsError(f"{email} has no role.")
         is_meant = role in (None, claims["role"]) and tenant in (None, claims.get("tenantId"))
         if not is_meant:
-            raise OpsError(f"{email} is {_words(claims)}: nothing is taken away.")
+            raise OpsError(f"{email} is {_words(claims)}. The role was not revoked.")
         auth.update_user(
             account.uid, custom_claims=_of_app(claims), valid_since=self._now(), app=self._app
         )
-        say(f"{email} is no longer {_words(claims)}; open windows end within an hour")
+        say(f"{email} is no longer {_words(claims)}. Open windows lose access within an hour.")
         return account.uid, claims
 
     def _found(self, email: str) -> Any:
@@ -159,20 +154,14 @@ class Staff:
 
 
 class LeftBehind:
-    """What somebody who was staff still has at the events of a tenant."""
+    """Access and data that a former staff member still has at events."""
 
     def __init__(self, documents: Documents, outside: Outside) -> None:
         self._documents = documents
         self._now = outside.now()
 
-    def tell(self, uid: str, email: str, claims: Mapping[str, Any], *, end: bool) -> None:
-        """Print it, event by event; with `end`, what can be ended is.
-
-        A superadmin is looked for at the events of every tenant.
-
-        Raises:
-            OpsError: something was changed meanwhile.
-        """
+    def report(self, uid: str, email: str, claims: Mapping[str, Any], *, end: bool) -> None:
+        """Print the access per event, for a superadmin of every tenant. End it if `end`."""
         is_super = claims.get("role") == "superadmin" or "tenantId" not in claims
         where = () if is_super else [("tenantId", "==", claims["tenantId"])]
         events = Query(collection="events", where=where, select=["tenantId"])
@@ -184,9 +173,9 @@ class LeftBehind:
             if is_super and self._documents.get(f"{event.path}/secrets/webhooks", ["rotatedAt"]):
                 say(f"left: the webhook secret of {event.path}, until it is rotated")
         if writes and not end:
-            say("--links ends the links and the mails")
+            say("To end the links and emails, pass --links.")
         if end and firebase.write_each(self._documents, writes) < len(writes):
-            raise OpsError("Something was changed meanwhile: run this again.")
+            raise OpsError("Documents changed during the run. Run this again.")
 
     def _at(self, event: str, uid: str, email: str) -> Iterator[tuple[str, Update | None]]:
         for share in self._documents.find_all(Query(collection=f"{event}/shares")):
@@ -210,20 +199,19 @@ class LeftBehind:
         kept = [address for address in notify if identity(address) != identity(email)]
         if kept != notify:
             change = Update(settings.path, {"notify": kept}, version=settings.version)
-            yield f"mails about failing webhooks of {event}", change
+            yield f"emails about failing webhooks of {event}", change
         if urls := settings.fields.get("urls"):
-            yield f"{len(urls)} webhook URLs of {event}, which any admin may have added", None
+            yield f"webhook URLs of {event}, added by any admin: {len(urls)}", None
 
 
 def _is_waiting(schedule: Mapping[str, Any], uid: str) -> bool:
-    """Return whether the person has scheduled a recap that is yet to be sent."""
     by = schedule.get("by")
     is_own = isinstance(by, Mapping) and by.get("uid") == uid
     return is_own and schedule.get("state") == "scheduled" and bool(time(schedule.get("at")))
 
 
 def _of_app(claims: Mapping[str, Any]) -> dict[str, Any]:
-    """The claims of an app, which stay."""
+    """Return the claims of an app."""
     return {key: value for key, value in claims.items() if key not in _OURS}
 
 

@@ -73,8 +73,8 @@ def test_a_dry_run_tells_what_it_would_do_and_does_nothing(operator: Operator) -
         for name in names:
             assert f"would create the {kind} {name}\n" in said
     assert "would create the dashboard" in said
-    assert "would tell ops@example.com of alerts" in said
-    assert "would tell of the spending, at parts of 50 a month" in said
+    assert "would send alerts to ops@example.com" in said
+    assert "would set a monthly budget of 50" in said
 
 
 def test_what_a_table_says_now_is_brought_in(
@@ -123,7 +123,7 @@ def test_an_alert_of_before_is_told_of_and_left(operator: Operator) -> None:
     others = {"name": "projects/acme/alertPolicies/y", "displayName": "somebody else's"}
     operator.google.resources |= {f"{policies}/x": label, f"{policies}/y": others}
     said = operator.done("apply")
-    assert "The alert before is none of ours any more" in said
+    assert "The alert before is obsolete" in said
     assert operator.google.resources[f"{policies}/x"] == label
     assert operator.google.resources[f"{policies}/y"] == others
 

@@ -68,10 +68,10 @@ def test_everything_of_the_app_stays(beside: Operator, beside_run: BesideRun) ->
     assert not any(change.startswith("DELETE") for change in after.changes)
     assert all("--config=firebase.acme.json" in command for command in beside_run.commands)
 
-    assert "Everything is there" not in beside.stopped("setup"), "the rest is to be merged"
+    assert "Everything is in place" not in beside.stopped("setup"), "the rest is to be merged"
     merge(beside)
     for script in ("check", "setup"):
-        assert "Everything is there." in beside.done(script)
+        assert "Everything is in place." in beside.done(script)
         assert not beside.google.changes + beside.commands
 
 
@@ -82,7 +82,7 @@ def test_a_backend_that_is_no_function_is_an_app(tmp_path: Path, rendered: str) 
         status, said, errors = operator.run("setup", "--site=the-wall")
         after = operator.google
         assert (status, "Yours to merge: " in errors) == (1, True), said + errors + operator.said
-        for text in ("Cloud Run: backend", "documents in albums, users", "for the site the-wall"):
+        for text in ("Cloud Run: backend", "documents in albums, users", "go to the site the-wall"):
             assert text in said
         assert after.names("functions") == json.loads(rendered)["endpoints"].keys()
         assert {key: after.resources.get(key) for key in before.resources} == before.resources
@@ -99,7 +99,7 @@ def test_a_builder_without_its_role_stops_the_run(app: Operator) -> None:
     """Organizations of today give the default account no role, and beside an app we give none."""
     app.google.policies[OF_PROJECT].pop(1)
     for script in ("check", "setup"):
-        assert "Give it the role cloudbuild.builds.builder" in app.stopped(script)
+        assert "Grant it the role cloudbuild.builds.builder" in app.stopped(script)
         assert not app.commands
 
 
@@ -128,8 +128,8 @@ def test_each_of_these_is_an_app(app: Operator, part: dict[str, Any], told: str)
         else:
             app.google.resources[f"{name} {value}"] = {"name": value, "enabled": True}
     said = app.run("check")[1]
-    assert (told in said, "it stays as it is" in said) == (True, True)
-    assert "it stays as it is" not in app.run("setup", "--own")[1]
+    assert (told in said, "The app stays unchanged" in said) == (True, True)
+    assert "The app stays unchanged" not in app.run("setup", "--own")[1]
 
 
 def test_a_set_up_that_stopped_is_no_app(operator: Operator) -> None:
@@ -176,11 +176,11 @@ def test_a_function_of_the_same_name_stops_it(app: Operator) -> None:
         app.google.resources[f"{kind[0]} {name}"] = {"name": name, "state": "ACTIVE"}
     said = app.stopped("setup")
     assert "the app has a function unsubscribe" in said
-    assert "there is a queue deliverWebhook without our function" in said
+    assert "the queue deliverWebhook does not belong to the service" in said
     assert not app.google.changes + app.commands
     app.google.milli_cpu = 1
     _, said, _ = app.run("setup", "--accept=unsubscribe", "--accept=deliverWebhook")
-    assert "would be refused" in said, "as far as the deploy"
+    assert "Google would reject" in said, "as far as the deploy"
 
 
 def test_documents_of_the_app_are_not_deleted_by_our_ttl(app: Operator) -> None:
@@ -198,7 +198,7 @@ def test_rules_of_the_app_that_open_ours_are_told(beside: Operator) -> None:
     opened = APP_RULES.replace("match /orders", f"{OPEN}\n    match /orders")
     merge(beside, merging.merged(opened, OURS))
     said = beside.stopped("check")
-    opened = "the app's own rules let a guest get, list events/eventId/secrets/webhooks"
+    opened = "the app's rules let a guest get, list events/eventId/secrets/webhooks"
     assert opened in said
     assert "let an admin of another tenant get, list recapMails/tenant" in said
 
@@ -207,7 +207,7 @@ def test_an_empty_project_may_be_said_to_have_an_app(operator: Operator) -> None
     """With `--beside` no rules are deployed, though no app is found."""
     operator.google.milli_cpu = 1  # as far as the deploy
     _, said, _ = operator.run("setup", "--beside")
-    assert f"it stays as it is; our pages are for the site {SITE}" in said
+    assert f"The app stays unchanged. Pages of the service go to the site {SITE}." in said
     config = json.loads((operator.checkout / "firebase.acme.json").read_text())
     assert "rules" not in config["firestore"]
 

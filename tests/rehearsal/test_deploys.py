@@ -150,7 +150,7 @@ def test_a_roll_back_leaves_functions_until_they_are_let_go(life: Operator) -> N
     later = main.read_text()
     main.write_text(later.replace(UPGRADE, ""))
     said = life.done("deploy")
-    assert "main.py has no deliverExtra, onExtraWritten any more" in said
+    assert "main.py no longer has deliverExtra, onExtraWritten" in said
     assert "deliverExtra" in deployed(life.google)
     life.done("deploy", "--delete")
     assert {"DELETE deliverExtra", "DELETE onExtraWritten"} <= changed_functions(life)
@@ -181,13 +181,13 @@ def test_a_deploy_without_a_set_up_says_so_at_once(operator: Operator) -> None:
     deploy = [str(operator.checkout / "emulator/node_modules/.bin/firebase"), "deploy"]
     deploy += ["--non-interactive", f"--project={PROJECT}"]
     assert operator.start([*deploy, "--only=functions"]).returncode != 0
-    assert "The project acme is not set up: run ops/setup acme first." in operator.said
+    assert "The project acme is not set up. Run ops/setup acme first." in operator.said
     assert google.sources == []
     (operator.machine / "bin/gcloud").write_text("#!/bin/sh\nexit 1\n")
     operator.said = ""
     # No function has that name: firebase-tools end after they have looked for it.
     operator.start([*deploy, "--only=functions:photo-wall:none"])
-    assert "Whether ops/setup ran in acme is not known: Sign in first" in operator.said
+    assert "Cannot check whether ops/setup ran in acme: Sign in first" in operator.said
     assert "preparing codebase photo-wall" in operator.said
     assert google.sources == []
 

@@ -56,7 +56,7 @@ def test_a_deploy_that_goes_on_failing_is_told(ready: Operator) -> None:
     (tools / ".bin/firebase").symlink_to(ready.machine / "bin/firebase")  # always fails
     said = ready.stopped("setup")
     assert "no queue deliverWebhook" in said
-    assert "Not everything could be deployed" in said
+    assert "Some parts were not deployed" in said
     assert ready.slept == 600
 
 
@@ -237,7 +237,7 @@ def test_a_run_that_stopped_goes_on(operator: Operator, call: str) -> None:
     operator.google.refuse = ""
     operator.google.milli_cpu = 1
     status, said, _ = operator.run("setup")
-    assert (status, "would be refused" in said) == (1, True), "as far as the deploy"
+    assert (status, "Google would reject" in said) == (1, True), "as far as the deploy"
 
 
 def test_nothing_is_deployed_with_made_up_settings(operator: Operator) -> None:
@@ -256,8 +256,8 @@ def test_more_cpu_than_the_region_has_is_told_before_the_deploy(operator: Operat
     (operator.checkout / "manifest.json").unlink()  # it is of the old settings
     said = operator.stopped("setup")
     assert "the project has 2\n" in said
-    assert "would be refused" in said
-    assert "Set DELIVERY_INSTANCES lower, or ask for more" in said
+    assert "Google would reject" in said
+    assert "Lower DELIVERY_INSTANCES, or ask for more" in said
     assert "gcloud beta quotas preferences create --service=run.googleapis.com" in said
     assert operator.commands == []
 
@@ -304,8 +304,8 @@ def test_terms_that_nobody_accepted_are_told(operator: Operator) -> None:
 @pytest.mark.parametrize(
     ("place", "told"),
     [
-        ({"locationId": "nam5"}, "the database lies in nam5: a multi-region doubles"),
-        ({"locationId": "eur3"}, "the database lies in eur3: each call goes from us-central1"),
+        ({"locationId": "nam5"}, "the database is in nam5: a multi-region doubles"),
+        ({"locationId": "eur3"}, "the database is in eur3: each call leaves us-central1"),
     ],
 )
 def test_where_the_database_lies_is_told(ready: Operator, place: dict[str, Any], told: str) -> None:
@@ -318,7 +318,7 @@ def test_where_the_database_lies_is_told(ready: Operator, place: dict[str, Any],
     ("kind", "told"),
     [
         ({"databaseEdition": "ENTERPRISE"}, "--accept enterprise"),
-        ({"type": "DATASTORE_MODE"}, "the service needs a project of its own"),
+        ({"type": "DATASTORE_MODE"}, "Install the service in a separate project."),
     ],
 )
 def test_a_database_of_another_kind_stops_the_run(
@@ -359,7 +359,7 @@ JOB: Final = f"cloudscheduler {REGION}/jobs/firebase-schedule-sweepDeliveries-us
 FUNCTION: Final = f"cloudfunctions {REGION}/functions/mailEvents"
 BROKEN: Final[list[tuple[Callable[[FakeGoogle], object], str, str]]] = [
     # a change to the project, the words of `ops/check`, the target that `ops/setup` deploys
-    (_rules_of_test_mode, "the rules are not those of firestore.rules", "firestore"),
+    (_rules_of_test_mode, "the rules differ from firestore.rules", "firestore"),
     (_pages_from_before_the_functions, "/unsubscribe does not lead to unsubscribe", "hosting"),
     (lambda google: google.resources.pop(QUEUE), "no queue", "retryWebhookAfter5s"),
     (_in_state(QUEUE, "PAUSED"), "the queue retryWebhookAfter5s is PAUSED", ""),
@@ -394,7 +394,7 @@ def test_a_part_that_is_gone_or_broken_is_told_and_it_alone_is_mended(
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        ("GET cloudquotas", "vCPU in us-central1 at least"),
+        ("GET cloudquotas", "vCPU in us-central1."),
         ("GET orgpolicy", "whether a service may be public"),
     ],
 )
@@ -412,7 +412,7 @@ def test_an_operation_that_never_ends_is_told(operator: Operator) -> None:
     """After a quarter of an hour the run says what Google is still making, and ends."""
     operator.google.ends_operations = False
     said = operator.stopped("setup")
-    assert "Google is still at work at v1/projects/acme/services:batchEnable" in said
+    assert "Google is still working on v1/projects/acme/services:batchEnable" in said
     assert operator.slept == 900
 
 
@@ -437,11 +437,11 @@ def test_an_odd_line_of_settings_is_told_by_its_number(operator: Operator) -> No
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("PUBLIC_WALL=yes", "PUBLIC_WALL is yes in .env: write true or false."),
-        ("PUBLIC_WALL=", "PUBLIC_WALL is empty in .env: write true or false."),
-        ("THREADS=many", "THREADS is many in .env: write a whole number."),
-        ("PUBLIC_BASE_URL=a.wall", "PUBLIC_BASE_URL is a.wall in .env: write https:// and a host."),
-        ("PHOTO_HOSTS=project,https://a.wall", "in .env: write hosts without https://."),
+        ("PUBLIC_WALL=yes", "PUBLIC_WALL is yes in .env. Write true or false."),
+        ("PUBLIC_WALL=", "PUBLIC_WALL is empty in .env. Write true or false."),
+        ("THREADS=many", "THREADS is many in .env. Write a whole number."),
+        ("PUBLIC_BASE_URL=a.wall", "PUBLIC_BASE_URL is a.wall in .env. Write https:// and a host."),
+        ("PHOTO_HOSTS=project,https://a.wall", "in .env. Write hosts without https://."),
     ],
 )
 def test_a_setting_of_another_kind_is_told(operator: Operator, line: str, told: str) -> None:
@@ -458,7 +458,7 @@ def test_a_callable_is_asked(ready: Operator) -> None:
         ready.google.policies[f"run {REGION}/services/{name}"] = []
     said = ready.stopped("check")
     assert "may not be called by allUsers" in said
-    assert "does not answer" in said
+    assert "does not respond" in said
 
 
 def test_a_role_that_is_there_under_a_condition_only_is_given(ready: Operator) -> None:
@@ -483,8 +483,8 @@ def test_an_empty_project_lacks_everything(operator: Operator) -> None:
     """`ops/check` changes nothing, and its status tells."""
     said = operator.stopped("check")
     assert "no account wall-webhooks" in said
-    assert "deliverWebhook is not there" in said
-    assert "ops/setup acme makes it." in said
+    assert "deliverWebhook is missing" in said
+    assert "Run ops/setup acme." in said
     assert not operator.google.changes + operator.commands
 
 
@@ -492,11 +492,11 @@ def test_indexes_that_are_being_built_are_not_deployed_again(
     first_run: FirstRun, ready: Operator
 ) -> None:
     """Google takes minutes; `ops/check` tells when they are done."""
-    assert "ops/check acme tells when it is done." in first_run.said
+    assert "Run ops/check acme in some minutes." in first_run.said
     ready.google.sleep(-BUILD_SECONDS)
     said = ready.stopped("check")
     assert "is being built" in said
-    assert said.endswith("\nGoogle is still at work: run this again in some minutes.\n")
+    assert said.endswith("\nGoogle is still working. Run this again in some minutes.\n")
     ready.done("setup")
     assert not ready.google.changes + ready.commands
 
@@ -543,7 +543,7 @@ def test_a_function_is_as_the_settings_have_it(ready: Operator) -> None:
         "deliverWebhook has availableMemory 256, not 512",
         "deliverWebhook has timeoutSeconds 10, not 60",
         "deliverWebhook has minInstanceCount 3, not none",
-        "deliverWebhook has other settings than .env: PHOTO_HOSTS",
+        "deliverWebhook has settings that differ from .env: PHOTO_HOSTS",
         "onPhotoWritten has database other, not (default)",
         "onPhotoWritten has retryPolicy RETRY_POLICY_DO_NOT_RETRY, not RETRY_POLICY_RETRY",
         "the queue deliverWebhook has maxAttempts 3, not 100",
@@ -579,9 +579,9 @@ def test_photos_that_no_mail_shows_are_told(ready: Operator) -> None:
     urls = (own, "https://images.wall.events/1", "https://images.wall.events/2")
     ready.google.documents["photos"] = [{"url": {"stringValue": url}} for url in urls]
     said = ready.done("check")
-    assert said.count("are in no recap mail") == 1
-    assert "photos at images.wall.events are in no recap mail" in said
-    assert "PHOTO_HOSTS=project,images.wall.events in .env" in said
+    assert said.count("recap emails leave out photos") == 1
+    assert "recap emails leave out photos at images.wall.events" in said
+    assert "set PHOTO_HOSTS=project,images.wall.events in .env" in said
 
 
 def test_accounts_that_no_record_lists_are_reported(ready: Operator) -> None:
@@ -590,15 +590,15 @@ def test_accounts_that_no_record_lists_are_reported(ready: Operator) -> None:
     accounts = [{"email": {"stringValue": email}} for email in emails]
     ready.google.documents["users"] = accounts
     said = ready.done("check")
-    assert "the record of their address does not list: 3" in said
+    assert "accounts missing from the record of their address: 3" in said
     assert "Run ops/adopt acme" in said
     # The records of two addresses list their accounts, which the stand-in calls by their numbers.
     for number, email in enumerate(emails[:2]):
         listed = {"mapValue": {"fields": {str(number): {"booleanValue": True}}}}
         ready.google.documents["users"].append({"id": record_id(email), "accounts": listed})
-    assert "does not list: 1" in ready.done("check")
+    assert "the record of their address: 1" in ready.done("check")
     del ready.google.documents["users"]
-    assert "does not list" not in ready.done("check")
+    assert "accounts missing from" not in ready.done("check")
 
 
 def test_guests_without_app_check_are_told(ready: Operator) -> None:
@@ -631,7 +631,7 @@ def test_a_removed_parameter_that_is_still_set_is_named(ready: Operator, line: s
     (ready.checkout / ".env.acme").write_text(line + "\n")
     name = line.partition("=")[0]
     for script in ("check", "setup"):
-        assert f"{name} is set in .env, and is no parameter any more" in ready.run(script)[1]
+        assert f"{name} in .env is obsolete" in ready.run(script)[1]
 
 
 def test_libraries_call_as_the_operator_and_for_the_project(operator: Operator) -> None:

@@ -77,7 +77,7 @@ def test_a_moderator_is_made_signs_in_and_is_let_go(run: Run, email: str, app: A
 
     assert run("revoke", email, "--role", "admin")[0] == 1, "no admin"
     assert run("revoke", email)[0] == 0
-    assert run("list", "--tenant", tenant) == (0, "Nobody.\n", "")
+    assert run("list", "--tenant", tenant) == (0, "No accounts have a role.\n", "")
     with pytest.raises(auth.RevokedIdTokenError):
         auth.verify_id_token(session["idToken"], app, check_revoked=True)
 
@@ -113,7 +113,7 @@ def test_an_account_that_a_stranger_made_is_taken_from_them(run: Run, email: str
 
     said = run("grant", email, "--role", "admin", "--tenant", "a")[1]
 
-    assert "never verified: ended every session, and sign-in by" in said
+    assert "never verified. Ended all sessions, and sign-in by" in said
     assert asked(f"{TOOLKIT}:signInWithPassword", form)[0] == 400
     account = auth.get_user(account.uid, app)
     assert [way.provider_id for way in account.provider_data] == ["password"]
@@ -145,13 +145,13 @@ def test_what_somebody_leaves_behind_is_told_and_ended(
     settings.set({"notify": [email.upper(), "other@example.com"], "urls": ["https://a.example"]})
     told = (
         f"a link to a delivery log, events/{event}/shares/own\n",
-        f"mails about failing webhooks of events/{event}\n",
+        f"emails about failing webhooks of events/{event}\n",
     )
 
     said = run("revoke", email)[1]
-    urls = f"left: 1 webhook URLs of events/{event}, which any admin may have added"
+    urls = f"left: webhook URLs of events/{event}, added by any admin: 1\n"
     assert all(f"left: {text}" in said for text in told)
-    assert (urls in said, said.count("shares/"), "--links ends" in said) == (True, 1, True)
+    assert (urls in said, said.count("shares/"), "pass --links" in said) == (True, 1, True)
     assert run("revoke", email)[0] == 1
 
     said = run("revoke", email, "--tenant", tenant, "--links")[1]

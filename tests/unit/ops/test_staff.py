@@ -40,6 +40,6 @@ def test_a_schedule_of_a_person_without_a_role_is_listed(
     documents.commit(Put("events/e1", {"tenantId": "t1"}))
     if schedule:
         documents.commit(Put("events/e1/schedules/recap", schedule))
-    LeftBehind(documents, Outside(now=lambda: NOW)).tell("u1", "a@example.com", claims, end=False)
+    LeftBehind(documents, Outside(now=lambda: NOW)).report("u1", "a@example.com", claims, end=False)
     said = capsys.readouterr().out
     assert ("events/e1 scheduled for 2026-05-01T12:00:00.000Z" in said) is is_listed
