@@ -22,7 +22,7 @@ const CONSOLE_BYTES = 185_000;
 // Where the emulators are, of which only a page on this machine makes use.
 const { emulators } = JSON.parse(await readFile(join(ROOT, "firebase.json"), "utf8"));
 const addresses = Object.fromEntries(
-  ["auth", "firestore", "functions"].map((name) => [
+  ["auth", "firestore", "functions", "hosting"].map((name) => [
     name,
     { host: emulators[name].host, port: emulators[name].port },
   ]),
@@ -86,7 +86,7 @@ async function buildPages() {
   const shown = readHosts(photoHosts, project);
   const names = {
     "photo hosts": shown.join(" "),
-    "image sources": imageSources(shown) + local(" http://127.0.0.1:9180"),
+    "image sources": imageSources(shown) + local(" http://127.0.0.1:*"),
     "own functions": ownFunctions(project),
   };
   for (const [path, { entryPoint, imports }] of Object.entries(metafile.outputs)) {

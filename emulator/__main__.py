@@ -7,10 +7,21 @@ is there.
 import argparse
 import itertools
 import os
+import re
 import signal
 import sys
 
-from tools.command_list import ALL, BENCHES, CHECKS, COMMANDS, NAMES
+from tools.command_list import (
+    ALL,
+    BENCHES,
+    CHECKS,
+    COMMANDS,
+    MAX_PORT_OFFSET,
+    NAMES,
+    PORT_OFFSET_VARIABLE,
+    PORTS,
+    WITH_PORTS,
+)
 
 OLDEST = (3, 11)
 NEWEST = (3, 14)
@@ -31,6 +42,7 @@ first start downloads Firestore's emulator into ~/.cache/firebase.
 EXAMPLES = """\
 examples:
   python3 -m emulator exec -- bash
+  python3 -m emulator up --ports 200      if a port is in use: 5200 instead of 5000 and so on
   python3 -m emulator test unit
   python3 -m emulator test suite -k recap
 
@@ -40,7 +52,7 @@ Its logs are in .emulator/; the service's is .emulator/suite.log.
 
 def main() -> int:
     """Read the command line, see to the environment, and run the command."""
-    command, arguments = _read_command_line()
+    command, arguments, port_offset = _read_command_line()
     if sys.platform == "win32":
         return _refuse("Windows is not supported: use the Windows Subsystem for Linux.")
     if not OLDEST <= sys.version_info[:2] <= NEWEST:
@@ -55,6 +67,7 @@ def main() -> int:
     os.chdir(places.ROOT)
     # For this process and all that it starts.
     os.environ.update(proxies.loopback_bypass(os.environ))
+    os.environ[PORT_OFFSET_VARIABLE] = str(port_offset)
     # While installing; a running suite has a way of its own.
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGHUP, _stop)
@@ -78,7 +91,7 @@ def _stop(number: int, _frame: object) -> None:
     raise SystemExit(SHELL_SIGNAL_BASE + number)
 
 
-def _read_command_line() -> "tuple[str, list[str]]":
+def _read_command_line() -> "tuple[str, list[str], int]":
     parser = argparse.ArgumentParser(
         prog="python3 -m emulator",
         description=DESCRIPTION,
@@ -97,6 +110,8 @@ def _read_command_line() -> "tuple[str, list[str]]":
     if {"-h", "--help"} & set(own):
         parser.print_help()
         parser.exit()
+    port_offset = _take_port_offset(parser, command, arguments)
+    own = arguments[:1]
     if command == "exec":
         if own == ["--"]:
             del arguments[0]
@@ -105,14 +120,34 @@ def _read_command_line() -> "tuple[str, list[str]]":
     elif command == "generate":
         if arguments not in ([], ["--check"]):
             parser.error("generate takes --check only")
-    elif not COMMANDS[command][0] and arguments:
+    elif command not in ("test", "bench") and arguments:
         parser.error(f"{command} takes no arguments")
     else:
         # Old Pythons know no assignment in a condition.
         unknown = _unknown(command, arguments)
         if unknown:
             parser.error(f"{command} knows no {unknown}; see --help")
-    return command, arguments
+    return command, arguments, port_offset
+
+
+def _take_port_offset(parser: argparse.ArgumentParser, command: str, arguments: "list[str]") -> int:
+    """Remove `--ports OFFSET` from the arguments and return the offset.
+
+    In the arguments of `exec`, the option comes first. Later ones belong to CMD.
+    """
+    for index, argument in enumerate(arguments[:1] if command == "exec" else arguments):
+        name, is_joined, text = argument.partition("=")
+        if name != PORTS:
+            continue
+        if command not in WITH_PORTS:
+            parser.error(f"{command} takes no {PORTS}")
+        end = index + 1 if is_joined else index + 2
+        text = text if is_joined else "".join(arguments[index + 1 : end])
+        if not re.fullmatch("[0-9]{1,5}", text) or int(text) > MAX_PORT_OFFSET:
+            parser.error(f"{PORTS} needs a number from 0 to {MAX_PORT_OFFSET}")
+        del arguments[index:end]
+        return int(text)
+    return 0
 
 
 def _unknown(command: str, arguments: "list[str]") -> str:

@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final
 
+from emulator.port_numbers import MAILBOX_PORT, moved
 from tools.installation import tool_environment
 from tools.java import firestore_jar
 from tools.places import PAGES, ROOT, STATE
@@ -13,7 +14,7 @@ from tools.steps import SetupError
 PROJECT: Final = "demo-wall"
 EMULATORS: Final = ("auth", "firestore", "functions", "hosting", "hub", "logging")
 
-PAGES_PORT: Final = 5002
+_PAGES_PORT: Final = 5002
 """Where Hosting's emulator has the pages; its own port is the front end's, which knows rewrites."""
 
 LOCAL_CONFIG: Final = ROOT / "firebase.json.local"
@@ -59,7 +60,7 @@ def server_environment() -> dict[str, str]:
 
 
 def read_addresses() -> dict[str, str]:
-    """Return `host:port` of each emulator, as firebase.json has it.
+    """Return `host:port` of each emulator, as firebase.json has it, moved by the port offset.
 
     Raises:
         SetupError: firebase.json is missing or lacks an emulator.
@@ -67,12 +68,14 @@ def read_addresses() -> dict[str, str]:
     try:
         emulators: dict[str, Any] = json.loads((ROOT / "firebase.json").read_text())["emulators"]
         addresses = {
-            name: f"{emulators[name]['host']}:{emulators[name]['port']}" for name in EMULATORS
+            name: f"{emulators[name]['host']}:{moved(emulators[name]['port'])}"
+            for name in EMULATORS
         }
-        addresses["pages"] = f"{emulators['hosting']['host']}:{PAGES_PORT}"
+        addresses["pages"] = f"{emulators['hosting']['host']}:{moved(_PAGES_PORT)}"
         firestore = emulators["firestore"]
         if "websocketPort" in firestore:
-            addresses["firestore websocket"] = f"{firestore['host']}:{firestore['websocketPort']}"
+            websocket = moved(firestore["websocketPort"])
+            addresses["firestore websocket"] = f"{firestore['host']}:{websocket}"
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SetupError(f"firebase.json cannot be used: {error!r}") from error
     return addresses
@@ -85,15 +88,23 @@ def local_config(addresses: Mapping[str, str]) -> dict[str, Any]:
     """
     config: dict[str, Any] = json.loads((ROOT / "firebase.json").read_text())
     config["hosting"]["public"] = str(PAGES.relative_to(ROOT))
-    config["emulators"]["hosting"]["port"] = PAGES_PORT
+    for name in EMULATORS:
+        config["emulators"][name]["port"] = _port(addresses[name])
+    config["emulators"]["hosting"]["port"] = _port(addresses["pages"])
     local = " ".join(f"http://{addresses[name]}" for name in ("auth", "firestore", "functions"))
     for rule in config["hosting"]["headers"]:
         for header in rule["headers"]:
             if header["key"] == "Content-Security-Policy":
                 policy = header["value"].replace("connect-src", f"connect-src {local}")
                 # The mailbox draws the pictures of made-up photos.
-                header["value"] = policy.replace("img-src", "img-src http://127.0.0.1:9180")
+                header["value"] = policy.replace(
+                    "img-src", f"img-src http://127.0.0.1:{MAILBOX_PORT}"
+                )
     return config
+
+
+def _port(address: str) -> int:
+    return int(address.rpartition(":")[2])
 
 
 def _without_credentials(environment: dict[str, str]) -> dict[str, str]:

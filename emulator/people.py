@@ -8,8 +8,9 @@ from typing import Any, Final
 
 import requests
 
+from emulator.firebase import read_addresses
+
 _API_KEY: Final = "local"  # the auth emulator takes any
-_FUNCTIONS: Final = "http://127.0.0.1:5001"
 # Seconds. A recap may take its time.
 _TIMEOUT: Final = 120.0
 
@@ -63,7 +64,8 @@ def sign_in_anonymously() -> Person:
 
 def call(function: str, data: object, caller: Person) -> dict[str, Any]:
     """Call a function of the local suite as `caller`; its answer, a result or an error."""
-    url = f"{_FUNCTIONS}/{os.environ['GCLOUD_PROJECT']}/us-central1/{function}"
+    address = read_addresses()["functions"]
+    url = f"http://{address}/{os.environ['GCLOUD_PROJECT']}/us-central1/{function}"
     answered: dict[str, Any] = _post(url, {"data": data}, token=caller.id_token).json()
     return answered
 

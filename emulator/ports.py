@@ -9,6 +9,16 @@ import psutil
 
 from tools.steps import SetupError
 
+_ADVICE = (
+    "End the program that holds it, and start again. "
+    "Except for `test`, another way is to move all ports, for example with --ports 200."
+)
+
+_ADVICE = (
+    "End the program that holds it, and start again. "
+    "Except for `test`, another way is to move all ports, for example with --ports 1000."
+)
+
 
 def check_ports(addresses: dict[str, str]) -> None:
     """Make sure that every port is free.
@@ -22,7 +32,7 @@ def check_ports(addresses: dict[str, str]) -> None:
         if (holder := _holder(host, port)) is not None
     ]
     if busy:
-        raise SetupError("\n".join([*busy, "End the program that holds it, and start again."]))
+        raise SetupError("\n".join([*busy, _ADVICE]))
 
 
 def _ports(addresses: dict[str, str]) -> Iterator[tuple[str, str, int]]:

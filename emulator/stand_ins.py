@@ -15,10 +15,10 @@ from emulator import certificates
 from emulator.firebase import PROJECT, read_addresses
 from emulator.mailbox import PORT as MAILBOX_PORT
 from emulator.mailbox import EventWebhook, Mailbox
+from emulator.port_numbers import RECEIVER_PORT
 from emulator.ports import check_ports
 from emulator.receiver import Receiver, Request, Script, always, fails, slow
 
-RECEIVER_PORT = 9443
 # Longer than the 5 seconds that a delivery may take (spec 8).
 SLOW_SECONDS = 8.0
 

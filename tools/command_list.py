@@ -11,14 +11,25 @@ _TSC = str(Path(__file__).parents[1] / "console/node_modules/.bin/tsc")
 
 COMMANDS = {
     # name: its arguments, and what it does
-    "demo": ("", "show the main job on a small made-up event, then end"),
-    "up": ("", "start everything and keep it up until Ctrl-C, for trying things by hand"),
-    "exec": ("-- CMD …", "run CMD beside the service and return its exit status"),
+    "demo": ("[--ports OFFSET]", "show the main job on a small made-up event, then end"),
+    "up": (
+        "[--ports OFFSET]",
+        "start everything and keep it up until Ctrl-C, for trying things by hand",
+    ),
+    "exec": ("[--ports OFFSET] -- CMD …", "run CMD beside the service and return its exit status"),
     "test": ("[CHECK …] [--all] [pytest's arguments]", "run every check, or only the named ones;"),
-    "bench": ("[NAME …]", "measure what the service costs, all or only:"),
+    "bench": ("[NAME …] [--ports OFFSET]", "measure what the service costs, all or only:"),
     "setup": ("", "install what the other commands and a deploy need"),
     "generate": ("[--check]", "write the parts of files that follow from the code"),
 }
+PORTS = "--ports"
+"""On the command line: the offset by which all ports of the service are moved."""
+PORT_OFFSET_VARIABLE = "WALL_PORT_OFFSET"
+"""Set to that offset for the processes of the service."""
+MAX_PORT_OFFSET = 50_000
+WITH_PORTS = ("demo", "up", "exec", "bench")
+"""Commands whose ports can be moved. The tests name the default ports."""
+
 BENCHES = ("operations", "delivery", "cold-start", "recap", "neighbours")
 
 

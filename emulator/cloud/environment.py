@@ -7,6 +7,7 @@ from typing import Final
 
 from emulator.cloud.api_server import ADDRESS_VARIABLE
 from emulator.firebase import PROJECT
+from emulator.port_numbers import with_moved_port
 from functions.ports import LOCATION
 from tools import env_file
 from tools.places import ROOT, STATE, VENV
@@ -20,7 +21,8 @@ STAND_INS: Final = ("FIRESTORE_EMULATOR_HOST", "FIREBASE_AUTH_EMULATOR_HOST", AD
 
 def parameters() -> dict[str, str]:
     """The settings of `.env` and, over them, of `.env.demo-wall`, as a deploy to it reads them."""
-    return env_file.read(ROOT / ".env") | env_file.read(ROOT / f".env.{PROJECT}")
+    settings = env_file.read(ROOT / ".env") | env_file.read(ROOT / f".env.{PROJECT}")
+    return {name: with_moved_port(value) for name, value in settings.items()}
 
 
 def of_function(name: str, signature: str, given: Mapping[str, str] = os.environ) -> dict[str, str]:

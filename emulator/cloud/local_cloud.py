@@ -26,7 +26,6 @@ from emulator.cloud.program import Program
 from emulator.cloud.secret_manager import SecretManager
 from emulator.firebase import (
     LOCAL_CONFIG,
-    PAGES_PORT,
     PROJECT,
     client_environment,
     local_config,
@@ -190,11 +189,13 @@ class LocalCloud:
         self._running.callback(lambda: self._run(self._functions.close()))
         # Before that, so that nothing starts a function anew.
         self._running.callback(lambda: self._run(_cancel_others()))
-        front = Front(
-            self._functions, eventarc.Eventarc(self._bring, self._print), PAGES_PORT, self._log
+        pages, *ports = (
+            int(self.addresses[name].rpartition(":")[2])
+            for name in ("pages", "functions", "hosting")
         )
+        events = eventarc.Eventarc(self._bring, self._print)
+        front = Front(self._functions, events, pages, self._log)
         self._running.callback(self._loop.call_soon_threadsafe, front.close)
-        ports = [int(self.addresses[name].rpartition(":")[2]) for name in ("functions", "hosting")]
         await front.listen(*ports)
 
     async def _try_queues(self, functions: list[Function]) -> None:

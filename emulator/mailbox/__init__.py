@@ -27,9 +27,10 @@ from emulator.mailbox.faults import (
 from emulator.mailbox.mailbox import Mailbox
 from emulator.mailbox.mails import Mail, Request
 from emulator.neighbours.sendgrid import MAX_SUBSTITUTION_BYTES, Problem, problems
+from emulator.port_numbers import MAILBOX_PORT
 
 # Where the local suite's functions send their mails.
-PORT = 9180
+PORT = MAILBOX_PORT
 
 __all__ = [
     "MAX_SUBSTITUTION_BYTES",

@@ -74,6 +74,15 @@ def test_an_old_python_can_read_what_refuses_it(path: str) -> None:
         ("test --all lint typse -k recap", 2, "test knows no typse;"),
         ("test tests/units/test_x.py", 2, "test knows no tests/units/test_x.py;"),
         ("bench delivry", 2, "bench knows no delivry;"),
+        ("demo --ports", 2, "--ports needs a number"),
+        ("up --ports x", 2, "--ports needs a number"),
+        ("up --ports=-1", 2, "--ports needs a number"),
+        ("bench delivery --ports 50001", 2, "--ports needs a number"),
+        ("exec --ports 200", 2, "exec -- CMD"),
+        ("exec --ports 200 --verbose", 2, "exec -- CMD"),
+        ("demo --ports 200 now", 2, "demo takes no arguments"),
+        ("test suite --ports 200", 2, "test takes no --ports"),
+        ("setup --ports 200", 2, "setup takes no --ports"),
     ],
 )
 def test_a_command_line_that_names_nothing_to_run_explains_itself(
@@ -88,7 +97,11 @@ def test_a_command_line_that_names_nothing_to_run_explains_itself(
 
 @pytest.mark.parametrize(
     "arguments",
-    ["exec bash --help", "exec -- --help", "test -k recap", "test lint tests/unit/x.py"],
+    [
+        *("exec bash --help", "exec -- --help", "test -k recap", "test lint tests/unit/x.py"),
+        *("exec curl --ports x", "exec -- --ports x", "exec --ports 200 -- curl --ports x"),
+        *("demo --ports 200", "up --ports=200", "bench delivery --ports 0 recap"),
+    ],
 )
 def test_what_is_for_another_program_is_passed_on(arguments: str) -> None:
     """Options of CMD, and pytest's arguments: the command goes on, and misses Node.js here."""

@@ -1,5 +1,6 @@
 """`python3 -m emulator exec`: the service runs as it is deployed, and CMD beside it."""
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -36,7 +37,8 @@ with Receiver(certificates.SERVER, scripts={"/hook": always()}) as receiver:
     photo = {"status": "pending", "uploaderName": "Ann", "createdAt": firestore.SERVER_TIMESTAMP}
     event.collection("photos").document("p1").set(photo)
     delivered = len(receiver.wait_for(bool, 120))
-base = f"http://127.0.0.1:5001/{project}/us-central1"
+moved = int(os.environ["WALL_PORT_OFFSET"])
+base = f"http://127.0.0.1:{5001 + moved}/{project}/us-central1"
 token = json.dumps({"data": {"token": "none"}}).encode()
 def listens(port):
     with socket.socket() as probe:
@@ -45,9 +47,9 @@ def listens(port):
 print(
     delivered,
     opened(f"{base}/getEmailPreferences", token),
-    opened("http://127.0.0.1:5000/preferences"),
-    opened("http://127.0.0.1:5000/api/getEmailPreferences", token),
-    *(port for port in (5000, 5001, 8080, 9099, 9180, 9443, 9499) if listens(port)),
+    opened(f"http://127.0.0.1:{5000 + moved}/preferences"),
+    opened(f"http://127.0.0.1:{5000 + moved}/api/getEmailPreferences", token),
+    *(port for port in (5000, 5001, 8080, 9099, 9180, 9443, 9499) if listens(port + moved)),
 )
 """
 
@@ -93,6 +95,19 @@ def test_exec_hands_its_streams_and_status_through_and_leaves_nothing_running() 
     answers, ports = ["1", "403", "200", "403"], ["5000", "5001", "8080", "9099"]
     assert (runner.returncode, tried.split()) == (7, [*answers, *ports]), errors
     assert marked(mark) == []
+
+
+def test_all_ports_can_be_moved() -> None:
+    """The service runs beside programs that hold the default ports, and clients find it."""
+    taken = (5000, 5001, 5002, 8080, 9099, 9150, 4400, 4500)
+    with contextlib.ExitStack() as stack:
+        for port in taken:
+            stack.enter_context(socket.create_server(("127.0.0.1", port)))
+        runner = start("--ports", "200", "--", "python", "-")
+        output, errors = runner.communicate(_TRIES, timeout=LIMIT)
+
+    answers, ports = ["1", "403", "200", "403"], ["5000", "5001", "8080", "9099"]
+    assert (runner.returncode, output.split()) == (0, [*answers, *ports]), errors
 
 
 def test_exec_ends_quietly_while_writes_are_on_their_way() -> None:

@@ -6,7 +6,7 @@ import { getAuth } from "firebase/auth";
 import type { Firestore } from "firebase/firestore";
 
 import { NoAnswerError } from "./errors.ts";
-import { EMULATORS, isLocal } from "./site.ts";
+import { emulator, isLocal } from "./site.ts";
 
 /** A document as it was read; null fields if it does not exist. */
 export interface Read {
@@ -89,7 +89,7 @@ function root(db: Firestore): string {
 }
 
 async function request(db: Firestore, method: string, body: object, end: AbortSignal): Promise<unknown> {
-  const { host, port } = EMULATORS.firestore;
+  const { host, port } = emulator("firestore");
   const address = isLocal() ? `http://${host}:${port}` : "https://firestore.googleapis.com";
   let ok: boolean;
   let answer: unknown;

@@ -9,7 +9,7 @@ import {
   initializeAuth,
 } from "firebase/auth";
 
-import { EMULATORS, isLocal, projectConfig } from "./site.ts";
+import { emulator, isLocal, projectConfig } from "./site.ts";
 
 export interface Connection {
   readonly app: FirebaseApp;
@@ -24,7 +24,7 @@ export async function connect(): Promise<Connection> {
     persistence: [indexedDBLocalPersistence, browserLocalPersistence],
   });
   if (isLocal()) {
-    const { host, port } = EMULATORS.auth;
+    const { host, port } = emulator("auth");
     connectAuthEmulator(auth, `http://${host}:${port}`, { disableWarnings: true });
   }
   return { app, auth };

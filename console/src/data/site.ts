@@ -6,9 +6,7 @@ interface Address {
 }
 
 // Put in by the build, from firebase.json.
-declare const __EMULATORS__: Readonly<Record<"auth" | "firestore" | "functions", Address>>;
-
-export const EMULATORS = __EMULATORS__;
+declare const __EMULATORS__: Readonly<Record<"auth" | "firestore" | "functions" | "hosting", Address>>;
 const REGION = "us-central1";
 
 /** Whether the local suite serves the page. */
@@ -16,9 +14,19 @@ export function isLocal(): boolean {
   return ["127.0.0.1", "localhost"].includes(location.hostname);
 }
 
+/** The address of an emulator. If the local suite's ports are moved, they are all moved as far as this page's. */
+export function emulator(name: "auth" | "firestore" | "functions"): Address {
+  const { host, port } = __EMULATORS__[name];
+  return { host, port: moved(port) };
+}
+
+function moved(port: number): number {
+  return port + Number(location.port) - __EMULATORS__.hosting.port;
+}
+
 /** A text with photos that can be shown: the local suite's mailbox draws those of the made-up project's bucket. */
 export function withPictures(text: string): string {
-  return isLocal() ? text.replaceAll("https://firebasestorage.googleapis.com/v0/b/demo-wall.firebasestorage.app/o/", "http://127.0.0.1:9180/pictures/") : text;
+  return isLocal() ? text.replaceAll("https://firebasestorage.googleapis.com/v0/b/demo-wall.firebasestorage.app/o/", `http://127.0.0.1:${moved(9180)}/pictures/`) : text;
 }
 
 export interface ProjectConfig {
@@ -44,7 +52,7 @@ export async function functionsAddress(): Promise<string> {
   const { projectId } = await projectConfig();
   if (!/^[a-z0-9-]+$/.test(projectId)) throw new NoProjectError();
   if (isLocal()) {
-    const { host, port } = EMULATORS.functions;
+    const { host, port } = emulator("functions");
     return `http://${host}:${port}/${projectId}/${REGION}`;
   }
   return `https://${REGION}-${projectId}.cloudfunctions.net`;

@@ -3,7 +3,7 @@
 import type { FirebaseApp } from "firebase/app";
 import { type Firestore, connectFirestoreEmulator, initializeFirestore, memoryLocalCache } from "firebase/firestore";
 
-import { EMULATORS, isLocal } from "./site.ts";
+import { emulator, isLocal } from "./site.ts";
 
 let store: Firestore | null = null;
 
@@ -12,6 +12,9 @@ export function storeOf(app: FirebaseApp): Firestore {
   if (store) return store;
   // In memory alone: what a guest wrote is not left behind on a shared machine.
   store = initializeFirestore(app, { localCache: memoryLocalCache() });
-  if (isLocal()) connectFirestoreEmulator(store, EMULATORS.firestore.host, EMULATORS.firestore.port);
+  if (isLocal()) {
+    const { host, port } = emulator("firestore");
+    connectFirestoreEmulator(store, host, port);
+  }
   return store;
 }

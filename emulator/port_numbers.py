@@ -1,0 +1,22 @@
+"""Ports of the local service that firebase.json does not name, and the offset of all ports."""
+
+import os
+import re
+
+from tools.command_list import PORT_OFFSET_VARIABLE
+
+_LOCAL_URL = re.compile(r"(?<=^http://127\.0\.0\.1:)\d+")
+
+
+def moved(port: int) -> int:
+    """Return the port that replaces `port` if the command line moves all ports."""
+    return port + int(os.environ.get(PORT_OFFSET_VARIABLE) or 0)
+
+
+def with_moved_port(text: str) -> str:
+    """Return `text`, with its port moved if it is a URL on this machine."""
+    return _LOCAL_URL.sub(lambda found: str(moved(int(found[0]))), text)
+
+
+MAILBOX_PORT = moved(9180)
+RECEIVER_PORT = moved(9443)
