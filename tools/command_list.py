@@ -91,10 +91,10 @@ CHECKS = (
         folder="tests/simulation",
     ),
     Check(
-        "runner",
+        "cli",
         "this command line, and what a deploy would upload",
         _PYTEST,
-        folder="tests/emulator",
+        folder="tests/cli",
     ),
     Check(
         "rehearsal",
@@ -103,10 +103,10 @@ CHECKS = (
         folder="tests/rehearsal",
     ),
     Check(
-        "emulators",
+        "functions_emulator",
         "`exec`, `up`, and the service on Firebase's own functions emulator",
         _PYTEST,
-        folder="tests/emulators",
+        folder="tests/functions_emulator",
         needs_ports=True,
     ),
     Check(

@@ -12,7 +12,7 @@ from typing import Any, Final
 import psutil
 import pytest
 
-from tests.emulators.marked import marked
+from tests.functions_emulator.marked import marked
 from tests.unit.docs.test_calls import calls
 from tools.processes import MARK
 

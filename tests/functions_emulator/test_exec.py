@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from tests.emulators.marked import marked
+from tests.functions_emulator.marked import marked
 from tools.processes import MARK
 
 ROOT: Final = Path(__file__).parents[2]

@@ -43,11 +43,15 @@ def test_the_log_is_made_readable(line: str, shown: str) -> None:
         (["suite", "-k", "unit"], ["suite"], ["-k", "unit"]),
         (
             ["-k", "recap"],
-            ["unit", "simulation", "runner", "rehearsal", "emulators", "suite"],
+            ["unit", "simulation", "cli", "rehearsal", "functions_emulator", "suite"],
             ["-k", "recap"],
         ),
         (["tests/unit/test_x.py::test_y"], ["unit"], ["tests/unit/test_x.py::test_y"]),
-        (["tests/emulators", "-x"], ["emulators"], ["tests/emulators", "-x"]),
+        (
+            ["tests/functions_emulator", "-x"],
+            ["functions_emulator"],
+            ["tests/functions_emulator", "-x"],
+        ),
         (["-x", "tests/suite/rules"], ["suite"], ["-x", "tests/suite/rules"]),
     ],
 )
