@@ -26,7 +26,7 @@ from functions.gcp.triggers import restrict_invokers, trigger
 from functions.ports import LOCATION
 from functions.process import service
 from functions.recap.ledger.batch import TIMEOUT as RECAP_TIMEOUT
-from functions.webhooks.deliveries.fair_pace import SLOW_AT_ONCE
+from functions.webhooks.deliveries.fair_queue import SLOW_AT_ONCE
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SWEEP_PERIOD, TASK_TRIED_FOR
 
 log.describe_requests_with(request_fields)

@@ -2,9 +2,9 @@
 
 Once the floods are on, that event begins: an upload a second and three receivers that no instance
 knows yet, a good one, a flaky one that refuses each first attempt, and a slow one that takes two
-seconds to acknowledge. What decides is the service's own: `Pace` in each instance of the trigger,
-`FastReceivers` in each of the workers. Queues and instances are a model with the deployed numbers
-of main.py, and CPU is never short, which `neighbours` cannot say of its machine. Time is made up
+seconds to acknowledge. The parts that decide are the deployed ones: `FairQueue` in each
+instance of the trigger, and `FastReceivers` in each worker. Queues and instances are a model with
+the deployed numbers of main.py, and CPU is never short, unlike in `neighbours`. Time is made up
 and chance has a seed, so that the table comes out the same everywhere.
 
 An attempt is late from when it is wanted to its POST: a first attempt with its upload, a second one
@@ -30,7 +30,7 @@ from emulator.neighbours.cloud_tasks import Rate
 from functions import parameters
 from functions.ports import Clock as ProcessClock
 from functions.webhooks.deliveries.delivery import SLOW_AFTER
-from functions.webhooks.deliveries.fair_pace import Pace, Tenants, slow_attempts_a_second
+from functions.webhooks.deliveries.fair_queue import FairQueue, Tenants, slow_attempts_a_second
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SLOW_QUEUE
 from functions.webhooks.deliveries.receiver_speed import FastReceivers
 from functions.webhooks.sender.http_sender import TIMEOUT_SECONDS
@@ -155,7 +155,7 @@ class Instance:
     """An instance of a worker: which receivers it knows, and how much it has at work."""
 
     receivers: FastReceivers
-    slow_pace: Pace
+    slow_pace: FairQueue
     at_work: int = 0
 
 
@@ -234,8 +234,10 @@ class Project:
         }
         a_second = parameters.from_deploy().event_deliveries_a_second if case.pace else NO_PACE
         triggers = _endpoint("onPhotoWritten").maxInstances
-        self._paces = [Pace(a_second, self._clock.process, self._tenants) for _ in range(triggers)]
-        self._resends = Pace(a_second, self._clock.process, self._tenants)
+        self._paces = [
+            FairQueue(a_second, self._clock.process, self._tenants) for _ in range(triggers)
+        ]
+        self._resends = FairQueue(a_second, self._clock.process, self._tenants)
         self.late: dict[str, list[float]] = {GOOD: [], FLAKY: [], _SLOW: []}
 
     def run(self) -> None:
@@ -272,7 +274,7 @@ class Project:
 
         def record() -> None:
             for url in urls:
-                wait = pace.wait(event).total_seconds()
+                wait = pace.delay_for(event).total_seconds()
                 due = self._clock.now + wait if wait else moment
                 self._put(Attempt(event=event, url=url, wanted=moment, due=due))
 
@@ -280,7 +282,7 @@ class Project:
 
     def _resend(self) -> None:
         for number in range(RESENDS_A_SECOND):
-            due = self._clock.now + self._resends.wait("flood-0").total_seconds()
+            due = self._clock.now + self._resends.delay_for("flood-0").total_seconds()
             url = f"flood-0/{number % URLS}"
             self._put(Attempt(event="flood-0", url=url, wanted=due, due=due))
 
@@ -290,7 +292,7 @@ class Project:
 
     def _make(self, queue: Queue, instance: Instance, attempt: Attempt) -> None:
         def decide() -> None:
-            waits = instance.receivers.has_to_wait(attempt.event, attempt.url)
+            waits = instance.receivers.belongs_on_slow_queue(attempt.event, attempt.url)
             if self._case.slow_queue and not attempt.slow and waits:
                 self._put(self._slow(instance, attempt))
                 queue.ended(instance)
@@ -298,7 +300,7 @@ class Project:
             if attempt.event == _HEALTHY and (attempt.url, attempt.number) != (FLAKY, 1):
                 self.late[attempt.url].append(self._clock.now - attempt.wanted)
             work = ExitStack()
-            work.enter_context(instance.receivers.under_way(attempt.event, attempt.url))
+            work.enter_context(instance.receivers.track(attempt.event, attempt.url))
             seconds = self._seconds(attempt)
             self._clock.at(self._clock.now + seconds, lambda: end(work, seconds))
 
@@ -322,7 +324,7 @@ class Project:
         return self._slow(instance, retry) if slow and self._case.slow_queue else retry
 
     def _slow(self, instance: Instance, attempt: Attempt) -> Attempt:
-        wait = instance.slow_pace.wait(attempt.event).total_seconds()
+        wait = instance.slow_pace.delay_for(attempt.event).total_seconds()
         return replace(attempt, slow=True, due=max(attempt.due, self._clock.now + wait))
 
     def _queue(self, name: str) -> Queue:
@@ -337,7 +339,7 @@ class Project:
         knows = FastReceivers if self._case.places else _Unbounded
         clock, tenants = self._clock.process, self._tenants
         workers = [
-            Instance(knows(clock, tenants), Pace(slow_a_second, clock, tenants))
+            Instance(knows(clock, tenants), FairQueue(slow_a_second, clock, tenants))
             for _ in range(endpoint.maxInstances)
         ]
         limits = endpoint.taskQueueTrigger["rateLimits"]
@@ -347,7 +349,7 @@ class Project:
 class _Unbounded(FastReceivers):
     """Knows slow receivers, and lets any number of unknown ones try."""
 
-    def _has_too_many_under_way(self, event_id: str, unproven: Sequence[Any]) -> bool:
+    def _has_too_many_in_flight(self, event_id: str, unproven: Sequence[Any]) -> bool:
         del event_id, unproven
         return False
 

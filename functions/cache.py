@@ -29,7 +29,7 @@ def once(make: Callable[[], Made]) -> Callable[[], Made]:
     return made
 
 
-class made_once(functools.cached_property[Made]):  # noqa: N801 - a decorator
+class lazy_property(functools.cached_property[Made]):  # noqa: N801 - a decorator
     """Thread-safe cached property. Concurrent first readers wait for one computation.
 
     The object has a `lock`, an RLock, for all of its properties.
@@ -47,7 +47,7 @@ Value = TypeVar("Value")
 
 
 @dataclass(eq=False, slots=True)
-class Recent(Generic[Key, Value]):
+class TtlCache(Generic[Key, Value]):
     """Cache that keeps values for some seconds. Shared by all threads.
 
     A full cache evicts the oldest value. Its caller must read the source again.

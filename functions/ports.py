@@ -35,7 +35,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-class InParallel(Protocol):
+class ParallelMap(Protocol):
     """Parallel map: calls a function for each item, several items at a time."""
 
     def __call__(self, work: Callable[[Item], Result], items: Iterable[Item], /) -> list[Result]:
@@ -49,11 +49,11 @@ class InParallel(Protocol):
 class Threads(Protocol):
     """Threads of a process."""
 
-    def pool(self, at_once: int, name: str, *, helped: bool = ...) -> InParallel:
+    def pool(self, at_once: int, name: str, *, caller_runs: bool = ...) -> ParallelMap:
         """Return a pool that works on `at_once` items at a time. `name` appears in stack dumps.
 
-        With `helped` the calling thread runs every item that no other thread has started. Then no
-        call waits for the items of other calls, and a call with one item needs no other thread.
+        With `caller_runs` the calling thread runs every item that no other thread has started. Then
+        no call waits for the items of other calls, and a call with one item needs no other thread.
         Otherwise at most `at_once` items of all calls run concurrently.
         """
 
@@ -64,7 +64,7 @@ class Threads(Protocol):
 class Random(Protocol):
     """Source of random IDs and secrets."""
 
-    def word(self) -> str:
+    def new_id(self) -> str:
         """Return a random ID of 32 hex digits that is unique and cannot be guessed."""
 
     def webhook_secret(self) -> str:

@@ -13,11 +13,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from functions import parameters
-from functions.cache import made_once, once
+from functions.cache import lazy_property, once
 from functions.firestore.client import documents
 from functions.gcp.auth_users import FirebaseAccounts
 from functions.gcp.secret_manager import SecretManager, secret_manager_client
-from functions.ports import Clock, InParallel, Item, Result, Task
+from functions.ports import Clock, Item, ParallelMap, Result, Task
 from functions.service import Adapters, Service
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class ProcessTasks:
     def __init__(self) -> None:
         self.lock = threading.RLock()
 
-    @made_once
+    @lazy_property
     def queue(self) -> "CloudTasks | EmulatedTasks":
         """Adapter for the emulator of Cloud Tasks if there is one, else for Cloud Tasks."""
         from functions.gcp.cloud_tasks import CloudTasks, EmulatedTasks
@@ -78,8 +78,8 @@ class ProcessTasks:
 class SystemRandom:
     """Adapter for `Random` with the system's entropy."""
 
-    def word(self) -> str:
-        """Implement `Random.word`."""
+    def new_id(self) -> str:
+        """Implement `Random.new_id`."""
         return secrets.token_hex(_WORD_BYTES)
 
     def webhook_secret(self) -> str:
@@ -123,9 +123,9 @@ def _load_resolver() -> None:
 class ProcessThreads:
     """Adapter for `Threads`. Pools start their threads on demand."""
 
-    def pool(self, at_once: int, name: str, *, helped: bool = True) -> InParallel:
+    def pool(self, at_once: int, name: str, *, caller_runs: bool = True) -> ParallelMap:
         """Implement `Threads.pool`."""
-        return _Pool(at_once, name, helped=helped)
+        return _Pool(at_once, name, caller_runs=caller_runs)
 
     def mutex(self) -> AbstractContextManager[object]:
         """Implement `Threads.mutex`."""
@@ -135,12 +135,12 @@ class ProcessThreads:
 class _Pool:
     """Pool of threads that run in the context of the call, so that log lines name the request."""
 
-    def __init__(self, at_once: int, name: str, *, helped: bool) -> None:
-        self._own = int(helped)
+    def __init__(self, at_once: int, name: str, *, caller_runs: bool) -> None:
+        self._own = int(caller_runs)
         self._pool = ThreadPoolExecutor(at_once, thread_name_prefix=name)
 
     def __call__(self, work: Callable[[Item], Result], items: Iterable[Item], /) -> list[Result]:
-        """Implement `InParallel`."""
+        """Implement `ParallelMap`."""
         all_items = list(items)
         futures = [
             self._pool.submit(copy_context().run, work, item) for item in all_items[self._own :]

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from functions.cache import Recent, made_once
+from functions.cache import TtlCache, lazy_property
 from functions.firestore.model import Documents
 from functions.parameters import Parameters
 from functions.ports import Accounts, Clock, Random, SecretReader, TaskQueue, Threads
 from functions.rate_limit import RateLimits
-from functions.webhooks.deliveries.fair_pace import Pace, Tenants, slow_attempts_a_second
+from functions.webhooks.deliveries.fair_queue import FairQueue, Tenants, slow_attempts_a_second
 
 if TYPE_CHECKING:
     from functions.admission import Admission
@@ -81,17 +81,17 @@ class Service:
         self.parameters = adapters.parameters
         self.lock = threading.RLock()
 
-    @made_once
+    @lazy_property
     def documents(self) -> Documents:
         """The Firestore client."""
         return self.adapters.documents()
 
-    @made_once
+    @lazy_property
     def rate_limits(self) -> RateLimits:
         """The rate limits of calls."""
         return RateLimits(self.documents, self.clock, self.adapters.secrets)
 
-    @made_once
+    @lazy_property
     def admission(self) -> "Admission":
         """The admission of calls."""
         from functions.admission import Admission
@@ -104,14 +104,14 @@ class Service:
             staff_calls_an_hour=self.parameters.staff_calls_an_hour,
         )
 
-    @made_once
+    @lazy_property
     def link_signer(self) -> "LinkSigner":
         """The signer of the links in emails."""
         from functions.links.link import LinkSigner
 
         return LinkSigner(self.adapters.secrets, self.parameters.public_base_url, self.clock)
 
-    @made_once
+    @lazy_property
     def mail_sender(self) -> "message.MailSender":
         """The sender of emails in the parameters, not validated."""
         from functions.mail import message
@@ -123,61 +123,61 @@ class Service:
             address_line=given.mail_address_line,
         )
 
-    @made_once
+    @lazy_property
     def mailer(self) -> "message.Mailer":
         """The client of the email provider."""
         return self.adapters.mailer()
 
-    @made_once
+    @lazy_property
     def mail_reports(self) -> "sendgrid_events.SendGridWebhook":
         """The parser and verifier of SendGrid's delivery reports."""
         from functions.mail import sendgrid_events
 
         return sendgrid_events.SendGridWebhook(self.parameters.sendgrid_webhook_key)
 
-    @made_once
+    @lazy_property
     def users(self) -> "user_store.UserStore":
         """The store of user records."""
         from functions.preferences import user_store
 
         return user_store.UserStore(self.documents)
 
-    @made_once
+    @lazy_property
     def recaps(self) -> "RecapStore":
         """The store of recaps, with their locks and ledgers."""
         from functions.recap.ledger.recap_store import RecapStore
 
         return RecapStore(self.documents)
 
-    @made_once
+    @lazy_property
     def guests(self) -> "GuestStore":
         """The store of the photos and user records of guests."""
         from functions.recap.audience.guests import PAGES_AT_ONCE, GuestStore
 
         return GuestStore(self.documents, self.adapters.threads.pool(PAGES_AT_ONCE, "guests"))
 
-    @made_once
+    @lazy_property
     def mailings(self) -> "MailingStore":
         """The counts of recap emails per tenant."""
         from functions.recap.limits import MailingStore
 
         return MailingStore(self.documents)
 
-    @made_once
+    @lazy_property
     def statuses(self) -> "delivery_status.StatusStore":
         """The store of the delivery statuses of recap emails."""
         from functions.recap import delivery_status
 
         return delivery_status.StatusStore(self.documents)
 
-    @made_once
+    @lazy_property
     def slots(self) -> "Slots":
         """The concurrency limit that recaps and previews share."""
         from functions.recap.limits import Slots
 
         return Slots()
 
-    @made_once
+    @lazy_property
     def _planner(self) -> "planner.Planner":
         from functions.recap import planner
         from functions.recap.audience.photos import PhotoHosts
@@ -200,20 +200,20 @@ class Service:
             ),
         )
 
-    @made_once
+    @lazy_property
     def webhook_store(self) -> "webhook_settings.SettingsStore":
         """The store of webhook settings and their events."""
         from functions.webhooks import webhook_settings
 
         return webhook_settings.SettingsStore(self.documents)
 
-    @made_once
+    @lazy_property
     def _endpoints(self) -> "EndpointStore":
         from functions.webhooks.endpoints.endpoint_store import EndpointStore
 
         return EndpointStore(self.documents)
 
-    @made_once
+    @lazy_property
     def deliveries(self) -> "delivery_store.DeliveryStore":
         """The store of deliveries, which combines the reads and writes of attempts."""
         from functions.webhooks.deliveries import delivery_store
@@ -221,31 +221,31 @@ class Service:
         page = self.parameters.deliveries_at_once
         return delivery_store.DeliveryStore(self.documents.grouped(), sweep_page=page)
 
-    @made_once
+    @lazy_property
     def _tenants(self) -> Tenants:
         return Tenants(self.documents, self.clock)
 
-    @made_once
-    def pace(self) -> Pace:
-        """The pace of all deliveries that this process schedules."""
+    @lazy_property
+    def fair_queue(self) -> FairQueue:
+        """The fair queue of all deliveries that this process schedules."""
         a_second = self.parameters.event_deliveries_a_second
-        return Pace(a_second, self.clock, self._tenants)
+        return FairQueue(a_second, self.clock, self._tenants)
 
-    @made_once
+    @lazy_property
     def _redelivery(self) -> "redelivery.Redelivery":
         from functions.webhooks.deliveries import redelivery
 
         queue = self.adapters.task_queue
-        return redelivery.Redelivery(self.deliveries, queue, self.pace, self.clock)
+        return redelivery.Redelivery(self.deliveries, queue, self.fair_queue, self.clock)
 
-    @made_once
+    @lazy_property
     def webhook_secrets(self) -> "signing.RememberedSecrets":
         """The cache of the events' webhook secrets."""
         from functions.webhooks import signing
 
         return signing.RememberedSecrets(self.documents, self.adapters.random, self.clock)
 
-    @made_once
+    @lazy_property
     def mail_events(self) -> "delivery_status.MailEvents":
         """The use case of `mailEvents`."""
         from functions.recap import delivery_status
@@ -258,7 +258,7 @@ class Service:
             guests_in_parallel=self.adapters.threads.pool(_REPORTS_AT_ONCE, "guests"),
         )
 
-    @made_once
+    @lazy_property
     def recap_sender(self) -> "send_recap.RecapSender":
         """The use case of `sendEventRecap`."""
         from functions.recap import send_recap
@@ -272,16 +272,16 @@ class Service:
             slots=self.slots,
             mailer=self.mailer,
             links=self.link_signer,
-            in_parallel=self.adapters.threads.pool(REQUESTS_AT_ONCE, "mail", helped=False),
+            in_parallel=self.adapters.threads.pool(REQUESTS_AT_ONCE, "mail", caller_runs=False),
             small_in_parallel=self.adapters.threads.pool(
-                SMALL_REQUESTS_AT_ONCE, "mail", helped=False
+                SMALL_REQUESTS_AT_ONCE, "mail", caller_runs=False
             ),
             clock=self.clock,
             random=self.adapters.random,
             threads=self.adapters.threads,
         )
 
-    @made_once
+    @lazy_property
     def recap_preview(self) -> "preview.RecapPreview":
         """The use case of `previewEventRecap`."""
         from functions.recap import preview
@@ -298,7 +298,7 @@ class Service:
             clock=self.clock,
         )
 
-    @made_once
+    @lazy_property
     def recap_schedule(self) -> "schedule.RecapSchedule":
         """The use case of `scheduleEventRecap`, and of its tasks."""
         from functions.recap import schedule
@@ -315,14 +315,14 @@ class Service:
             random=self.adapters.random,
         )
 
-    @made_once
+    @lazy_property
     def schedule_sweep(self) -> "schedule.ScheduleSweep":
         """The sweep over scheduled recaps that no task has ended."""
         from functions.recap import schedule
 
         return schedule.ScheduleSweep(self.documents, self.adapters.task_queue, self.clock)
 
-    @made_once
+    @lazy_property
     def crashed_recaps(self) -> "crashed.CrashedRecaps":
         """The use case that settles recaps with a crashed call."""
         from functions.recap import crashed
@@ -335,42 +335,42 @@ class Service:
             threads=self.adapters.threads,
         )
 
-    @made_once
+    @lazy_property
     def orphan_cleanup(self) -> "retention.OrphanCleanup":
         """The use case that deletes the orphans of deleted events."""
         from functions.wall import retention
 
         return retention.OrphanCleanup(self.documents, self.clock)
 
-    @made_once
+    @lazy_property
     def forgetting(self) -> "retention.Forgetting":
         """The use case that removes the guest data of archived events."""
         from functions.wall import retention
 
         return retention.Forgetting(self.documents, self.clock)
 
-    @made_once
+    @lazy_property
     def publisher(self) -> "Publisher":
         """The use case of the triggers: publishes webhook messages for Firestore writes."""
-        from functions.wall.photo_store import WallStore
+        from functions.wall.photo_store import PhotoStore
         from functions.webhooks.milestones import Milestones
         from functions.webhooks.publisher import Publisher
 
-        wall = WallStore(self.documents)
+        wall = PhotoStore(self.documents)
         return Publisher(
             wall=wall,
             settings=self.webhook_store,
             deliveries=self.deliveries,
             secrets=self.webhook_secrets,
             task_queue=self.adapters.task_queue,
-            pace=self.pace,
+            fair_queue=self.fair_queue,
             in_parallel=self.adapters.threads.pool(TASKS_AT_ONCE, "enqueue"),
             clock=self.clock,
-            logged=Recent(self.clock, seconds=_LOGGED_SECONDS),
+            logged=TtlCache(self.clock, seconds=_LOGGED_SECONDS),
             milestones=Milestones(wall, self.clock),
         )
 
-    @made_once
+    @lazy_property
     def worker(self) -> "Worker":
         """The use case of the queues of attempts."""
         from functions.webhooks.deliveries.delivery import SETTINGS_KEPT
@@ -388,13 +388,13 @@ class Service:
             sender=self.adapters.sender(),
             tenants=self._tenants,
             task_queue=self.adapters.task_queue,
-            slow_pace=Pace(slow, self.clock, self._tenants),
+            slow_fair_queue=FairQueue(slow, self.clock, self._tenants),
             failures=Failures(self._endpoints, self._tenants, self.clock),
             clock=self.clock,
             fast_receivers=FastReceivers(self.clock, self._tenants),
         )
 
-    @made_once
+    @lazy_property
     def sweeper(self) -> "Sweeper":
         """The use case that requeues overdue deliveries."""
         from functions.webhooks.deliveries.redelivery import Sweeper
@@ -406,7 +406,7 @@ class Service:
             clock=self.clock,
         )
 
-    @made_once
+    @lazy_property
     def endpoint_sweep(self) -> "EndpointSweep":
         """The use case that checks failing endpoints."""
         from functions.webhooks.endpoints.endpoint_sweep import EndpointSweep
@@ -422,7 +422,7 @@ class Service:
             page=self.parameters.deliveries_at_once,
         )
 
-    @made_once
+    @lazy_property
     def notifier(self) -> "Notifier":
         """The use case of the queue of notices.
 
@@ -444,7 +444,7 @@ class Service:
             clock=self.clock,
         )
 
-    @made_once
+    @lazy_property
     def actions(self) -> "Actions":
         """The use cases of organizers: resend deliveries, and rotate the secret."""
         from functions.webhooks.actions import Actions
@@ -459,7 +459,7 @@ class Service:
             page=self.parameters.deliveries_at_once,
         )
 
-    @made_once
+    @lazy_property
     def url_test(self) -> "UrlTest":
         """The use case that sends a test delivery."""
         from functions.webhooks.actions import UrlTest
@@ -472,7 +472,7 @@ class Service:
             random=self.adapters.random,
         )
 
-    @made_once
+    @lazy_property
     def log_links(self) -> "LogLinks":
         """The use case that creates and revokes links to delivery logs.
 
@@ -489,7 +489,7 @@ class Service:
             random=self.adapters.random,
         )
 
-    @made_once
+    @lazy_property
     def shared_log(self) -> "SharedLog":
         """The use cases of the bearers of links to delivery logs."""
         from functions.webhooks.shared_log import LogShareStore, SharedLog

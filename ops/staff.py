@@ -180,8 +180,8 @@ class LeftBehind:
     def _at(self, event: str, uid: str, email: str) -> Iterator[tuple[str, Update | None]]:
         for share in self._documents.find_all(Query(collection=f"{event}/shares")):
             fields = share.fields
-            is_living = "revokedAt" not in fields and self._now < fields["expireAt"]
-            if is_living and fields.get("createdBy") == uid:
+            is_active = "revokedAt" not in fields and self._now < fields["expireAt"]
+            if is_active and fields.get("createdBy") == uid:
                 ended = {"revokedAt": self._now, "expireAt": self._now}
                 yield (
                     f"a link to a delivery log, {share.path}",

@@ -141,7 +141,7 @@ def _opt_out_of_recaps(service: "Service", uid: str, *other: str) -> None:
     records = users.find(service.adapters.accounts, uid, *other)
     if records.id and chosen(records.own, Flag.RECAP) is False:
         return
-    records = records.without_off(Flag.RECAP)
+    records = records.excluding_opted_out(Flag.RECAP)
     users.choose(records, {Flag.RECAP: False}, service.clock.now())
 
 

@@ -8,7 +8,7 @@ from firebase_functions.https_fn import CallableRequest
 from functions import log
 from functions.gcp.triggers import DocumentWritten, retry_on_error
 from functions.wall.wall_event import Photo, WallEvent
-from functions.webhooks.deliveries.delivery import AttemptRequest
+from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.endpoints.failing_endpoint import event_of_notice
 
 if TYPE_CHECKING:

@@ -212,7 +212,7 @@ class AddressRecords:
         """Return whether a choice for the address turned the flag off, whatever accounts say."""
         return chosen(self.own, flag) is False or self._is_off_earlier(flag)
 
-    def without_off(self, flag: Flag) -> Self:
+    def excluding_opted_out(self, flag: Flag) -> Self:
         """Return the same without accounts that have the flag off: no need to write them."""
         on = {uid: it for uid, it in self.accounts.items() if chosen(it, flag) is not False}
         return replace(self, accounts=on)
@@ -228,7 +228,7 @@ class AddressRecords:
         accounts = {uid: _with(it, choices) for uid, it in self.accounts.items()}
         return replace(self, own=own, accounts=accounts)
 
-    def doubtful(self) -> set[str]:
+    def accounts_to_verify(self) -> set[str]:
         """Return the accounts whose choice counts only if their address is verified."""
         return {
             uid
@@ -241,13 +241,13 @@ class AddressRecords:
     def flags(self, verified: Mapping[str, str]) -> dict[Flag, bool]:
         """Return whether the address gets each kind of email.
 
-        `verified` are the verified addresses of the users that `doubtful` names.
+        `verified` are the verified addresses of the users that `accounts_to_verify` names.
         """
         return {flag: self._flag(flag, verified) for flag in Flag}
 
     def ask(self, accounts: Accounts) -> dict[Flag, bool]:
         """Return the same, and look up the verified addresses only if they matter."""
-        uids = self.doubtful()
+        uids = self.accounts_to_verify()
         return self.flags(accounts.verified_addresses(uids) if uids else {})
 
     def _flag(self, flag: Flag, verified: Mapping[str, str]) -> bool:

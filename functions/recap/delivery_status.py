@@ -28,7 +28,7 @@ from functions.firestore.model import (
 )
 from functions.mail.mail_status import DeliveryStatus, Tally, TrackingEvent
 from functions.mail.message import NOTICE_LABEL
-from functions.ports import Clock, InParallel
+from functions.ports import Clock, ParallelMap
 from functions.preferences.preferences import UNREACHABLE_FOR, Flag
 from functions.preferences.user_store import UserStore
 from functions.recap.ledger.batch import Batch, RecapKey
@@ -181,8 +181,8 @@ class MailEvents:
     statuses: StatusStore
     users: UserStore
     clock: Clock
-    recaps_in_parallel: InParallel
-    guests_in_parallel: InParallel
+    recaps_in_parallel: ParallelMap
+    guests_in_parallel: ParallelMap
 
     def record(self, events: Iterable[TrackingEvent]) -> int:
         """Record the new facts in `events`; returns the number of mails with new facts.

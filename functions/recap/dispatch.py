@@ -15,7 +15,7 @@ from functions.mail.outcome import (
     SendOutcome,
     Unknown,
 )
-from functions.ports import InParallel
+from functions.ports import ParallelMap
 from functions.recap.delivery_status import MailLabels
 from functions.recap.ledger.batch import Batch, BatchState
 from functions.recap.ledger.claim import Claim
@@ -62,8 +62,8 @@ class Dispatch:
     composer: Composer
     batches: Sequence[Batch]
     recipients: Mapping[str, Recipient]
-    in_parallel: InParallel
-    small_in_parallel: InParallel
+    in_parallel: ParallelMap
+    small_in_parallel: ParallelMap
     give_up_at: float
     _stopped: bool = False
     _accepted_at: float = field(init=False)

@@ -141,7 +141,7 @@ class RecapSchedule:
         if at is None:
             self.documents.transact(path, _cancelled)
             return None
-        version = self.random.word()
+        version = self.random.new_id()
         self.task_queue.enqueue(scheduled_task(arguments.event_id, version, at))
         if self.clock.now() >= at:  # its task may have come and found no record
             refuse("at has passed before the recap was scheduled; schedule it for a later time.")

@@ -13,7 +13,7 @@ from functions.firestore.model import ChangedMeanwhileError
 from functions.links.link import LinkSigner
 from functions.mail.message import Mailer
 from functions.mail.outcome import who_can_fix
-from functions.ports import Clock, InParallel, Random, Threads
+from functions.ports import Clock, ParallelMap, Random, Threads
 from functions.recap.delivery_status import StatusStore
 from functions.recap.dispatch import Dispatch
 from functions.recap.ledger.batch import TIMEOUT, open_batches, plan, sent_again
@@ -47,8 +47,8 @@ class RecapSender:
     slots: Slots
     mailer: Mailer
     links: LinkSigner
-    in_parallel: InParallel
-    small_in_parallel: InParallel
+    in_parallel: ParallelMap
+    small_in_parallel: ParallelMap
     clock: Clock
     random: Random
     threads: Threads

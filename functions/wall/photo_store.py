@@ -9,7 +9,7 @@ from functions.wall.wall_event import Photo
 
 
 @dataclass(frozen=True, slots=True)
-class WallStore:
+class PhotoStore:
     """Store of photos and milestones, read only. Every method is one call to Firestore."""
 
     documents: Documents

@@ -49,7 +49,7 @@ _PAGE: Final = 500
 _TOMBSTONES: Final = 100
 """Maximum deleted events of one sweep."""
 
-SETTLED: Final = timedelta(minutes=15)
+QUIET_AFTER_DELETE: Final = timedelta(minutes=15)
 """Time after which every function that started before the deletion has ended."""
 
 _EMPTYING_SECONDS: Final = 60.0
@@ -84,7 +84,7 @@ class OrphanCleanup:
         until = self.clock.monotonic() + _EMPTYING_SECONDS
         tombstones = Query(
             collection="deletedEvents",
-            where=[("deletedAt", "<", self.clock.now() - SETTLED)],
+            where=[("deletedAt", "<", self.clock.now() - QUIET_AFTER_DELETE)],
             order=["deletedAt"],
             limit=_TOMBSTONES,
         )

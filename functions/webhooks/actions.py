@@ -12,16 +12,11 @@ from datetime import datetime, timedelta
 from functions import log
 from functions.call.caller import Caller
 from functions.firestore.model import AlreadyRecordedError
-from functions.ports import Clock, InParallel, Random, wire_time
-from functions.webhooks.deliveries.delivery import (
-    AttemptRequest,
-    Cursor,
-    Delivery,
-    EndedWithin,
-    Outcome,
-)
+from functions.ports import Clock, ParallelMap, Random, wire_time
+from functions.webhooks.deliveries.attempt_task import AttemptRequest
+from functions.webhooks.deliveries.delivery import Cursor, Delivery, EndedWithin, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
-from functions.webhooks.deliveries.redelivery import Obstacle, Redelivery, obstacle_at
+from functions.webhooks.deliveries.redelivery import Redelivery, SkipReason, skip_reason_of
 from functions.webhooks.events import EventType, sample
 from functions.webhooks.signing import RememberedSecrets
 from functions.webhooks.webhook_settings import SettingsStore, Subscription, WebhookSettings
@@ -63,9 +58,9 @@ class UrlTest:
             CallError: `invalid-argument` if the event has no such URL.
         """
         now = self.clock.now()
-        endpoint = self.settings.load(event_id).asked_for(url)
+        endpoint = self.settings.load(event_id).require(url)
         delivery = Delivery.create(
-            cause=f"test {self.random.word()}",
+            cause=f"test {self.random.new_id()}",
             event_id=event_id,
             event_type=event_type,
             url=url,
@@ -90,7 +85,7 @@ class Actions:
     deliveries: DeliveryStore
     secrets: RememberedSecrets
     redelivery: Redelivery
-    in_parallel: InParallel
+    in_parallel: ParallelMap
     clock: Clock
     page: int
     """Number of deliveries that one call reads."""
@@ -99,11 +94,11 @@ class Actions:
         """Resend one delivery.
 
         Raises:
-            CallError: See `Redelivery.begin_one`.
+            CallError: See `Redelivery.resend_one`.
         """
         read_at = self.clock.now()
         settings = self.settings.load(event_id)
-        self.redelivery.begin_one(event_id, delivery_id, settings, read_at=read_at)
+        self.redelivery.resend_one(event_id, delivery_id, settings, read_at=read_at)
 
     def resend_page(
         self,
@@ -130,7 +125,7 @@ class Actions:
 
         def begin(delivery: Delivery) -> bool:
             endpoint = settings.of(delivery.endpoint, delivery.url)
-            if endpoint is None or obstacle_at(endpoint):
+            if endpoint is None or skip_reason_of(endpoint):
                 return False
             return self.redelivery.begin(delivery, endpoint, read_at)
 
@@ -148,7 +143,7 @@ class Actions:
     ) -> tuple[int, Mapping[str, int]]:
         """Count the deliveries that `resend_page` would resend, and the others by reason.
 
-        The reasons are each `Obstacle` of a URL, and `tests` at all other URLs. The call runs at
+        The reasons are each `SkipReason` of a URL, and `tests` at all other URLs. The call runs at
         most two aggregation queries per URL.
 
         Raises:
@@ -162,7 +157,7 @@ class Actions:
 
         def counted(endpoint: Subscription) -> Mapping[str, int]:
             there = replace(matching, endpoints=endpoint.names)
-            in_all, obstacle = count(there), obstacle_at(endpoint)
+            in_all, obstacle = count(there), skip_reason_of(endpoint)
             if obstacle:
                 return {obstacle: in_all}
             of_tests = count(replace(there, tests_only=True)) if in_all else 0
@@ -173,11 +168,11 @@ class Actions:
             for endpoint in settings.subscriptions
             if matching.endpoints in ((), endpoint.names)
         ]
-        left_alone = Counter(dict.fromkeys((*Obstacle, "tests"), 0))
+        left_alone = Counter(dict.fromkeys((*SkipReason, "tests"), 0))
         for at_url in self.in_parallel(counted, endpoints):
             left_alone.update(at_url)
         if not matching.endpoints:
-            left_alone[Obstacle.REMOVED] = max(0, count(matching) - left_alone.total())
+            left_alone[SkipReason.REMOVED] = max(0, count(matching) - left_alone.total())
         return left_alone.pop("", 0), left_alone
 
     def rotate_secret(
@@ -218,5 +213,5 @@ class Actions:
     ) -> EndedWithin:
         # A delivery that fails again between two pages ends after `until`, so no page repeats it.
         until = min(selected.until, self.clock.now())
-        endpoints = () if url is None else settings.asked_for(url).names
+        endpoints = () if url is None else settings.require(url).names
         return replace(selected, until=until, endpoints=endpoints)

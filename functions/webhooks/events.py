@@ -62,7 +62,7 @@ class Milestone:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class WebhookMessage:
     """A webhook message for the endpoints that subscribe to `event_type`.
 
     Attributes:
@@ -86,7 +86,7 @@ class Message:
     is_moderated: bool = True
 
     @classmethod
-    def of_milestone(
+    def milestone_reached(
         cls, event_id: str, milestone: Milestone, photo: Photo, *, delay_seconds: int = 0
     ) -> Self:
         """Create the message that `photo` reached the milestone (design 3.11).
@@ -104,7 +104,7 @@ class Message:
         )
 
     @classmethod
-    def of_guest(cls, event_id: str, first_photo: Photo) -> Self:
+    def guest_joined(cls, event_id: str, first_photo: Photo) -> Self:
         """Create the message that a guest has joined.
 
         The cause names the guest and not the write. The same guest therefore has the same delivery,
@@ -190,7 +190,7 @@ class Message:
 
 def messages_of_photo(
     write_id: str, before: Photo | None, after: Photo | None
-) -> Sequence[Message]:
+) -> Sequence[WebhookMessage]:
     """Return the messages of one write of a photo (spec 3.1). Most writes have none.
 
     Args:
@@ -213,14 +213,14 @@ def messages_of_photo(
     if later is None and earlier is PhotoStatus.APPROVED:  # receivers know only approved photos
         types.append(EventType.PHOTO_DELETED)
     return [
-        Message(write_id, kind, photo, photo.updated_at, is_moderated=before is not None)
+        WebhookMessage(write_id, kind, photo, photo.updated_at, is_moderated=before is not None)
         for kind in types
     ]
 
 
 def messages_of_event(
     write_id: str, before: WallEvent | None, after: WallEvent | None
-) -> Sequence[Message]:
+) -> Sequence[WebhookMessage]:
     """Return the messages of one write of an event (spec 3.2). Most writes have none.
 
     An archived event is not live. If it is published again, it sends `event.published` again.
@@ -233,7 +233,7 @@ def messages_of_event(
             event_type = EventType.EVENT_ARCHIVED
         case _:
             return []
-    return [Message(write_id, event_type, after, after.updated_at)] if after else []
+    return [WebhookMessage(write_id, event_type, after, after.updated_at)] if after else []
 
 
 _MODERATOR: Final = "test-moderator@example.com"
@@ -265,4 +265,4 @@ def sample(event_type: EventType, now: datetime) -> Payload:
         fields: dict[str, Any] = {**_PHOTO, "status": _STATUS.get(event_type, "pending")}
         about = Photo.read("test", fields, created=now, updated=now)
     milestone = Milestone(number=MILESTONES[0])
-    return Message("sample", event_type, about, now, milestone).payload(0)
+    return WebhookMessage("sample", event_type, about, now, milestone).payload(0)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from functions.cache import Recent
+from functions.cache import TtlCache
 from functions.ports import Clock
-from functions.wall.photo_store import WallStore
+from functions.wall.photo_store import PhotoStore
 from functions.wall.wall_event import Photo
 from functions.webhooks.events import MILESTONES, Milestone
 
@@ -20,9 +20,9 @@ _REMEMBERED_SECONDS: Final = 60.0
 class Milestones:
     """Finds the milestones that an event has reached and that are not recorded yet."""
 
-    def __init__(self, wall: WallStore, clock: Clock) -> None:
+    def __init__(self, wall: PhotoStore, clock: Clock) -> None:
         self._wall = wall
-        self._claimed: Recent[tuple[str, int], str] = Recent(clock, seconds=_REMEMBERED_SECONDS)
+        self._claimed: TtlCache[tuple[str, int], str] = TtlCache(clock, seconds=_REMEMBERED_SECONDS)
 
     def unclaimed(
         self, event_id: str, photo: Photo, urls_changed_at: datetime

@@ -13,18 +13,19 @@ from datetime import datetime
 from typing import TypeAlias
 
 from functions import log
-from functions.cache import Recent
+from functions.cache import TtlCache
 from functions.firestore.model import AlreadyRecordedError, Version
-from functions.ports import Clock, InParallel, TaskQueue
-from functions.wall.photo_store import WallStore
+from functions.ports import Clock, ParallelMap, TaskQueue
+from functions.wall.photo_store import PhotoStore
 from functions.wall.wall_event import Photo, WallEvent
-from functions.webhooks.deliveries.delivery import Delivery, Outcome, attempt_task
+from functions.webhooks.deliveries.attempt_task import attempt_task
+from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
-from functions.webhooks.deliveries.fair_pace import Pace
+from functions.webhooks.deliveries.fair_queue import FairQueue
 from functions.webhooks.events import (
     EventType,
-    Message,
     Milestone,
+    WebhookMessage,
     messages_of_event,
     messages_of_photo,
 )
@@ -40,16 +41,16 @@ _Batch: TypeAlias = tuple[Milestone | None, Sequence[Delivery]]
 class Publisher:
     """Use case: turn writes of photos and events into deliveries."""
 
-    wall: WallStore
+    wall: PhotoStore
     settings: SettingsStore
     deliveries: DeliveryStore
     secrets: RememberedSecrets
     task_queue: TaskQueue
-    pace: Pace
-    in_parallel: InParallel
+    fair_queue: FairQueue
+    in_parallel: ParallelMap
     clock: Clock
     milestones: Milestones
-    logged: Recent[tuple[str, Version | None], bool]
+    logged: TtlCache[tuple[str, Version | None], bool]
     """Settings whose unknown event types were logged, by event and version."""
 
     def photo_written(
@@ -72,7 +73,9 @@ class Publisher:
                 passed = [milestone for milestone in unclaimed if not milestone.photo_id]
                 reached = [milestone for milestone in unclaimed if milestone.photo_id]
                 milestone_messages = [
-                    Message.of_milestone(event_id, milestone, after, delay_seconds=index)
+                    WebhookMessage.milestone_reached(
+                        event_id, milestone, after, delay_seconds=index
+                    )
                     for index, milestone in enumerate(reached)
                 ]
                 messages = [*messages, *milestone_messages]
@@ -96,15 +99,15 @@ class Publisher:
             settings = self._load_settings(event_id)
             self._publish(event_id, messages, settings.subscriptions, now)
 
-    def _joined(self, event_id: str, photo: Photo) -> Iterable[Message]:
+    def _joined(self, event_id: str, photo: Photo) -> Iterable[WebhookMessage]:
         """Yield the message that a guest has joined, if `photo` is the guest's first photo."""
         first = self.wall.first_photo_by(event_id, photo)
         if first is None:  # the photo has no `createdAt`, or the guest's only photo was deleted
-            yield Message.of_guest(event_id, photo)
+            yield WebhookMessage.guest_joined(event_id, photo)
         elif (first.created_at, first.id) >= (photo.created_at, photo.id):
             # If the first photo is a later photo, `photo` was deleted before its trigger ran. The
             # later photo's trigger may have run before the deletion, so its message is sent here.
-            yield Message.of_guest(event_id, photo if first.id == photo.id else first)
+            yield WebhookMessage.guest_joined(event_id, photo if first.id == photo.id else first)
 
     def _load_settings(self, event_id: str) -> WebhookSettings:
         """Return the settings, and log unknown event types once for each version of them."""
@@ -121,7 +124,7 @@ class Publisher:
     def _publish(
         self,
         event_id: str,
-        messages: Sequence[Message],
+        messages: Sequence[WebhookMessage],
         subscribed: Sequence[Subscription],
         now: datetime,
         passed: Sequence[Milestone] = (),
@@ -136,9 +139,9 @@ class Publisher:
         new: Sequence[Delivery] = ()
         try:
             new, earlier = self._record(event_id, batches)
-        finally:  # the pace must count only new deliveries
+        finally:  # the fair queue must count only new deliveries
             for _ in set(counted) - {delivery.id for delivery in new}:
-                self.pace.take_back(event_id)
+                self.fair_queue.undo(event_id)
         recorded = {delivery.id: delivery for delivery in (*new, *earlier)}
         for delivery in recorded.values():  # includes the records of an earlier, incomplete run
             if delivery.outcome is Outcome.SKIPPED:
@@ -163,9 +166,13 @@ class Publisher:
             self.task_queue.enqueue(attempt_task(delivery))
 
     def _fan_out(
-        self, message: Message, event_id: str, subscribed: Sequence[Subscription], now: datetime
+        self,
+        message: WebhookMessage,
+        event_id: str,
+        subscribed: Sequence[Subscription],
+        now: datetime,
     ) -> Sequence[Delivery]:
-        """Create a delivery for each subscribed URL (spec 6.3.4), due as the pace permits."""
+        """Create a delivery for each subscribed URL (spec 6.3.4), due as the fair queue permits."""
         takers = [entry for entry in subscribed if message.event_type in entry.event_types]
         if not takers:
             return []
@@ -186,7 +193,7 @@ class Publisher:
             for taker in takers
         ]
         return [
-            delivery.due_after(now + self.pace.wait(event_id, message.wait))
+            delivery.due_after(now + self.fair_queue.delay_for(event_id, message.wait))
             if delivery.outcome.is_open
             else delivery
             for delivery in made

@@ -59,7 +59,7 @@ class LogShare:
     revoked_at: datetime | None = None
     version: Version | None = field(default=None, compare=False, repr=False)
 
-    def is_living(self, now: datetime) -> bool:
+    def is_active(self, now: datetime) -> bool:
         """Return whether the link is valid."""
         return self.revoked_at is None and now < self.expire_at
 
@@ -142,10 +142,10 @@ class LogLinks:
         Raises:
             CallError: `invalid-argument` if the event has no such URL.
         """
-        endpoint = self.settings.load(event_id).asked_for(url)
+        endpoint = self.settings.load(event_id).require(url)
         now = self.clock.now()
         share = LogShare(
-            id=self.random.word(),
+            id=self.random.new_id(),
             event_id=event_id,
             url=url,
             endpoint=endpoint.id,
@@ -224,7 +224,7 @@ class SharedLog:
         Raises:
             CallError: The link is no longer valid.
         """
-        share = self._living(event_id, share_id)
+        share = self._active_share(event_id, share_id)
         present = self.settings.load(event_id).by_url.get(share.url)  # may have another ID now
         endpoint = Subscription(share.url, given_id=share.endpoint)
         names = dict.fromkeys((*endpoint.names, *(present.names if present else ())))
@@ -251,9 +251,9 @@ class SharedLog:
 
         Raises:
             CallError: The link is no longer valid. `permission-denied` if the link is read-only.
-                `resource-exhausted` after too many resends. See also `Redelivery.begin_one`.
+                `resource-exhausted` after too many resends. See also `Redelivery.resend_one`.
         """
-        share = self._living(event_id, share_id)
+        share = self._active_share(event_id, share_id)
         if not share.can_resend:
             raise CallError(
                 Code.PERMISSION_DENIED,
@@ -268,17 +268,17 @@ class SharedLog:
                 " full hour.",
             )
         read_at = self.clock.now()
-        self.redelivery.begin_one(
+        self.redelivery.resend_one(
             event_id,
             delivery_id,
             self.settings.load(event_id),
             read_at=read_at,
-            only_at=share.url,  # another URL of the endpoint may be of another receiver
+            only_url=share.url,  # another URL of the endpoint may be of another receiver
         )
         log.info("webhook.log_resent", eventId=event_id, shareId=share_id, deliveryId=delivery_id)
 
-    def _living(self, event_id: str, share_id: str) -> LogShare:
+    def _active_share(self, event_id: str, share_id: str) -> LogShare:
         share = self.shares.load(event_id, share_id)
-        if share is None or not share.is_living(self.clock.now()):
+        if share is None or not share.is_active(self.clock.now()):
             raise DELIVERY_LOG_LINK.not_valid
         return share

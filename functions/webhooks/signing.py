@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Self
 
-from functions.cache import Recent
+from functions.cache import TtlCache
 from functions.firestore.model import ChangedMeanwhileError, Documents, Version, write_as_read
 from functions.ports import Clock, Random
 
@@ -152,12 +152,12 @@ class RememberedSecrets:
     documents: Documents
     random: Random
     clock: Clock
-    _kept: Recent[str, WebhookSecret] = field(init=False)
+    _kept: TtlCache[str, WebhookSecret] = field(init=False)
 
     def __post_init__(self) -> None:
         """Create an empty cache."""
         seconds = SECRET_KEPT.total_seconds()
-        self._kept = Recent(self.clock, seconds=seconds)
+        self._kept = TtlCache(self.clock, seconds=seconds)
 
     def of(self, event_id: str) -> str:
         """Return the current secret of the event, and create it if it is missing (design 3.23)."""

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Self
 
-from functions.cache import Recent
+from functions.cache import TtlCache
 from functions.call.arguments import is_id
 from functions.call.errors import refuse
 from functions.firestore.model import Document, Documents, Update, Version, time
@@ -171,7 +171,7 @@ class WebhookSettings:
         """Return the endpoint with that ID, or else with that URL, or None if neither exists."""
         return self.by_id.get(endpoint_id) or self.by_url.get(url)
 
-    def asked_for(self, url: str) -> Subscription:
+    def require(self, url: str) -> Subscription:
         """Return the endpoint with that URL.
 
         Raises:
@@ -287,7 +287,7 @@ class RememberedSettings:
     def __init__(self, store: SettingsStore, clock: Clock, kept: timedelta) -> None:
         self._store = store
         self._clock = clock
-        self._kept: Recent[str, WebhookSettings] = Recent(clock, seconds=kept.total_seconds())
+        self._kept: TtlCache[str, WebhookSettings] = TtlCache(clock, seconds=kept.total_seconds())
 
     def of(self, event_id: str) -> WebhookSettings:
         """Return the settings of the event.

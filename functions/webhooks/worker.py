@@ -14,16 +14,11 @@ from urllib.parse import quote
 from functions import log
 from functions.firestore.model import ChangedMeanwhileError
 from functions.ports import Clock, NotDueError, TaskQueue
-from functions.webhooks.deliveries.delivery import (
-    Attempt,
-    AttemptRequest,
-    Delivery,
-    Outcome,
-    attempt_task,
-)
+from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
+from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError
-from functions.webhooks.deliveries.fair_pace import Pace, Tenants
+from functions.webhooks.deliveries.fair_queue import FairQueue, Tenants
 from functions.webhooks.deliveries.receiver_speed import FastReceivers
 from functions.webhooks.endpoints.failures import Failures
 from functions.webhooks.signing import SIGNATURE_HEADER, RememberedSecrets, sign, standard_headers
@@ -106,7 +101,7 @@ class Worker:
     sender: Sender
     tenants: Tenants
     task_queue: TaskQueue
-    slow_pace: Pace
+    slow_fair_queue: FairQueue
     failures: Failures
     clock: Clock
     fast_receivers: FastReceivers
@@ -172,7 +167,7 @@ class Worker:
     def _belongs_on_slow_queue(self, request: AttemptRequest, delivery: Delivery) -> bool:
         if request.slow or delivery.test:
             return False
-        return self.fast_receivers.has_to_wait(delivery.event_id, delivery.url)
+        return self.fast_receivers.belongs_on_slow_queue(delivery.event_id, delivery.url)
 
     def _moved_to_slow_queue(
         self, delivery: Delivery, at_least: timedelta = timedelta(0)
@@ -192,7 +187,7 @@ class Worker:
             self.deliveries.save(moved)
         except ChangedMeanwhileError:  # by a retry of the task, or by this save
             if not delivery.slow:
-                self.slow_pace.take_back(moved.event_id)
+                self.slow_fair_queue.undo(moved.event_id)
             found = self.deliveries.load(moved.event_id, moved.id)
             if found is None or not found.slow:
                 raise
@@ -200,10 +195,12 @@ class Worker:
         return moved
 
     def _paced(self, delivery: Delivery) -> Delivery:
-        """Return the delivery, postponed by the slow pace if it is on the slow queue."""
+        """Return the delivery, postponed by the fair queue if it is on the slow queue."""
         if not delivery.slow:
             return delivery
-        return delivery.due_after(self.clock.now() + self.slow_pace.wait(delivery.event_id))
+        return delivery.due_after(
+            self.clock.now() + self.slow_fair_queue.delay_for(delivery.event_id)
+        )
 
     def _make(self, request: AttemptRequest, delivery: Delivery) -> Delivery:
         """Run the attempt, or fail it if every instance that ran it crashed.
@@ -217,7 +214,7 @@ class Worker:
             begins = replace(delivery, begun=delivery.begun + 1)
             delivery = self._recorded(begins, self.deliveries.save)
         try:
-            with self.fast_receivers.under_way(delivery.event_id, delivery.url):
+            with self.fast_receivers.track(delivery.event_id, delivery.url):
                 attempt = self._post(delivery)
         except HostLimitError:
             return self._moved_to_slow_queue(replace(delivery, begun=begun), HOST_LIMIT_WAIT)
@@ -306,7 +303,7 @@ class Worker:
 
     def _save(self, delivery: Delivery, attempt: Attempt) -> Delivery:
         """Write the result of `attempt` and return the record of the delivery."""
-        lag = attempt.at - delivery.due_since
+        lag = attempt.at - delivery.lag_from
         done = self._paced(delivery.after(attempt))
         while True:
             try:
@@ -318,7 +315,7 @@ class Worker:
                 found = self.deliveries.load(done.event_id, done.id)
                 if found is None:
                     break
-                if not found.is_news(attempt, done.url):
+                if not found.overrides_result(attempt, done.url):
                     done = found
                     break
                 done = self._paced(found.after(attempt))

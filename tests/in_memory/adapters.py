@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 from functions.firestore.model import Documents
 from functions.gcp.secret_manager import MissingSecretError
-from functions.ports import Clock, InParallel
+from functions.ports import Clock, ParallelMap
 from functions.service import Adapters, Service
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 
@@ -48,7 +48,7 @@ def _none(*_: object) -> Any:
 class InMemoryRandom:
     """See `Random`."""
 
-    word: Callable[[], str] = lambda: uuid.uuid4().hex
+    new_id: Callable[[], str] = lambda: uuid.uuid4().hex
     webhook_secret: Callable[[], str] = _none
 
 
@@ -61,7 +61,7 @@ class InMemoryAccounts:
 
 
 def one_by_one(work: Callable[[Item], Result], items: Iterable[Item], /) -> list[Result]:
-    """See `InParallel`: one after the other, in their order."""
+    """See `ParallelMap`: one after the other, in their order."""
     return [work(item) for item in items]
 
 
@@ -69,10 +69,10 @@ def one_by_one(work: Callable[[Item], Result], items: Iterable[Item], /) -> list
 class InMemoryThreads:
     """See `Threads`."""
 
-    in_parallel: InParallel = one_by_one
+    in_parallel: ParallelMap = one_by_one
     mutex: Callable[[], AbstractContextManager[object]] = threading.Lock
 
-    def pool(self, *_: object, **__: object) -> InParallel:
+    def pool(self, *_: object, **__: object) -> ParallelMap:
         """See `Threads`."""
         return self.in_parallel
 

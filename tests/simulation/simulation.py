@@ -380,7 +380,7 @@ class Instance:
     def in_parallel(
         self, work: Callable[[Item], T], items: Iterable[Item], /, *, at_once: int = 20
     ) -> list[T]:
-        """See `functions.ports.InParallel`; no more than `at_once` at a time."""
+        """See `functions.ports.ParallelMap`; no more than `at_once` at a time."""
         waiting = list(enumerate(items))
         results: dict[int, T] = {}
         errors: dict[int, Exception] = {}

@@ -24,7 +24,7 @@ from functions.parameters import Parameters
 from functions.ports import Task
 from functions.process import CLOCK, ProcessThreads, SystemRandom, secret_reader
 from functions.service import Service
-from functions.webhooks.deliveries.fair_pace import Tenants
+from functions.webhooks.deliveries.fair_queue import Tenants
 from tests.in_memory.adapters import InMemorySecrets, having, service_on
 
 ENTRIES_A_READ: Final = 1000

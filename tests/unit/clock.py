@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from functions import ports as outside
-from functions.webhooks.deliveries.fair_pace import Tenants
+from functions.webhooks.deliveries.fair_queue import Tenants
 
 
 @dataclass(slots=True)

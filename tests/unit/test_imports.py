@@ -133,7 +133,7 @@ def test_a_cold_start_loads_no_capability() -> None:
         "functions.recap.ledger",
         "functions.recap.ledger.batch",
         "functions.webhooks.deliveries",
-        "functions.webhooks.deliveries.fair_pace",
+        "functions.webhooks.deliveries.fair_queue",
         "functions.webhooks.deliveries.queues",
     }
 

@@ -12,7 +12,7 @@ import pytest
 from google.cloud.firestore_v1 import types
 
 from functions.firestore.client import FirestoreDocuments
-from functions.wall.photo_store import WallStore
+from functions.wall.photo_store import PhotoStore
 from functions.wall.wall_event import Photo
 from functions.webhooks.deliveries.delivery import Cursor, EndedWithin, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
@@ -168,7 +168,7 @@ def asked(method: str, arguments: tuple[Any, ...]) -> list[Any]:
         DeliveryStore(documents),
         LogShareStore(documents),
         EndpointStore(documents),
-        WallStore(documents),
+        PhotoStore(documents),
     )
     [store] = [store for store in stores if hasattr(store, method)]
     answer = getattr(store, method)(*arguments)
@@ -197,7 +197,7 @@ def test_no_query_is_forgotten() -> None:
             DeliveryStore,
             LogShareStore,
             EndpointStore,
-            WallStore,
+            PhotoStore,
         )
         for name, _ in inspect.getmembers(port, inspect.isfunction)
         if not name.startswith("_")

@@ -16,7 +16,7 @@ from functions.recap import schedule
 from functions.recap.limits import SLOTS
 from functions.recap.recap_arguments import SOONEST
 from functions.service_accounts import SECRET_READERS
-from functions.webhooks.deliveries.fair_pace import slow_attempts_a_second
+from functions.webhooks.deliveries.fair_queue import slow_attempts_a_second
 from functions.webhooks.deliveries.receiver_speed import UNPROVEN_AT_ONCE
 from functions.webhooks.sender.http_sender import TIMEOUT_SECONDS
 

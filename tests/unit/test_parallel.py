@@ -33,19 +33,19 @@ def test_all_are_tried_before_the_first_failure_is_raised() -> None:
 
 def test_the_calling_thread_does_items_that_no_thread_has_started() -> None:
     """A call does its items in its own thread while another call has every thread."""
-    helped = ProcessThreads().pool(2, "test")
+    caller_runs = ProcessThreads().pool(2, "test")
     all_taken, go_on = threading.Barrier(4), threading.Event()
 
     def hold(_: int) -> None:
         all_taken.wait(PATIENCE_SECONDS)
         go_on.wait(PATIENCE_SECONDS)
 
-    other = threading.Thread(target=helped, args=(hold, range(3)))
+    other = threading.Thread(target=caller_runs, args=(hold, range(3)))
     other.start()
     try:
         all_taken.wait(PATIENCE_SECONDS)
         here = threading.get_ident()
-        assert helped(lambda _: threading.get_ident(), range(3)) == [here] * 3
+        assert caller_runs(lambda _: threading.get_ident(), range(3)) == [here] * 3
     finally:
         go_on.set()
         other.join()
@@ -53,7 +53,7 @@ def test_the_calling_thread_does_items_that_no_thread_has_started() -> None:
 
 def test_without_help_all_calls_together_work_on_so_many_items() -> None:
     """Large requests take memory: every further call waits, and its own thread does no item."""
-    alone = ProcessThreads().pool(1, "test", helped=False)
+    alone = ProcessThreads().pool(1, "test", caller_runs=False)
     started, go_on = threading.Event(), threading.Event()
     worked_in = []
 

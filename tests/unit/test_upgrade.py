@@ -16,7 +16,8 @@ from itsdangerous.encoding import base64_decode
 from functions.call.caller import Caller, Role
 from functions.firestore.model import Put, Query
 from functions.links.token import Scope, TokenKeys
-from functions.webhooks.deliveries.delivery import AttemptRequest, Outcome
+from functions.webhooks.deliveries.attempt_task import AttemptRequest
+from functions.webhooks.deliveries.delivery import Outcome
 from tests.in_memory.documents import Firestore
 from tests.unit.recap.parts import House, guest
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts

@@ -23,7 +23,7 @@ from functions.email_address import (
 )
 from functions.firestore.model import TEXT_BYTES, Document, Documents, Query
 from functions.mail.text import plain, shortened
-from functions.ports import Accounts, InParallel
+from functions.ports import Accounts, ParallelMap
 from functions.preferences.preferences import (
     AddressRecords,
     SkipReason,
@@ -303,7 +303,7 @@ class GuestStore:
     """The approved photos and the user records of guests; pages are read `in_parallel`."""
 
     documents: Documents
-    in_parallel: InParallel
+    in_parallel: ParallelMap
 
     def approved_photos(self, event_id: str) -> Iterator[Photo]:
         """All approved photos of the event."""
@@ -371,8 +371,8 @@ def standing(
         )
         for guest in guests
     }
-    doubtful = {uid for each in records.values() for uid in each.doubtful()}
-    addresses = of_users.verified_addresses(doubtful) if doubtful else {}
+    accounts_to_verify = {uid for each in records.values() for uid in each.accounts_to_verify()}
+    addresses = of_users.verified_addresses(accounts_to_verify) if accounts_to_verify else {}
     reasons = {
         guest.id: SkipReason.UNREACHABLE
         for guest in guests

@@ -102,13 +102,13 @@ class Claim:
             ChangedMeanwhileError: the record of the schedule was written meanwhile.
         """
         event_id, schedule = arguments.event_id, arguments.schedule
-        holder, path = random.word(), lock_path(event_id)
+        holder, path = random.new_id(), lock_path(event_id)
         locks: list[tuple[Lock | None, Lock]] = []
 
         def writes(found: Document | None) -> Sequence[Write]:
             before, at = Lock.read(found) if found else None, clock.now()
             lock = taken(
-                before, holder=holder, recap_id=random.word(), at=at, again=arguments.again
+                before, holder=holder, recap_id=random.new_id(), at=at, again=arguments.again
             )
             locks.append((before, lock))
             is_new = before is None or before.recap_id != lock.recap_id

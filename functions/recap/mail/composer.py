@@ -186,7 +186,7 @@ class Composer:
         The `labels` of a guest, by id, come back with the tracking events of the mail.
         """
         recipients = list(recipients)
-        tags = Tags(self._random.word())
+        tags = Tags(self._random.new_id())
         shared = self._shared(recipients, tags)
         if shared:
             photos = self._rendered(shared.photos, recipients[0].guest.photo_count)

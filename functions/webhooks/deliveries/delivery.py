@@ -12,16 +12,15 @@ body. A round is a series of attempts. Round 0 has the first attempts. Redeliver
 
 import json
 import uuid
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from functions.firestore.model import Version
-from functions.ports import MalformedTaskError, Task, wire_time
+from functions.ports import wire_time
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError, host_of
-from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SLOW_QUEUE, step
+from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, retry_step
 from functions.webhooks.events import EventType, Payload
 
 KEPT_FOR: Final = timedelta(days=30)
@@ -145,7 +144,7 @@ class Delivery:
     def __post_init__(self) -> None:
         """Raise IndexError if the due attempt is not in the retry schedule."""
         if self.next_attempt_at:
-            step(self.due_attempt)
+            retry_step(self.due_attempt)
 
     @classmethod
     def create(
@@ -242,7 +241,7 @@ class Delivery:
         read_at = self.settings_read_at or (None if self.round else self.created_at)
         return self.attempts > 0 or read_at is None or now - read_at > SETTINGS_KEPT
 
-    def is_news(self, attempt: Attempt, url: str) -> bool:
+    def overrides_result(self, attempt: Attempt, url: str) -> bool:
         """Return whether `attempt` at `url` overrides the result that is recorded in its place.
 
         Only the first acknowledgement does, because the receiver has the message even if another
@@ -258,7 +257,7 @@ class Delivery:
         )
 
     @property
-    def due_since(self) -> datetime:
+    def lag_from(self) -> datetime:
         """Time from which the lag of the due attempt counts.
 
         The write for the first attempt of a delivery that is due immediately, else the due time.
@@ -290,7 +289,7 @@ class Delivery:
             self,
             outcome=Outcome.SUCCESS if attempt.acknowledged else refused,
             attempts=max(self.attempts, attempt.number if attempt.round == self.round else 0),
-            next_attempt_at=None if is_final else ended + step(attempt.number + 1).delay,
+            next_attempt_at=None if is_final else ended + retry_step(attempt.number + 1).delay,
             ended_at=ended if is_final else None,
             reason=None,
             log=(*others, attempt)[-LOG_KEPT:],
@@ -354,72 +353,6 @@ class Delivery:
             begun=0,
             slow=False,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class AttemptRequest:
-    """The attempt that a task requests, by delivery, round and number.
-
-    `slow` is true if the task is on the slow queue. `dispatched_before` is the number of earlier
-    dispatches of the task, which all failed.
-    """
-
-    event_id: str
-    delivery_id: str
-    attempt: int
-    round: int = 0
-    slow: bool = False
-    dispatched_before: int = 0
-
-    @classmethod
-    def read(cls, data: Any, *, dispatched_before: int = 0) -> Self:
-        """Parse the body of a task.
-
-        Raises:
-            MalformedTaskError: The body is malformed.
-        """
-        fields = {"round": 0, "slow": 0, **data} if isinstance(data, Mapping) else {}
-        match fields:
-            case {
-                "eventId": str(event),
-                "deliveryId": str(delivery),
-                "attempt": int(attempt),
-                "round": int(in_round),
-                "slow": slow,
-            }:
-                return cls(event, delivery, attempt, in_round, bool(slow), dispatched_before)
-        raise MalformedTaskError("The task of an attempt needs eventId, deliveryId and attempt.")
-
-
-def attempt_task(delivery: Delivery, *, suffix: str = "") -> Task:
-    """Return the task of the due attempt of `delivery`.
-
-    The name is always the same for the same attempt, so Cloud Tasks keeps only one task. Cloud
-    Tasks reserves a name for a day. Therefore the name contains the round, the due time on the slow
-    queue (where a delivery may wait more than once), and `suffix` for a task that replaces a lost
-    task.
-    """
-    if delivery.next_attempt_at is None:
-        raise ValueError("the delivery has no due attempt")
-    data: dict[str, str | int] = {
-        "eventId": delivery.event_id,
-        "deliveryId": delivery.id,
-        "attempt": delivery.due_attempt,
-    }
-    series = delivery.id
-    if delivery.round:
-        data["round"] = delivery.round
-        series += f"-r{delivery.round}"
-    series = f"{series}-{delivery.due_attempt}"
-    if delivery.slow:
-        data["slow"] = 1
-        series += f"-at{int(delivery.next_attempt_at.timestamp() * 1000)}"
-    return Task(
-        queue=SLOW_QUEUE if delivery.slow else step(delivery.due_attempt).queue,
-        name=f"{series}{suffix}",
-        data=data,
-        due=delivery.next_attempt_at,
-    )
 
 
 FOREVER: Final = datetime.max.replace(tzinfo=UTC)

@@ -49,6 +49,6 @@ SWEEP_PERIOD: Final = timedelta(minutes=5)
 """How often the sweep looks for deliveries whose task was lost."""
 
 
-def step(attempt: int) -> RetryStep:
+def retry_step(attempt: int) -> RetryStep:
     """Return the step of `attempt`, counted from 1."""
     return RETRY_SCHEDULE[attempt - 1]

@@ -17,10 +17,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from functions.cache import Recent
+from functions.cache import TtlCache
 from functions.ports import Clock
 from functions.webhooks.deliveries.delivery import SLOW_AFTER
-from functions.webhooks.deliveries.fair_pace import Tenants
+from functions.webhooks.deliveries.fair_queue import Tenants
 
 SLOW_ATTEMPTS: Final = 2
 """Consecutive slow attempts after which a fast receiver counts as slow. Ignores single hiccups."""
@@ -58,12 +58,12 @@ class _Known:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _UnderWay:
+class _Inflight:
     """A running attempt, and whether its receiver was known to be fast when it started."""
 
     receiver: _Receiver
     since: float
-    is_proven: bool
+    known_fast: bool
 
 
 class FastReceivers:
@@ -72,20 +72,20 @@ class FastReceivers:
     def __init__(self, clock: Clock, tenants: Tenants) -> None:
         self._clock = clock
         self._tenants = tenants
-        self._known: Recent[_Receiver, _Known] = Recent(
+        self._known: TtlCache[_Receiver, _Known] = TtlCache(
             clock, seconds=REMEMBERED_SECONDS, at_most=_REMEMBERED
         )
-        self._under_way: set[_UnderWay] = set()
+        self._in_flight: set[_Inflight] = set()
         self._lock = threading.Lock()
 
-    def has_to_wait(self, event_id: str, url: str) -> bool:
+    def belongs_on_slow_queue(self, event_id: str, url: str) -> bool:
         """Return whether an attempt belongs on the slow queue."""
         receiver, now = (event_id, url), self._clock.monotonic()
         known = self._known.get(receiver)
         late = now - SLOW_AFTER.total_seconds()
         with self._lock:
-            under_way = list(self._under_way)
-        unproven = [each for each in under_way if not each.is_proven or each.since <= late]
+            in_flight = list(self._in_flight)
+        unproven = [each for each in in_flight if not each.known_fast or each.since <= late]
         here = [attempt for attempt in unproven if attempt.receiver == receiver]
         if any(attempt.since <= late for attempt in here):
             return True
@@ -93,9 +93,9 @@ class FastReceivers:
             return False
         if known and (here or now - known.tried_at < TRIED_AGAIN_AFTER_SECONDS):
             return True
-        return self._has_too_many_under_way(event_id, [attempt.receiver for attempt in unproven])
+        return self._has_too_many_in_flight(event_id, [attempt.receiver for attempt in unproven])
 
-    def _has_too_many_under_way(self, event_id: str, unproven: Sequence[_Receiver]) -> bool:
+    def _has_too_many_in_flight(self, event_id: str, unproven: Sequence[_Receiver]) -> bool:
         events = [event_id, *(other for other, _ in unproven)]
         tenants = Counter(map(self._tenants.of, events))
         even_part = UNPROVEN_AT_ONCE // (len(tenants) + 1)  # leaves a part for the next tenant
@@ -106,21 +106,21 @@ class FastReceivers:
         )
 
     @contextmanager
-    def under_way(self, event_id: str, url: str) -> Iterator[None]:
+    def track(self, event_id: str, url: str) -> Iterator[None]:
         """Count an attempt while it runs, and remember whether the receiver was fast.
 
         If the attempt raises an error, it is not remembered.
         """
         receiver, since = (event_id, url), self._clock.monotonic()
         before = self._known.get(receiver)
-        attempt = _UnderWay(receiver, since, is_proven=before is not None and not before.is_slow)
+        attempt = _Inflight(receiver, since, known_fast=before is not None and not before.is_slow)
         with self._lock:
-            self._under_way.add(attempt)
+            self._in_flight.add(attempt)
         try:
             yield
         finally:
             with self._lock:
-                self._under_way.discard(attempt)
+                self._in_flight.discard(attempt)
         slow_attempts = 0
         if self._clock.monotonic() - since >= SLOW_AFTER.total_seconds():
             known = self._known.get(receiver)

@@ -13,16 +13,17 @@ from typing import Final
 from functions import log
 from functions.call.errors import CallError, Code
 from functions.firestore.model import ChangedMeanwhileError
-from functions.ports import Clock, InParallel, Task, TaskQueue
-from functions.webhooks.deliveries.delivery import Delivery, attempt_task
+from functions.ports import Clock, ParallelMap, Task, TaskQueue
+from functions.webhooks.deliveries.attempt_task import attempt_task
+from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError
-from functions.webhooks.deliveries.fair_pace import Pace
+from functions.webhooks.deliveries.fair_queue import FairQueue
 from functions.webhooks.deliveries.queues import TASK_TRIED_FOR
 from functions.webhooks.webhook_settings import Subscription, WebhookSettings
 
 
-class Obstacle(StrEnum):
+class SkipReason(StrEnum):
     """Reason that deliveries to a URL cannot be resent, as named in the response to a dry run."""
 
     REMOVED = "removedUrl"
@@ -31,14 +32,14 @@ class Obstacle(StrEnum):
 
 
 _WHAT_TO_CHANGE: Final = {
-    Obstacle.REMOVED: (
+    SkipReason.REMOVED: (
         "The delivery's URL is no longer one of the event's webhook URLs. Add the URL first."
     ),
-    Obstacle.DISABLED: (
+    SkipReason.DISABLED: (
         "The delivery's URL is switched off. Switch it on in the event's webhook settings first"
         " (`off`, `disabled`)."
     ),
-    Obstacle.UNUSABLE: "This delivery was skipped because its URL is invalid. Fix the URL first.",
+    SkipReason.UNUSABLE: "This delivery was skipped because its URL is invalid. Fix the URL first.",
 }
 
 
@@ -48,17 +49,17 @@ class Redelivery:
 
     deliveries: DeliveryStore
     task_queue: TaskQueue
-    pace: Pace
+    fair_queue: FairQueue
     clock: Clock
 
-    def begin_one(
+    def resend_one(
         self,
         event_id: str,
         delivery_id: str,
         settings: WebhookSettings,
         *,
         read_at: datetime,
-        only_at: str | None = None,
+        only_url: str | None = None,
     ) -> None:
         """Resend one delivery.
 
@@ -67,28 +68,28 @@ class Redelivery:
             delivery_id: ID of the delivery.
             settings: Webhook settings of the event.
             read_at: Time at which the settings were read, or earlier.
-            only_at: The only URL that the delivery may have gone to and may go to.
+            only_url: The only URL that the delivery may have gone to and may go to.
 
         Raises:
-            CallError: `not-found`, also if the delivery went to another URL than `only_at`.
+            CallError: `not-found`, also if the delivery went to another URL than `only_url`.
                 `aborted` if the delivery has not ended. `failed-precondition` if the URL cannot
                 receive deliveries.
         """
         while True:
             delivery = self.deliveries.load(event_id, delivery_id)
-            if delivery is None or only_at not in (None, delivery.url):
+            if delivery is None or only_url not in (None, delivery.url):
                 raise CallError(Code.NOT_FOUND, "The event has no delivery with that deliveryId.")
             if delivery.outcome.is_open:
                 raise CallError(
                     Code.ABORTED, "The delivery is still in progress. Wait until it has ended."
                 )
             endpoint = settings.of(delivery.endpoint, delivery.url)
-            if endpoint and only_at not in (None, endpoint.url):
+            if endpoint and only_url not in (None, endpoint.url):
                 endpoint = settings.by_url.get(delivery.url)
-            obstacle = obstacle_at(endpoint)
+            obstacle = skip_reason_of(endpoint)
             if endpoint is None or obstacle:
                 raise CallError(
-                    Code.FAILED_PRECONDITION, _WHAT_TO_CHANGE[obstacle or Obstacle.REMOVED]
+                    Code.FAILED_PRECONDITION, _WHAT_TO_CHANGE[obstacle or SkipReason.REMOVED]
                 )
             if self.begin(delivery, endpoint, read_at):
                 return
@@ -101,14 +102,14 @@ class Redelivery:
         Returns:
             False if the delivery has changed since it was read.
         """
-        due = self.clock.now() + self.pace.wait(ended.event_id)
+        due = self.clock.now() + self.fair_queue.delay_for(ended.event_id)
         delivery = ended.redelivered(
             due, url=endpoint.url, endpoint=endpoint.id, settings_read_at=read_at
         )
         try:
             self.deliveries.restart(delivery)
         except ChangedMeanwhileError:
-            self.pace.take_back(ended.event_id)
+            self.fair_queue.undo(ended.event_id)
             # Changed by a concurrent resend, or by this call if its response was lost.
             found = self.deliveries.load(delivery.event_id, delivery.id)
             if not found or not found.is_untried:
@@ -118,16 +119,16 @@ class Redelivery:
         return True
 
 
-def obstacle_at(endpoint: Subscription | None) -> Obstacle | None:
+def skip_reason_of(endpoint: Subscription | None) -> SkipReason | None:
     """Return why deliveries to the endpoint cannot be resent, or None if they can."""
     if endpoint is None:
-        return Obstacle.REMOVED
+        return SkipReason.REMOVED
     if endpoint.disabled:
-        return Obstacle.DISABLED
+        return SkipReason.DISABLED
     try:
         EndpointUrl.parse(endpoint.url)
     except UnusableUrlError:
-        return Obstacle.UNUSABLE
+        return SkipReason.UNUSABLE
     return None
 
 
@@ -145,7 +146,7 @@ class Sweeper:
 
     deliveries: DeliveryStore
     task_queue: TaskQueue
-    in_parallel: InParallel
+    in_parallel: ParallelMap
     clock: Clock
 
     def sweep(self) -> int:

@@ -22,10 +22,10 @@ from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.endpoints.failing_endpoint import (
     FAILING_FOR,
     FAILURES_TO_DISABLE,
-    Check,
+    EndpointCheck,
     FailingEndpoint,
-    Latest,
-    Standing,
+    NoticeState,
+    RecentDeliveries,
 )
 from functions.webhooks.webhook_settings import WebhookSettings
 
@@ -88,9 +88,9 @@ class EndpointStore:
         [written] = self.documents.commit(update)
         return replace(record, version=written.version)
 
-    def note_notice(self, record: FailingEndpoint, standing: Standing, now: datetime) -> None:
-        """Record a notice of `standing`, unless the record was deleted."""
-        told = {"told": None if standing is Standing.RECOVERED else standing, "toldAt": now}
+    def note_notice(self, record: FailingEndpoint, state: NoticeState, now: datetime) -> None:
+        """Record a notice of `state`, unless the record was deleted."""
+        told = {"told": None if state is NoticeState.RECOVERED else state, "toldAt": now}
         with suppress(ChangedMeanwhileError):
             self.documents.commit(Update(_path(record), told))
 
@@ -124,24 +124,24 @@ def _fields(record: FailingEndpoint) -> dict[str, Any]:
 def _read(document: Document) -> FailingEndpoint:
     *_, event_id, _, endpoint_id = document.path.split("/")
     known = {attribute: document.fields[name] for attribute, name in _NAMES.items()}
-    known["reported"] = known["reported"] and Standing(known["reported"])
+    known["reported"] = known["reported"] and NoticeState(known["reported"])
     return FailingEndpoint(event_id=event_id, id=endpoint_id, version=document.version, **known)
 
 
 def check_endpoint(
     record: FailingEndpoint, settings: WebhookSettings, deliveries: DeliveryStore, now: datetime
-) -> Check | None:
-    """Check a recorded endpoint. Return None if the settings no longer contain the endpoint."""
+) -> EndpointCheck | None:
+    """Check a recorded endpoint. Return None if the settings no longer contain it."""
     endpoint = settings.by_id.get(record.id)
     if endpoint is None:
         return None
     present, has_people = record.of(endpoint, now), bool(settings.notify)
-    check = Check(record=present, endpoint=endpoint, has_people=has_people, now=now)
+    check = EndpointCheck(record=present, endpoint=endpoint, has_people=has_people, now=now)
     return replace(check, latest=_latest(deliveries, check))
 
 
-def _latest(deliveries: DeliveryStore, check: Check) -> Latest:
-    """Return the latest deliveries to the endpoint, as far as the next step depends on them.
+def _latest(deliveries: DeliveryStore, check: EndpointCheck) -> RecentDeliveries:
+    """Return the latest deliveries to the endpoint, as far as the next action depends on them.
 
     The call costs one read, or two if there is someone to notify or the endpoint has failed for
     five days. A failing endpoint costs two more.
@@ -152,18 +152,18 @@ def _latest(deliveries: DeliveryStore, check: Check) -> Latest:
     since = max(record.since, acknowledged or record.since)
     is_old = now - since >= FAILING_FOR
     if check.endpoint.disabled or not (check.has_people or is_old):
-        return Latest(acknowledged_at=acknowledged)
+        return RecentDeliveries(acknowledged_at=acknowledged)
     failed = EndedWithin(since=since, until=now, outcomes=(Outcome.FAILED,), endpoints=(record.id,))
     failures = deliveries.count_ended(record.event_id, failed)
     if failures:
         failures -= deliveries.count_ended(record.event_id, replace(failed, tests_only=True))
     if not is_old or failures < FAILURES_TO_DISABLE:
-        return Latest(acknowledged_at=acknowledged, failures=failures)
+        return RecentDeliveries(acknowledged_at=acknowledged, failures=failures)
     first = deliveries.ended(record.event_id, failed, None, 1)
     meanwhile = deliveries.last(record.event_id, record.id, Outcome.SUCCESS)
     if meanwhile and meanwhile.ended_at != acknowledged:  # acknowledged during the count
-        return Latest(acknowledged_at=meanwhile.ended_at)
-    return Latest(
+        return RecentDeliveries(acknowledged_at=meanwhile.ended_at)
+    return RecentDeliveries(
         acknowledged_at=acknowledged,
         failures=failures,
         has_failed_for_long=bool(first) and now - first[0].end.at >= FAILING_FOR,

@@ -1,6 +1,6 @@
-"""Sweep over failing endpoints: determine and carry out the next step of each record.
+"""Sweep over failing endpoints: determine and carry out the next action of each record.
 
-    due records, round-robin by tenant ▸ latest deliveries ▸ next step ▸ carry it out ▸ the record
+    due records, round-robin by tenant ▸ latest deliveries ▸ next action ▸ carry it out ▸ the record
 
 Checks are independent: an error in one check does not delay others, and the next sweep repeats the
 check. If a sweep runs out of time, round-robin ensures that one tenant's endpoints do not delay
@@ -17,7 +17,7 @@ from typing import Final
 
 from functions import log
 from functions.firestore.model import ChangedMeanwhileError
-from functions.ports import Clock, InParallel, TaskQueue
+from functions.ports import Clock, ParallelMap, TaskQueue
 from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.endpoint_url import host_of
@@ -27,9 +27,9 @@ from functions.webhooks.endpoints.failing_endpoint import (
     FAILING_FOR,
     FAILURES_TO_DISABLE,
     RECOVERED_BACK,
-    Check,
+    EndpointCheck,
     FailingEndpoint,
-    Step,
+    NextAction,
     notice_task,
 )
 from functions.webhooks.webhook_settings import SettingsStore, WebhookSettings
@@ -58,7 +58,7 @@ class EndpointSweep:
     deliveries: DeliveryStore
     redelivery: Redelivery
     task_queue: TaskQueue
-    in_parallel: InParallel
+    in_parallel: ParallelMap
     clock: Clock
     page: int
     """Number of deliveries per page."""
@@ -98,7 +98,7 @@ class EndpointSweep:
     def _apply(
         self, record: FailingEndpoint, settings: WebhookSettings, read_at: datetime
     ) -> FailingEndpoint | None:
-        """Carry out the next step of an endpoint.
+        """Carry out the next action of an endpoint.
 
         The `settings` were read at `read_at` or later.
 
@@ -109,24 +109,29 @@ class EndpointSweep:
         if check is None:
             self.endpoints.forget(record)
             return None
-        if check.step is Step.SEND_AGAIN:
+        if check.next_action is NextAction.RESEND:
             check = replace(check, record=self._resent(check, read_at))
-        record, endpoint, now, step = check.record, check.endpoint, check.now, check.step
-        if step is Step.FORGET:
+        record, endpoint, now, next_action = (
+            check.record,
+            check.endpoint,
+            check.now,
+            check.next_action,
+        )
+        if next_action is NextAction.FORGET:
             self.endpoints.forget(record)
             return None
         with suppress(ChangedMeanwhileError):  # the next sweep checks again
-            if step is Step.DISABLE:
+            if next_action is NextAction.DISABLE:
                 self.settings.disable(record.event_id, endpoint, REASON, now, settings)
                 host = host_of(endpoint.url)
                 log.error("webhook.disabled", eventId=record.event_id, host=host, reason=REASON)
             saved = self.endpoints.save(record.waiting(endpoint, now))
             record = replace(record, version=saved.version)  # keeps `resent_until` of this check
-        if step in (Step.NOTIFY, Step.NOTIFY_OF_RECOVERY):
+        if next_action in (NextAction.NOTIFY, NextAction.NOTIFY_OF_RECOVERY):
             self.task_queue.enqueue(notice_task(record.event_id, now))
-        return record if step is Step.SEND_AGAIN else None
+        return record if next_action is NextAction.RESEND else None
 
-    def _resent(self, check: Check, read_at: datetime) -> FailingEndpoint:
+    def _resent(self, check: EndpointCheck, read_at: datetime) -> FailingEndpoint:
         """Redeliver failures from before the last acknowledgement, oldest first.
 
         The call redelivers some pages, records its progress in `resent_until`, and the next check
@@ -162,8 +167,8 @@ class EndpointSweep:
 
 def tenants_in_turn(records: Iterable[FailingEndpoint]) -> Iterator[FailingEndpoint]:
     """Yield the records round-robin by tenant, and keep the order of each tenant's records."""
-    of_tenants: dict[str, list[FailingEndpoint]] = defaultdict(list)
+    per_tenant: dict[str, list[FailingEndpoint]] = defaultdict(list)
     for record in records:
-        of_tenants[record.tenant_id].append(record)
-    for turn in zip_longest(*of_tenants.values()):
+        per_tenant[record.tenant_id].append(record)
+    for turn in zip_longest(*per_tenant.values()):
         yield from (record for record in turn if record is not None)

@@ -1,7 +1,7 @@
-"""Records of failing endpoints, and the decision about their next step (spec 6.4, 6.5 and 7.3).
+"""Records of failing endpoints, and the decision about their next action (spec 6.4, 6.5 and 7.3).
 
 A failed delivery creates the record. As long as the record exists, each sweep carries out
-`Check.step`. The first matching row decides:
+`EndpointCheck.next_action`. The first matching row decides:
 
     an admin has switched the endpoint off                          wait
     the service has disabled it, and no notice was sent             notify
@@ -14,7 +14,7 @@ A failed delivery creates the record. As long as the record exists, each sweep c
     ago
     otherwise                                                       wait
 
-A record that does not change is eventually forgotten. Each step is carried out before it is
+A record that does not change is eventually forgotten. Each action is carried out before it is
 recorded. After a crash in between, a notice may be sent twice, but no delivery is resent twice.
 """
 
@@ -28,7 +28,7 @@ from functions.firestore.model import Version
 from functions.ports import MalformedTaskError, Task
 from functions.webhooks.deliveries.delivery import KEPT_FOR
 from functions.webhooks.deliveries.queues import SWEEP_PERIOD
-from functions.webhooks.deliveries.redelivery import obstacle_at
+from functions.webhooks.deliveries.redelivery import skip_reason_of
 from functions.webhooks.webhook_settings import SWITCHED_OFF, Subscription
 
 FAILURES_TO_NOTIFY: Final = 5
@@ -48,7 +48,7 @@ NOTED_AGAIN: Final = timedelta(minutes=1)
 """Minimum time between two records of a failure in a process, as receivers may fail many times a
 second. The last failure is at most that much later than its record."""
 
-SETTLED: Final = timedelta(minutes=10)
+LATE_RECORD_MARGIN: Final = timedelta(minutes=10)
 """Maximum delay of a record. Deliveries that ended within that time may not be recorded yet."""
 
 MIN_RECHECK: Final = timedelta(minutes=4)
@@ -58,7 +58,7 @@ MAX_RECHECK: Final = timedelta(hours=1)
 """Maximum wait until the next check."""
 
 
-class Standing(StrEnum):
+class NoticeState(StrEnum):
     """State of an endpoint that a notice reports."""
 
     FAILING = "failing"
@@ -66,19 +66,19 @@ class Standing(StrEnum):
     RECOVERED = "recovered"
 
 
-class Step(StrEnum):
-    """Next step for a failing endpoint."""
+class NextAction(StrEnum):
+    """Next next_action for a failing endpoint."""
 
     WAIT = "wait"
     NOTIFY = "notify"
     NOTIFY_OF_RECOVERY = "notify of recovery"
-    SEND_AGAIN = "send again"
+    RESEND = "send again"
     DISABLE = "disable"
     FORGET = "forget"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Latest:
+class RecentDeliveries:
     """The latest deliveries to an endpoint.
 
     Attributes:
@@ -117,7 +117,7 @@ class FailingEndpoint:
     since: datetime
     failed_at: datetime
     due_at: datetime
-    reported: Standing | None = None
+    reported: NoticeState | None = None
     reported_at: datetime | None = None
     resent_until: datetime | None = None
     version: Version | None = field(default=None, compare=False)
@@ -129,12 +129,12 @@ class FailingEndpoint:
         that, a reported state of "disabled" becomes "failing", because the endpoint may still fail.
         """
         anew = self.url != endpoint.url or endpoint.disabled
-        enabled = self.reported is Standing.DISABLED and not endpoint.disabled
+        enabled = self.reported is NoticeState.DISABLED and not endpoint.disabled
         return replace(
             self,
             url=endpoint.url,
             since=now if anew else self.since,
-            reported=Standing.FAILING if enabled else self.reported,
+            reported=NoticeState.FAILING if enabled else self.reported,
         )
 
     def waiting(self, endpoint: Subscription, now: datetime) -> Self:
@@ -150,12 +150,12 @@ class FailingEndpoint:
             self,
             due_at=now
             + (MIN_RECHECK if recovers else min(max(age / 10, MIN_RECHECK), MAX_RECHECK)),
-            resent_until=self.resent_until and min(self.resent_until, now - SETTLED),
+            resent_until=self.resent_until and min(self.resent_until, now - LATE_RECORD_MARGIN),
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class EndpointCheck:
     """A check of a failing endpoint.
 
     Attributes:
@@ -170,11 +170,11 @@ class Check:
     endpoint: Subscription
     has_people: bool
     now: datetime
-    latest: Latest = Latest()
+    latest: RecentDeliveries = RecentDeliveries()
 
     @property
-    def step(self) -> Step:  # noqa: PLR0911 - a table
-        """The next step."""
+    def next_action(self) -> NextAction:  # noqa: PLR0911 - a table
+        """The next action."""
         record, endpoint, latest = self.record, self.endpoint, self.latest
         may_notify = self.has_people and (
             record.reported_at is None or self.now - record.reported_at >= MIN_BETWEEN_NOTICES
@@ -182,22 +182,22 @@ class Check:
         if endpoint.disabled == SWITCHED_OFF:
             return self._wait_or_forget
         if endpoint.disabled:
-            is_known = record.reported is Standing.DISABLED
-            return Step.NOTIFY if may_notify and not is_known else self._wait_or_forget
-        if endpoint.recover and not obstacle_at(endpoint) and self._has_answered:
-            return Step.SEND_AGAIN
+            is_known = record.reported is NoticeState.DISABLED
+            return NextAction.NOTIFY if may_notify and not is_known else self._wait_or_forget
+        if endpoint.recover and not skip_reason_of(endpoint) and self._has_answered:
+            return NextAction.RESEND
         if latest.failures >= FAILURES_TO_DISABLE and latest.has_failed_for_long:
-            return Step.DISABLE
+            return NextAction.DISABLE
         if may_notify and not record.reported and latest.failures >= FAILURES_TO_NOTIFY:
-            return Step.NOTIFY
+            return NextAction.NOTIFY
         acknowledged_at = latest.acknowledged_at
         if acknowledged_at and acknowledged_at >= record.since and not latest.failures:
             if may_notify and record.reported:
-                return Step.NOTIFY_OF_RECOVERY
+                return NextAction.NOTIFY_OF_RECOVERY
             is_last = acknowledged_at >= record.failed_at + NOTED_AGAIN
-            is_settled = is_last and self.now - record.failed_at >= SETTLED
+            is_settled = is_last and self.now - record.failed_at >= LATE_RECORD_MARGIN
             if is_settled and (may_notify or not self.has_people):
-                return Step.FORGET
+                return NextAction.FORGET
         return self._wait_or_forget
 
     @property
@@ -209,10 +209,10 @@ class Check:
         return resent_until is None or acknowledged_at > resent_until
 
     @property
-    def _wait_or_forget(self) -> Step:
-        """The step of a record that has no other: wait, or forget it after a long time."""
+    def _wait_or_forget(self) -> NextAction:
+        """The action of a record that has no other: wait, or forget it after a long time."""
         kept = KEPT_FOR if self.record.reported else FAILING_FOR
-        return Step.FORGET if self.now - self.record.failed_at >= kept else Step.WAIT
+        return NextAction.FORGET if self.now - self.record.failed_at >= kept else NextAction.WAIT
 
 
 NOTICE_QUEUE: Final = "sendWebhookNotice"

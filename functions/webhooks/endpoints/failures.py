@@ -3,11 +3,11 @@
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from functions.cache import Recent
+from functions.cache import TtlCache
 from functions.firestore.model import ChangedMeanwhileError
 from functions.ports import Clock
 from functions.webhooks.deliveries.delivery import Delivery
-from functions.webhooks.deliveries.fair_pace import Tenants
+from functions.webhooks.deliveries.fair_queue import Tenants
 from functions.webhooks.endpoints.endpoint_store import EndpointStore
 from functions.webhooks.endpoints.failing_endpoint import NOTED_AGAIN, FailingEndpoint
 
@@ -19,12 +19,12 @@ class Failures:
     endpoints: EndpointStore
     tenants: Tenants
     clock: Clock
-    _noted: Recent[tuple[str, str], bool] = field(init=False)
+    _noted: TtlCache[tuple[str, str], bool] = field(init=False)
 
     def __post_init__(self) -> None:
         """Create an empty cache of recorded failures."""
         seconds = NOTED_AGAIN.total_seconds()
-        self._noted = Recent(self.clock, seconds=seconds)
+        self._noted = TtlCache(self.clock, seconds=seconds)
 
     def note(self, delivery: Delivery) -> None:
         """Record that `delivery` has ended as `failed`, unless it is a test.

@@ -32,10 +32,10 @@ from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.endpoint_url import name_of
 from functions.webhooks.endpoints.endpoint_store import EndpointStore, check_endpoint
 from functions.webhooks.endpoints.failing_endpoint import (
-    Check,
+    EndpointCheck,
     FailingEndpoint,
-    Standing,
-    Step,
+    NextAction,
+    NoticeState,
 )
 from functions.webhooks.webhook_settings import SettingsStore, WebhookSettings
 
@@ -52,9 +52,9 @@ _REASON_CHARACTERS: Final = 200
 _LABEL_CHARACTERS: Final = 40
 
 _PREDICATES: Final = {
-    Standing.FAILING: ("is failing", "are failing"),
-    Standing.DISABLED: ("is switched off", "are switched off"),
-    Standing.RECOVERED: ("works again", "work again"),
+    NoticeState.FAILING: ("is failing", "are failing"),
+    NoticeState.DISABLED: ("is switched off", "are switched off"),
+    NoticeState.RECOVERED: ("works again", "work again"),
 }
 
 _templates: Final = templates_in(Path(__file__).parent / "templates")
@@ -67,7 +67,7 @@ class Change:
     Attributes:
         url: The URL of the endpoint.
         label: The label of the endpoint, may be empty.
-        standing: The new state.
+        state: The new state.
         since: End of the first of the consecutive failures.
         waiting: Number of deliveries since then that did not arrive.
         skipped: Number of these that were skipped while the URL was switched off.
@@ -76,7 +76,7 @@ class Change:
     """
 
     url: str
-    standing: Standing
+    state: NoticeState
     since: datetime | None
     waiting: int
     skipped: int = 0
@@ -170,18 +170,18 @@ class Notifier:
             check = check_endpoint(record, settings, self.deliveries, now)
             if check is None:
                 continue
-            standing = Standing.DISABLED if check.endpoint.disabled else Standing.FAILING
-            if check.step is Step.NOTIFY_OF_RECOVERY:
-                yield check.record, self._change(check, Standing.RECOVERED)
-            elif check.step is Step.NOTIFY:
-                yield check.record, self._change(check, standing)
+            state = NoticeState.DISABLED if check.endpoint.disabled else NoticeState.FAILING
+            if check.next_action is NextAction.NOTIFY_OF_RECOVERY:
+                yield check.record, self._change(check, NoticeState.RECOVERED)
+            elif check.next_action is NextAction.NOTIFY:
+                yield check.record, self._change(check, state)
 
-    def _change(self, check: Check, standing: Standing) -> Change:
+    def _change(self, check: EndpointCheck, state: NoticeState) -> Change:
         record, endpoint, latest = check.record, check.endpoint, check.latest
         event_id, now = record.event_id, self.clock.now()
         since: datetime | None = record.since
         missed = EndedWithin(since=record.since, until=now, endpoints=(record.id,))
-        if standing is not Standing.RECOVERED:
+        if state is not NoticeState.RECOVERED:
             last_success = latest.acknowledged_at or now - KEPT_FOR
             failed = replace(missed, since=last_success, outcomes=(Outcome.FAILED,))
             first = self.deliveries.ended(event_id, failed, None, 1)
@@ -189,13 +189,13 @@ class Notifier:
             missed = replace(missed, since=since or now)
         waiting = self.deliveries.count_ended(event_id, missed)
         skipped = 0
-        if waiting and standing is not Standing.FAILING:
+        if waiting and state is not NoticeState.FAILING:
             not_tried = replace(missed, outcomes=(Outcome.SKIPPED,))
             skipped = self.deliveries.count_ended(event_id, not_tried)
         last = self.deliveries.last(event_id, record.id, Outcome.FAILED)
         return Change(
             url=endpoint.url,
-            standing=standing,
+            state=state,
             since=since,
             waiting=waiting,
             skipped=skipped,
@@ -206,7 +206,7 @@ class Notifier:
 
     def _send(self, event_id: str, message: EmailMessage, news: Sequence[_News]) -> bool:
         """Send the email, and return whether SendGrid has accepted it or may have accepted it."""
-        standings = ",".join(sorted({change.standing for _, change in news}))
+        standings = ",".join(sorted({change.state for _, change in news}))
         outcome, addresses = _send_without_refused(self.mailer, message)
         match outcome:
             case Accepted():
@@ -232,7 +232,7 @@ class Notifier:
 
     def _record(self, news: Iterable[_News]) -> None:
         for record, change in news:
-            self.endpoints.note_notice(record, change.standing, self.clock.now())
+            self.endpoints.note_notice(record, change.state, self.clock.now())
 
 
 def _send_without_refused(mailer: Mailer, message: EmailMessage) -> tuple[SendOutcome, int]:
@@ -261,7 +261,7 @@ def compose(
     base_url: str,
 ) -> EmailMessage:
     """Return one email about all `changes` (see `staff_mail`)."""
-    works = all(change.standing is Standing.RECOVERED for change in changes)
+    works = all(change.state is NoticeState.RECOVERED for change in changes)
     return staff_mail(
         _templates,
         "notice",
@@ -280,12 +280,12 @@ def compose(
 
 def _headline(changes: Sequence[Change]) -> str:
     if len(changes) == 1:
-        return f"A webhook URL {_PREDICATES[changes[0].standing][0]}"
-    counts = Counter(change.standing for change in changes)
+        return f"A webhook URL {_PREDICATES[changes[0].state][0]}"
+    counts = Counter(change.state for change in changes)
     phrases = [
-        f"{count} {_PREDICATES[standing][count > 1]}"
-        for standing in Standing
-        if (count := counts[standing])
+        f"{count} {_PREDICATES[state][count > 1]}"
+        for state in NoticeState
+        if (count := counts[state])
     ]
     return f"Webhook URLs: {', '.join(phrases)}"
 
@@ -293,7 +293,7 @@ def _headline(changes: Sequence[Change]) -> str:
 def _shown(change: Change) -> dict[str, Any]:
     """Return the template fields of a URL: its name, state, and lines of description."""
     lines = _templates.get_template("change.txt").render(
-        standing=change.standing,
+        state=change.state,
         since=change.since and mail_time(change.since),
         acknowledged=change.acknowledged_at and mail_time(change.acknowledged_at),
         reason=_reason(change.failed),
@@ -304,7 +304,7 @@ def _shown(change: Change) -> dict[str, Any]:
     label = unlinked(change.label, _LABEL_CHARACTERS)
     return {
         "name": f"{label} ({name})" if label else name,
-        "standing": change.standing,
+        "state": change.state,
         "lines": lines.splitlines(),
     }
 
@@ -322,6 +322,6 @@ def _what_to_do(changes: Sequence[Change], *, works: bool) -> str:
     if works:
         return "Resend the missed deliveries in the console."
     advice = "Fix the receiver, send a test, and resend the missed deliveries in the console."
-    if any(change.standing is Standing.DISABLED for change in changes):
+    if any(change.state is NoticeState.DISABLED for change in changes):
         advice += " An admin can switch a URL on again."
     return advice

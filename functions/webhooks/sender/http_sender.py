@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from urllib3 import Timeout
 
-from functions.cache import Recent, made_once
+from functions.cache import TtlCache, lazy_property
 from functions.ports import Clock
 from functions.webhooks.deliveries.delivery import ACKNOWLEDGING
 from functions.webhooks.deliveries.endpoint_url import (
@@ -73,35 +73,35 @@ OF_A_TENANT: Final = 80
 """Concurrent POSTs of one tenant to one address, per process: two such events."""
 
 
-class HostLimits:
+class ConcurrencyLimit:
     """Limit of concurrent requests per key. Shared by all threads."""
 
     def __init__(self, at_a_time: int) -> None:
         """Create a limit of `at_a_time` concurrent requests per key."""
         self._at_a_time = at_a_time
-        self._under_way: Counter[Hashable] = Counter()
+        self._in_use: Counter[Hashable] = Counter()
         self._lock = threading.Lock()
 
     @contextmanager
-    def under_way(self, *keys: Hashable) -> Iterator[None]:
+    def acquire(self, *keys: Hashable) -> Iterator[None]:
         """Count one running request for each of the distinct `keys`.
 
         Raises:
             HostLimitError: One of the keys has reached the limit.
         """
         with self._lock:
-            if any(self._under_way[key] >= self._at_a_time for key in keys):
+            if any(self._in_use[key] >= self._at_a_time for key in keys):
                 raise HostLimitError
             for key in keys:
-                self._under_way[key] += 1
+                self._in_use[key] += 1
         try:
             yield
         finally:
             with self._lock:
                 for key in keys:
-                    self._under_way[key] -= 1
-                    if not self._under_way[key]:
-                        del self._under_way[key]
+                    self._in_use[key] -= 1
+                    if not self._in_use[key]:
+                        del self._in_use[key]
 
 
 @dataclass(eq=False, kw_only=True)
@@ -113,15 +113,17 @@ class HttpSender:
     may_be_loopback: bool = False
     """Whether a receiver may have a loopback address, as in local tests."""
     timeout_seconds: float = TIMEOUT_SECONDS
-    of_events: HostLimits = field(default_factory=lambda: HostLimits(OF_AN_EVENT))
-    of_tenants: HostLimits = field(default_factory=lambda: HostLimits(OF_A_TENANT))
+    per_event: ConcurrencyLimit = field(default_factory=lambda: ConcurrencyLimit(OF_AN_EVENT))
+    per_tenant: ConcurrencyLimit = field(default_factory=lambda: ConcurrencyLimit(OF_A_TENANT))
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def __post_init__(self) -> None:
         """Create the cache of the receivers that answered an event in the last day."""
-        self._answered: Recent[tuple[str, str, int], bool] = Recent(self.clock, seconds=86_400.0)
+        self._answered: TtlCache[tuple[str, str, int], bool] = TtlCache(
+            self.clock, seconds=86_400.0
+        )
 
-    @made_once
+    @lazy_property
     def resolver(self) -> "SystemResolver":
         """DNS resolver. Created on first use, because its library loads slowly."""
         from functions.webhooks.sender.resolver import SystemResolver  # noqa: PLC0415
@@ -142,13 +144,13 @@ class HttpSender:
             raise SendError("the URL's port is blocked")
         ends = self.clock.monotonic() + self.timeout_seconds
         receiver = (source.event_id, to.host, to.port)
-        with self.of_events.under_way((source.event_id, to.host)):
+        with self.per_event.acquire((source.event_id, to.host)):
             try:
                 addresses = frozenset(self.resolver.resolve(to.host, self.timeout_seconds))
                 if not all(map(self._is_allowed, addresses)):
                     raise SendError("the host's address is not a public one")
                 # All addresses count, because the address to connect to is not known yet.
-                with self.of_tenants.under_way(*((source.tenant_id, each) for each in addresses)):
+                with self.per_tenant.acquire(*((source.tenant_id, each) for each in addresses)):
                     request = self.adapter.prepared(to, headers, body, addresses, source.tenant_id)
                     timeout: Any = Timeout(total=ends - self.clock.monotonic())
                     answer: Any = self.adapter.send(request, timeout=timeout)

@@ -19,7 +19,7 @@ import dns.nameserver
 import dns.rdatatype
 import dns.resolver
 
-from functions.cache import Recent
+from functions.cache import TtlCache
 from functions.ports import Clock
 
 KEPT_SECONDS: Final = 60.0
@@ -50,7 +50,9 @@ class SystemResolver:
             for address in self._name_servers.nameservers
         ]
         self._clock = clock
-        self._kept: Recent[str, Sequence[str]] = Recent(clock, seconds=KEPT_SECONDS, at_most=_KEPT)
+        self._kept: TtlCache[str, Sequence[str]] = TtlCache(
+            clock, seconds=KEPT_SECONDS, at_most=_KEPT
+        )
 
     def resolve(self, host: str, seconds: float) -> Sequence[str]:
         """Return the IP addresses of `host`.

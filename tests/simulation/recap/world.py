@@ -16,7 +16,7 @@ from functions.handlers import recap_calls
 from functions.mail.mail_status import DeliveryStatus, Tally, TrackingEvent
 from functions.mail.message import EmailMessage
 from functions.parameters import Parameters
-from functions.ports import Clock, InParallel, NotDueError, Task
+from functions.ports import Clock, NotDueError, ParallelMap, Task
 from functions.recap import limits
 from functions.recap.delivery_status import MailEvents, StillBusyError
 from functions.recap.ledger.batch import (
@@ -282,7 +282,7 @@ class RecapWorld:
 
         return self._service(instance, self._held_up(instance), three_at_once)
 
-    def _service(self, instance: Instance, through: Through, in_parallel: InParallel) -> Service:
+    def _service(self, instance: Instance, through: Through, in_parallel: ParallelMap) -> Service:
         fresh = service_on(
             InMemoryDocuments(self._firestore, through),
             clock=Clock(instance.now, instance.monotonic, instance.sleep),

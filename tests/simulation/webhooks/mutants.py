@@ -5,7 +5,7 @@ from typing import Final
 
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
-from functions.webhooks.deliveries.fair_pace import Pace
+from functions.webhooks.deliveries.fair_queue import FairQueue
 from functions.webhooks.deliveries.redelivery import Sweeper
 from functions.webhooks.worker import Worker
 from tests.simulation.mutant import Mutant
@@ -28,7 +28,7 @@ MUTANTS: Final = (
     Mutant(
         "counted-again",
         "that a trigger that runs again counts nothing",
-        Pace,
+        FairQueue,
         "take_back",
         lambda *_: None,
     ),

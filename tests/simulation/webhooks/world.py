@@ -14,11 +14,8 @@ from functions.parameters import Parameters
 from functions.ports import NotDueError, Task
 from functions.service import Service
 from functions.wall.wall_event import Photo, WallEvent
-from functions.webhooks.deliveries.delivery import (
-    AttemptRequest,
-    Delivery,
-    EndedWithin,
-)
+from functions.webhooks.deliveries.attempt_task import AttemptRequest
+from functions.webhooks.deliveries.delivery import Delivery, EndedWithin
 from functions.webhooks.deliveries.delivery_store import read_delivery
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SLOW_QUEUE, SWEEP_PERIOD
 from tests.in_memory.adapters import InMemoryRandom, InMemoryThreads, service_on

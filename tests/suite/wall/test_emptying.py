@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from google.cloud import firestore
 
 from emulator.watching import wait_for
-from functions.wall.retention import SETTLED
+from functions.wall.retention import QUIET_AFTER_DELETE
 from tests.suite.process import FunctionProcess, silenced
 
 UNDER = (
@@ -68,7 +68,7 @@ def test_the_schedule_looks_once_more(
     db: firestore.Client, event: firestore.DocumentReference
 ) -> None:
     """What a function wrote that was still at work goes a quarter of an hour later."""
-    long_ago = datetime.now(UTC) - SETTLED - timedelta(seconds=1)
+    long_ago = datetime.now(UTC) - QUIET_AFTER_DELETE - timedelta(seconds=1)
     with silenced(event.id):
         fill(event)
     tombstone_of(db, event).set({"deletedAt": long_ago})

@@ -16,7 +16,8 @@ from emulator.receiver import always
 from functions.firestore.client import documents
 from functions.process import CLOCK, webhook_sender
 from functions.wall.wall_event import Photo, WallEvent
-from functions.webhooks.deliveries.delivery import AttemptRequest, Outcome
+from functions.webhooks.deliveries.attempt_task import AttemptRequest
+from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.events import EventType
 from functions.webhooks.webhook_settings import REMOVED, RememberedSettings, key
@@ -70,7 +71,7 @@ def test_a_photo(
     """Settings, count and first photo where a URL asks for them, and one commit."""
     wall.configure(*({"url": f"{URL}/{n}", "events": events} for n in range(urls)))
     service = counting_service(counted)
-    service.pace.wait(wall.id)  # a process reads the tenant of an event once
+    service.fair_queue.delay_for(wall.id)  # a process reads the tenant of an event once
     counted.clear()
     service.publisher.photo_written(f"w-{wall.id}", wall.id, photo(before), photo(after))
     assert counted.cost() == COSTS[what]

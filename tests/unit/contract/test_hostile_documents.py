@@ -17,7 +17,7 @@ from functions.preferences.preferences import AddressRecords, address_record_id
 from functions.wall.public_wall import public_fields
 from functions.wall.retention import due_at
 from functions.wall.wall_event import Photo, WallEvent
-from functions.webhooks.deliveries.delivery import AttemptRequest
+from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.endpoints.endpoint_sweep import EndpointSweep
 from functions.webhooks.events import EventType
 from tests.unit.contract.hostile_arguments import VALUES

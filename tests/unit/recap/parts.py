@@ -19,7 +19,7 @@ from functions.mail.message import EmailMessage, MailSender
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT
 from functions.mail.translation import Texts
 from functions.parameters import Parameters
-from functions.ports import Clock, InParallel, Task
+from functions.ports import Clock, ParallelMap, Task
 from functions.preferences.preferences import address_record_id
 from functions.recap.audience.guests import Guest
 from functions.recap.audience.photos import Picture
@@ -277,7 +277,7 @@ class House:
             self.send(At(what, crash, before, number), **arguments)
 
     def mail_events(
-        self, through: Through = at_once, in_parallel: InParallel = one_by_one
+        self, through: Through = at_once, in_parallel: ParallelMap = one_by_one
     ) -> MailEvents:
         """The use case that records the events of mails."""
         return replace(self.process(through).mail_events, recaps_in_parallel=in_parallel)

@@ -17,7 +17,7 @@ from functions.links.token import TokenKeys
 from functions.mail.outcome import Cause
 from functions.mail.sendgrid import KEY_NAME, REQUEST_SECONDS
 from functions.parameters import Parameters
-from functions.ports import InParallel
+from functions.ports import ParallelMap
 from functions.recap import dispatch
 from functions.recap.dispatch import MAX_BAD_ADDRESS_ROUNDS
 from functions.recap.ledger.batch import TIMEOUT, BatchState
@@ -408,7 +408,7 @@ def test_requests_with_few_mails_are_sent_apart_from_large_ones(
     house.guests(5)
     sizes: dict[str, list[int]] = {}
 
-    def pool(name: str) -> InParallel:
+    def pool(name: str) -> ParallelMap:
         def send(work: Callable[[Any], Any], items: Iterable[Any], /) -> list[Any]:
             batches = list(items)
             sizes[name] = [len(planned.recipients) for planned in batches]

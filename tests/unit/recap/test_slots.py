@@ -6,7 +6,7 @@ from contextlib import ExitStack, suppress
 import pytest
 
 from functions.call.errors import CallError
-from functions.ports import InParallel
+from functions.ports import ParallelMap
 from functions.process import ProcessThreads
 from functions.recap.limits import SLOTS, Slots
 from tests.in_memory.adapters import InMemoryThreads, one_by_one, service_on
@@ -61,7 +61,7 @@ def test_calls_that_come_first_at_the_same_moment_share_the_places() -> None:
     both_made = threading.Barrier(2)
 
     class Threads(InMemoryThreads):
-        def pool(self, *_: object, **__: object) -> InParallel:
+        def pool(self, *_: object, **__: object) -> ParallelMap:
             with suppress(threading.BrokenBarrierError):
                 both_made.wait(0.2)
             return one_by_one

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from functions.firestore.model import Query
-from functions.wall.retention import SETTLED, OrphanCleanup, TimeUpError
+from functions.wall.retention import QUIET_AFTER_DELETE, OrphanCleanup, TimeUpError
 from tests.in_memory.through import Crash
 from tests.unit.wall.world import World
 from tests.unit.webhooks.parts import crashes
@@ -72,7 +72,7 @@ def test_the_sweep_deletes_what_a_function_wrote_that_was_still_at_work(
     """The sweep marks the tombstone once every function that was at work has ended."""
     emptying.empty("party")
     world.put("events/party/deliveries/late", n=1)
-    world.now += SETTLED
+    world.now += QUIET_AFTER_DELETE
 
     emptying.sweep()
     assert not is_marked(world)
@@ -86,7 +86,7 @@ def test_the_sweep_deletes_what_a_function_wrote_that_was_still_at_work(
 def test_the_sweep_goes_on_where_nobody_else_does(world: World, emptying: OrphanCleanup) -> None:
     """The sweep empties an event whose trigger Eventarc has given up after a day."""
     world.put(TOMBSTONE, deletedAt=world.now)
-    world.now += SETTLED + timedelta(days=1)
+    world.now += QUIET_AFTER_DELETE + timedelta(days=1)
 
     emptying.sweep()
 
@@ -102,7 +102,7 @@ def test_an_event_that_is_restored_keeps_its_documents(
     world.now += timedelta(minutes=5)
     world.put("events/party", "events/party/photos/1", n=1)
     emptying.empty("party")
-    world.now += SETTLED
+    world.now += QUIET_AFTER_DELETE
     emptying.sweep()
     assert under_events(world) == {"events/party/photos/1", "events/other/photos/1"}
     assert is_marked(world)
@@ -139,7 +139,7 @@ def test_an_event_that_is_not_emptied_keeps_no_other_event_waiting(
     for event in ("huge", "party"):
         world.put(f"deletedEvents/{event}", deletedAt=world.now)
         world.now += timedelta(minutes=1)
-    world.now += SETTLED
+    world.now += QUIET_AFTER_DELETE
     world.at["find huge"] = fail
     with pytest.raises(fault):
         emptying.sweep()
@@ -148,7 +148,7 @@ def test_an_event_that_is_not_emptied_keeps_no_other_event_waiting(
     assert is_marked(world)
 
     del world.at["find huge"]
-    world.now += SETTLED + timedelta(seconds=1)
+    world.now += QUIET_AFTER_DELETE + timedelta(seconds=1)
     emptying.sweep()
     assert under_events(world) == {"events/other/photos/1"}
 
@@ -158,7 +158,7 @@ def test_a_trigger_that_runs_again_during_the_sweep_is_swept_after(
 ) -> None:
     """After a second deletion, documents written later are deleted as well."""
     emptying.empty("party")
-    world.now += SETTLED + timedelta(seconds=1)
+    world.now += QUIET_AFTER_DELETE + timedelta(seconds=1)
     world.at["update deletedEvents"] = lambda: world.put(TOMBSTONE, deletedAt=world.now)
     emptying.sweep()
 

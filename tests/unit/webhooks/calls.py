@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from functions.call.errors import Code
 from functions.webhooks.deliveries.delivery import Outcome
-from functions.webhooks.deliveries.redelivery import Obstacle
+from functions.webhooks.deliveries.redelivery import SkipReason
 from functions.webhooks.events import EventType
 from tests.unit.webhooks.wall import (
     GIVEN_UP,
@@ -257,7 +257,7 @@ def pages() -> Rows:
         sent = {"resent": matching, "leftAlone": sum(left_alone.values()), "next": None}
         writes = BEGUN if matching else COUNTED
         yield f"page: {why}", Row("resendWebhook", ADMIN, state, asked, sent, writes)
-        none = dict.fromkeys((*Obstacle, "tests"), 0)
+        none = dict.fromkeys((*SkipReason, "tests"), 0)
         counted = {"matching": matching, "leftAlone": none | left_alone}
         dry = asked | {"dryRun": True}
         yield f"dry run: {why}", Row("resendWebhook", ADMIN, state, dry, counted, COUNTED)

@@ -16,10 +16,11 @@ from functions.call.errors import CallError, Code
 from functions.firestore.model import Create, Delete, Put, Query, readable
 from functions.mail.message import EmailMessage
 from functions.parameters import Parameters
-from functions.ports import Clock, InParallel, Task
+from functions.ports import Clock, ParallelMap, Task
 from functions.service import Service
 from functions.wall.wall_event import Photo
-from functions.webhooks.deliveries.delivery import AttemptRequest, Delivery, attempt_task
+from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
+from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.delivery_store import DeliveryStore, read_delivery
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE
 from functions.webhooks.worker import SendError
@@ -71,7 +72,7 @@ class Parts:
         self.mails: list[EmailMessage] = []
         self.mail_answers: list[Answer] = []
         self.parameters = Parameters()
-        self.in_parallel: InParallel = one_by_one
+        self.in_parallel: ParallelMap = one_by_one
         self._ids = 0
         self._secrets_made = 0
         self._repeated: set[str] = set()

@@ -5,13 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from functions.webhooks.deliveries.delivery import (
-    LOG_KEPT,
-    Attempt,
-    AttemptRequest,
-    Delivery,
-    attempt_task,
-)
+from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
+from functions.webhooks.deliveries.delivery import LOG_KEPT, Attempt, Delivery
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE
 from tests.in_memory.records import NOW, new_delivery
 

@@ -7,11 +7,11 @@ from typing import Final
 import pytest
 
 from functions.webhooks.endpoints.failing_endpoint import (
-    Check,
+    EndpointCheck,
     FailingEndpoint,
-    Latest,
-    Standing,
-    Step,
+    NextAction,
+    NoticeState,
+    RecentDeliveries,
 )
 from functions.webhooks.webhook_settings import SWITCHED_OFF, Subscription
 from tests.unit.webhooks.evening import HOUR, MINUTE
@@ -32,106 +32,129 @@ RECORD: Final = FailingEndpoint(
     failed_at=NOW - 5 * MINUTE,
     due_at=NOW,
 )
-TOLD: Final = replace(RECORD, reported=Standing.FAILING, reported_at=NOW - 2 * HOUR)
-KNOWN_DISABLED: Final = replace(TOLD, reported=Standing.DISABLED)
+TOLD: Final = replace(RECORD, reported=NoticeState.FAILING, reported_at=NOW - 2 * HOUR)
+KNOWN_DISABLED: Final = replace(TOLD, reported=NoticeState.DISABLED)
 LONG_AGO: Final = replace(RECORD, failed_at=NOW - 11 * MINUTE)
 
 
-def check(record: FailingEndpoint, endpoint: Subscription, latest: Latest) -> Check:
+def check(
+    record: FailingEndpoint, endpoint: Subscription, latest: RecentDeliveries
+) -> EndpointCheck:
     """A check of an endpoint, about which people are notified."""
-    return Check(record=record, endpoint=endpoint, latest=latest, has_people=True, now=NOW)
+    return EndpointCheck(record=record, endpoint=endpoint, latest=latest, has_people=True, now=NOW)
 
 
-def failing(failures: int, *, long: bool = False) -> Latest:
+def failing(failures: int, *, long: bool = False) -> RecentDeliveries:
     """So many failures in a row."""
-    return Latest(failures=failures, has_failed_for_long=long)
+    return RecentDeliveries(failures=failures, has_failed_for_long=long)
 
 
-def answered(ago: timedelta, failures: int = 0) -> Latest:
+def answered(ago: timedelta, failures: int = 0) -> RecentDeliveries:
     """A delivery was acknowledged so long ago, and so many have failed since."""
-    return Latest(acknowledged_at=NOW - ago, failures=failures)
+    return RecentDeliveries(acknowledged_at=NOW - ago, failures=failures)
 
 
 @pytest.mark.parametrize(
-    ("record", "endpoint", "latest", "step"),
+    ("record", "endpoint", "latest", "next_action"),
     [
         # switched off by an admin: neither a recovery nor a mail
-        (RECORD, OFF, answered(MINUTE), Step.WAIT),
-        (RECORD, OFF, failing(50), Step.WAIT),
-        (replace(RECORD, failed_at=NOW - 5 * DAY), OFF, Latest(), Step.FORGET),
+        (RECORD, OFF, answered(MINUTE), NextAction.WAIT),
+        (RECORD, OFF, failing(50), NextAction.WAIT),
+        (replace(RECORD, failed_at=NOW - 5 * DAY), OFF, RecentDeliveries(), NextAction.FORGET),
         # given up
-        (RECORD, GIVEN_UP, Latest(), Step.NOTIFY),
-        (TOLD, GIVEN_UP, Latest(), Step.NOTIFY),
-        (replace(TOLD, reported_at=NOW - 59 * MINUTE), GIVEN_UP, Latest(), Step.WAIT),
-        (KNOWN_DISABLED, GIVEN_UP, Latest(), Step.WAIT),
-        (replace(KNOWN_DISABLED, failed_at=NOW - 30 * DAY), GIVEN_UP, Latest(), Step.FORGET),
+        (RECORD, GIVEN_UP, RecentDeliveries(), NextAction.NOTIFY),
+        (TOLD, GIVEN_UP, RecentDeliveries(), NextAction.NOTIFY),
+        (
+            replace(TOLD, reported_at=NOW - 59 * MINUTE),
+            GIVEN_UP,
+            RecentDeliveries(),
+            NextAction.WAIT,
+        ),
+        (KNOWN_DISABLED, GIVEN_UP, RecentDeliveries(), NextAction.WAIT),
+        (
+            replace(KNOWN_DISABLED, failed_at=NOW - 30 * DAY),
+            GIVEN_UP,
+            RecentDeliveries(),
+            NextAction.FORGET,
+        ),
         # automatic recovery, also where deliveries failed after the answer, and before any mail
-        (RECORD, RECOVERED, answered(MINUTE), Step.SEND_AGAIN),
-        (RECORD, RECOVERED, answered(HOUR, failures=5), Step.SEND_AGAIN),
-        (TOLD, RECOVERED, answered(MINUTE), Step.SEND_AGAIN),
+        (RECORD, RECOVERED, answered(MINUTE), NextAction.RESEND),
+        (RECORD, RECOVERED, answered(HOUR, failures=5), NextAction.RESEND),
+        (TOLD, RECOVERED, answered(MINUTE), NextAction.RESEND),
         (
             replace(RECORD, resent_until=NOW - 2 * MINUTE),
             RECOVERED,
             answered(MINUTE),
-            Step.SEND_AGAIN,
+            NextAction.RESEND,
         ),
-        (replace(RECORD, resent_until=NOW - MINUTE), RECOVERED, answered(MINUTE), Step.WAIT),
-        (RECORD, RECOVERED, answered(25 * HOUR), Step.WAIT),
-        (RECORD, UNUSABLE, answered(MINUTE), Step.WAIT),
-        (RECORD, RECOVERED, failing(3), Step.WAIT),
-        (RECORD, ENDPOINT, answered(MINUTE), Step.WAIT),
+        (replace(RECORD, resent_until=NOW - MINUTE), RECOVERED, answered(MINUTE), NextAction.WAIT),
+        (RECORD, RECOVERED, answered(25 * HOUR), NextAction.WAIT),
+        (RECORD, UNUSABLE, answered(MINUTE), NextAction.WAIT),
+        (RECORD, RECOVERED, failing(3), NextAction.WAIT),
+        (RECORD, ENDPOINT, answered(MINUTE), NextAction.WAIT),
         # to be given up
-        (RECORD, ENDPOINT, failing(100, long=True), Step.DISABLE),
-        (TOLD, RECOVERED, failing(100, long=True), Step.DISABLE),
-        (TOLD, ENDPOINT, failing(99, long=True), Step.WAIT),
-        (TOLD, ENDPOINT, failing(100), Step.WAIT),
+        (RECORD, ENDPOINT, failing(100, long=True), NextAction.DISABLE),
+        (TOLD, RECOVERED, failing(100, long=True), NextAction.DISABLE),
+        (TOLD, ENDPOINT, failing(99, long=True), NextAction.WAIT),
+        (TOLD, ENDPOINT, failing(100), NextAction.WAIT),
         # failing
-        (RECORD, ENDPOINT, failing(5), Step.NOTIFY),
-        (RECORD, ENDPOINT, failing(4), Step.WAIT),
-        (TOLD, ENDPOINT, failing(5), Step.WAIT),
-        (replace(RECORD, reported_at=NOW - 59 * MINUTE), ENDPOINT, failing(5), Step.WAIT),
-        (replace(RECORD, reported_at=NOW - HOUR), ENDPOINT, failing(5), Step.NOTIFY),
+        (RECORD, ENDPOINT, failing(5), NextAction.NOTIFY),
+        (RECORD, ENDPOINT, failing(4), NextAction.WAIT),
+        (TOLD, ENDPOINT, failing(5), NextAction.WAIT),
+        (replace(RECORD, reported_at=NOW - 59 * MINUTE), ENDPOINT, failing(5), NextAction.WAIT),
+        (replace(RECORD, reported_at=NOW - HOUR), ENDPOINT, failing(5), NextAction.NOTIFY),
         # working again
-        (TOLD, ENDPOINT, answered(MINUTE), Step.NOTIFY_OF_RECOVERY),
-        (replace(TOLD, reported_at=NOW - 59 * MINUTE), ENDPOINT, answered(MINUTE), Step.WAIT),
-        (TOLD, ENDPOINT, answered(MINUTE, failures=1), Step.WAIT),
-        (TOLD, ENDPOINT, failing(0), Step.WAIT),
-        (TOLD, ENDPOINT, answered(3 * HOUR), Step.WAIT),  # before failures counted
+        (TOLD, ENDPOINT, answered(MINUTE), NextAction.NOTIFY_OF_RECOVERY),
+        (replace(TOLD, reported_at=NOW - 59 * MINUTE), ENDPOINT, answered(MINUTE), NextAction.WAIT),
+        (TOLD, ENDPOINT, answered(MINUTE, failures=1), NextAction.WAIT),
+        (TOLD, ENDPOINT, failing(0), NextAction.WAIT),
+        (TOLD, ENDPOINT, answered(3 * HOUR), NextAction.WAIT),  # before failures counted
         # settled
-        (LONG_AGO, ENDPOINT, answered(MINUTE), Step.FORGET),
-        (LONG_AGO, ENDPOINT, answered(MINUTE, failures=1), Step.WAIT),
-        (LONG_AGO, ENDPOINT, answered(12 * MINUTE), Step.WAIT),
-        (replace(LONG_AGO, reported_at=NOW - 59 * MINUTE), ENDPOINT, answered(MINUTE), Step.WAIT),
+        (LONG_AGO, ENDPOINT, answered(MINUTE), NextAction.FORGET),
+        (LONG_AGO, ENDPOINT, answered(MINUTE, failures=1), NextAction.WAIT),
+        (LONG_AGO, ENDPOINT, answered(12 * MINUTE), NextAction.WAIT),
+        (
+            replace(LONG_AGO, reported_at=NOW - 59 * MINUTE),
+            ENDPOINT,
+            answered(MINUTE),
+            NextAction.WAIT,
+        ),
         # nothing has happened for a long time
-        (replace(RECORD, failed_at=NOW - 5 * DAY), ENDPOINT, failing(3), Step.FORGET),
-        (replace(TOLD, failed_at=NOW - 5 * DAY), ENDPOINT, failing(30), Step.WAIT),
-        (replace(TOLD, failed_at=NOW - 30 * DAY), ENDPOINT, failing(30), Step.FORGET),
+        (replace(RECORD, failed_at=NOW - 5 * DAY), ENDPOINT, failing(3), NextAction.FORGET),
+        (replace(TOLD, failed_at=NOW - 5 * DAY), ENDPOINT, failing(30), NextAction.WAIT),
+        (replace(TOLD, failed_at=NOW - 30 * DAY), ENDPOINT, failing(30), NextAction.FORGET),
     ],
 )
 def test_what_follows(
-    record: FailingEndpoint, endpoint: Subscription, latest: Latest, step: Step
+    record: FailingEndpoint,
+    endpoint: Subscription,
+    latest: RecentDeliveries,
+    next_action: NextAction,
 ) -> None:
     """The first row that holds, where the settings name somebody."""
-    assert check(record, endpoint, latest).step is step
+    assert check(record, endpoint, latest).next_action is next_action
 
 
 @pytest.mark.parametrize(
-    ("record", "endpoint", "latest", "step"),
+    ("record", "endpoint", "latest", "next_action"),
     [
-        (RECORD, GIVEN_UP, Latest(), Step.WAIT),
-        (RECORD, ENDPOINT, failing(5), Step.WAIT),
-        (RECORD, ENDPOINT, failing(100, long=True), Step.DISABLE),
-        (TOLD, ENDPOINT, answered(MINUTE), Step.WAIT),
-        (RECORD, RECOVERED, answered(MINUTE), Step.SEND_AGAIN),
+        (RECORD, GIVEN_UP, RecentDeliveries(), NextAction.WAIT),
+        (RECORD, ENDPOINT, failing(5), NextAction.WAIT),
+        (RECORD, ENDPOINT, failing(100, long=True), NextAction.DISABLE),
+        (TOLD, ENDPOINT, answered(MINUTE), NextAction.WAIT),
+        (RECORD, RECOVERED, answered(MINUTE), NextAction.RESEND),
         # the people who were told are not named any more
-        (replace(TOLD, failed_at=NOW - HOUR), ENDPOINT, answered(MINUTE), Step.FORGET),
+        (replace(TOLD, failed_at=NOW - HOUR), ENDPOINT, answered(MINUTE), NextAction.FORGET),
     ],
 )
 def test_nobody_is_to_be_notified(
-    record: FailingEndpoint, endpoint: Subscription, latest: Latest, step: Step
+    record: FailingEndpoint,
+    endpoint: Subscription,
+    latest: RecentDeliveries,
+    next_action: NextAction,
 ) -> None:
     """The other rows hold all the same."""
-    assert replace(check(record, endpoint, latest), has_people=False).step is step
+    assert replace(check(record, endpoint, latest), has_people=False).next_action is next_action
 
 
 def test_an_endpoint_that_is_enabled_again_counts_anew() -> None:
@@ -141,7 +164,7 @@ def test_an_endpoint_that_is_enabled_again_counts_anew() -> None:
 
     assert while_disabled.since == NOW
     assert while_disabled.of(ENDPOINT, later) == while_disabled
-    assert KNOWN_DISABLED.of(ENDPOINT, later).reported is Standing.FAILING
+    assert KNOWN_DISABLED.of(ENDPOINT, later).reported is NoticeState.FAILING
 
 
 def test_failures_count_anew_at_another_url() -> None:

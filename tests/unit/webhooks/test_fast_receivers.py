@@ -37,7 +37,7 @@ def attempt(
     event_id: str = "e1",
 ) -> None:
     """Make an attempt that takes so long."""
-    with receivers.under_way(event_id, URL):
+    with receivers.track(event_id, URL):
         clock.now += seconds
 
 
@@ -45,11 +45,11 @@ def test_an_unknown_receiver_is_slow_after_one_slow_attempt(
     receivers: FastReceivers, clock: Clock
 ) -> None:
     """Another URL and another event are not."""
-    assert not receivers.has_to_wait("e1", URL)
+    assert not receivers.belongs_on_slow_queue("e1", URL)
     attempt(receivers, clock, seconds=1)
-    assert receivers.has_to_wait("e1", URL)
-    assert not receivers.has_to_wait("e1", OTHER)
-    assert not receivers.has_to_wait("e2", URL)
+    assert receivers.belongs_on_slow_queue("e1", URL)
+    assert not receivers.belongs_on_slow_queue("e1", OTHER)
+    assert not receivers.belongs_on_slow_queue("e2", URL)
 
 
 def test_a_fast_receiver_is_slow_after_two_slow_attempts_in_a_row(
@@ -58,23 +58,23 @@ def test_a_fast_receiver_is_slow_after_two_slow_attempts_in_a_row(
     """One hiccup changes nothing, and a fast answer in between starts again."""
     for seconds in (0.9, 5, 0.9, 5):
         attempt(receivers, clock, seconds=seconds)
-        assert not receivers.has_to_wait("e1", URL)
+        assert not receivers.belongs_on_slow_queue("e1", URL)
     attempt(receivers, clock, seconds=5)
-    assert receivers.has_to_wait("e1", URL)
+    assert receivers.belongs_on_slow_queue("e1", URL)
 
 
 def test_a_slow_receiver_is_tried_every_two_minutes(receivers: FastReceivers, clock: Clock) -> None:
     """One attempt finds out; a fast one brings the receiver back."""
     attempt(receivers, clock, seconds=5)
     clock.now += TRIED_AGAIN_AFTER_SECONDS
-    assert not receivers.has_to_wait("e1", URL)
-    with receivers.under_way("e1", URL):
-        assert receivers.has_to_wait("e1", URL)
+    assert not receivers.belongs_on_slow_queue("e1", URL)
+    with receivers.track("e1", URL):
+        assert receivers.belongs_on_slow_queue("e1", URL)
         clock.now += 5
-    assert receivers.has_to_wait("e1", URL)
+    assert receivers.belongs_on_slow_queue("e1", URL)
     clock.now += TRIED_AGAIN_AFTER_SECONDS
     attempt(receivers, clock, seconds=0.1)
-    assert not receivers.has_to_wait("e1", URL)
+    assert not receivers.belongs_on_slow_queue("e1", URL)
 
 
 def test_while_an_attempt_takes_long_its_receiver_gets_no_other_one(
@@ -82,12 +82,12 @@ def test_while_an_attempt_takes_long_its_receiver_gets_no_other_one(
 ) -> None:
     """A receiver that falls silent is known by it before its five seconds are over."""
     attempt(receivers, clock, seconds=0.1)
-    with receivers.under_way("e1", URL):
+    with receivers.track("e1", URL):
         clock.now += 0.9
-        assert not receivers.has_to_wait("e1", URL)
+        assert not receivers.belongs_on_slow_queue("e1", URL)
         clock.now += 0.1
-        assert receivers.has_to_wait("e1", URL)
-        assert not receivers.has_to_wait("e1", OTHER)
+        assert receivers.belongs_on_slow_queue("e1", URL)
+        assert not receivers.belongs_on_slow_queue("e1", OTHER)
 
 
 def test_an_unknown_receiver_gets_the_messages_of_one_upload_at_once(
@@ -96,23 +96,23 @@ def test_an_unknown_receiver_gets_the_messages_of_one_upload_at_once(
     """Spec 3.4: to a fresh instance every receiver is unknown; a silent one shows in a second."""
     with ExitStack() as attempts:
         for _ in range(UNPROVEN_OF_AN_EVENT):
-            assert not receivers.has_to_wait("e1", URL)
-            attempts.enter_context(receivers.under_way("e1", URL))
-        assert receivers.has_to_wait("e1", URL)
-    attempts.enter_context(receivers.under_way("e2", URL))
+            assert not receivers.belongs_on_slow_queue("e1", URL)
+            attempts.enter_context(receivers.track("e1", URL))
+        assert receivers.belongs_on_slow_queue("e1", URL)
+    attempts.enter_context(receivers.track("e2", URL))
     clock.now += 1
-    assert receivers.has_to_wait("e2", URL)
+    assert receivers.belongs_on_slow_queue("e2", URL)
 
 
 def test_an_event_has_few_places_for_unknown_receivers(receivers: FastReceivers) -> None:
     """So the floods of some events leave the receivers of another one room to prove themselves."""
     with ExitStack() as attempts:
         for number in range(UNPROVEN_OF_AN_EVENT):
-            assert not receivers.has_to_wait("e1", f"{URL}/{number}")
-            attempts.enter_context(receivers.under_way("e1", f"{URL}/{number}"))
-        assert receivers.has_to_wait("e1", OTHER)
-        assert not receivers.has_to_wait("e2", OTHER)
-    assert not receivers.has_to_wait("e1", OTHER)
+            assert not receivers.belongs_on_slow_queue("e1", f"{URL}/{number}")
+            attempts.enter_context(receivers.track("e1", f"{URL}/{number}"))
+        assert receivers.belongs_on_slow_queue("e1", OTHER)
+        assert not receivers.belongs_on_slow_queue("e2", OTHER)
+    assert not receivers.belongs_on_slow_queue("e1", OTHER)
 
 
 def test_unknown_receivers_have_half_of_the_places(receivers: FastReceivers, clock: Clock) -> None:
@@ -120,10 +120,10 @@ def test_unknown_receivers_have_half_of_the_places(receivers: FastReceivers, clo
     attempt(receivers, clock, seconds=0.1, event_id="known")
     with ExitStack() as attempts:
         for number in range(UNPROVEN_AT_ONCE):
-            assert not receivers.has_to_wait(f"e{number}", URL)
-            attempts.enter_context(receivers.under_way(f"e{number}", URL))
-        assert receivers.has_to_wait("another", URL)
-        assert not receivers.has_to_wait("known", URL)
+            assert not receivers.belongs_on_slow_queue(f"e{number}", URL)
+            attempts.enter_context(receivers.track(f"e{number}", URL))
+        assert receivers.belongs_on_slow_queue("another", URL)
+        assert not receivers.belongs_on_slow_queue("known", URL)
 
 
 @pytest.mark.parametrize("tenants", [1, 2, 50])
@@ -134,10 +134,10 @@ def test_slow_receivers_of_many_events_leave_another_tenant_a_place(
     with ExitStack() as attempts:
         for number in range(UNPROVEN_AT_ONCE * tenants):
             event_id = f"e{number} of t{number % tenants}"
-            if not receivers.has_to_wait(event_id, URL):
-                attempts.enter_context(receivers.under_way(event_id, URL))
-        assert receivers.has_to_wait("another of t0", URL)
-        assert not receivers.has_to_wait("neighbour", URL)
+            if not receivers.belongs_on_slow_queue(event_id, URL):
+                attempts.enter_context(receivers.track(event_id, URL))
+        assert receivers.belongs_on_slow_queue("another of t0", URL)
+        assert not receivers.belongs_on_slow_queue("neighbour", URL)
 
 
 def test_a_receiver_is_forgotten_after_an_hour(receivers: FastReceivers, clock: Clock) -> None:
@@ -145,4 +145,4 @@ def test_a_receiver_is_forgotten_after_an_hour(receivers: FastReceivers, clock: 
     attempt(receivers, clock, seconds=0.1)
     clock.now += REMEMBERED_SECONDS
     attempt(receivers, clock, seconds=1)
-    assert receivers.has_to_wait("e1", URL)
+    assert receivers.belongs_on_slow_queue("e1", URL)

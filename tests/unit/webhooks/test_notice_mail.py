@@ -10,7 +10,7 @@ from functions.email_address import address_hash
 from functions.mail.message import EmailMessage, MailSender
 from functions.webhooks.deliveries.delivery import Attempt
 from functions.webhooks.deliveries.endpoint_url import name_of
-from functions.webhooks.endpoints.failing_endpoint import Standing
+from functions.webhooks.endpoints.failing_endpoint import NoticeState
 from functions.webhooks.endpoints.notifier import Change, compose
 
 SINCE = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
@@ -24,11 +24,11 @@ SENDER = MailSender(
 CONSOLE = "https://wall.example.com/console#/events/e%201/receivers"
 
 
-def change(standing: Standing = Standing.FAILING, **fields: Any) -> Change:
+def change(state: NoticeState = NoticeState.FAILING, **fields: Any) -> Change:
     """Of a URL that has answered 500 since half past six."""
     given: dict[str, Any] = {"url": URL, "since": SINCE, "waiting": 12, "failed": attempt(500)}
     given |= fields
-    return Change(standing=standing, **given)
+    return Change(state=state, **given)
 
 
 def attempt(status: int | None, error: str | None = None) -> Attempt:
@@ -67,12 +67,12 @@ def mail(*changes: Change, name: str = "Garden party") -> EmailMessage:
             ["Last error: no answer within 5 seconds.", "1 delivery has not arrived."],
         ),
         (
-            change(Standing.DISABLED, waiting=412),
+            change(NoticeState.DISABLED, waiting=412),
             "A webhook URL is switched off: Garden party",
             ["Deliveries to it have stopped", "An admin can switch a URL on again."],
         ),
         (
-            change(Standing.RECOVERED, acknowledged_at=AGAIN, skipped=3),
+            change(NoticeState.RECOVERED, acknowledged_at=AGAIN, skipped=3),
             "A webhook URL works again: Garden party",
             [
                 "on 1 May 2026, 20:05 UTC",
@@ -83,7 +83,7 @@ def mail(*changes: Change, name: str = "Garden party") -> EmailMessage:
             ],
         ),
         (
-            change(Standing.RECOVERED, acknowledged_at=AGAIN, waiting=0),
+            change(NoticeState.RECOVERED, acknowledged_at=AGAIN, waiting=0),
             "A webhook URL works again: Garden party",
             ["No action is needed."],
         ),
@@ -103,7 +103,9 @@ def test_what_it_says(told: Change, subject: str, says: list[str]) -> None:
 
 def test_several_urls_are_counted() -> None:
     """The subject counts the URLs, and each URL has its own block."""
-    made = mail(change(), change(), change(Standing.RECOVERED, url="https://crm.example.com:8443/"))
+    made = mail(
+        change(), change(), change(NoticeState.RECOVERED, url="https://crm.example.com:8443/")
+    )
     assert made.subject == "Webhook URLs: 2 are failing, 1 works again: Garden party"
     assert shown("https://crm.example.com:8443/") in made.html
 

@@ -9,7 +9,7 @@ import pytest
 
 from functions.ports import wire_time
 from functions.wall.wall_event import Photo, WallEvent
-from functions.webhooks.events import EventType, Message, Milestone, Payload
+from functions.webhooks.events import EventType, Milestone, Payload, WebhookMessage
 from tests.in_memory.records import new_delivery
 
 CREATED = datetime(2026, 5, 1, 18, 30, 0, 123_456, tzinfo=UTC)
@@ -47,7 +47,7 @@ def data(
     event_type: EventType, about: Photo | WallEvent, *, photo_count: int = 0, **fields: Any
 ) -> Payload:
     """The `data` of a message about `about`, written when `about` was."""
-    message = Message("write-1", event_type, about, about.updated_at, **fields)
+    message = WebhookMessage("write-1", event_type, about, about.updated_at, **fields)
     return message.payload(photo_count)
 
 

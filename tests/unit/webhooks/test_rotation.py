@@ -7,7 +7,7 @@ import pytest
 
 from functions.call.caller import Caller, Role
 from functions.firestore.model import ChangedMeanwhileError
-from functions.webhooks.deliveries.delivery import AttemptRequest
+from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.signing import RememberedSecrets, WebhookSecret
 from tests.unit.webhooks.parts import EVENT, Parts
 

@@ -94,7 +94,7 @@ def test_a_link_ends_at_once_and_stays_so(parts: Parts) -> None:
     assert revoke(parts, made) == at
     ended = record(parts, made)
     assert (ended.revoked_at, ended.expire_at) == (at, at)
-    assert not ended.is_living(at - timedelta(seconds=1))
+    assert not ended.is_active(at - timedelta(seconds=1))
 
 
 def test_two_end_a_link_at_the_same_moment(parts: Parts) -> None:

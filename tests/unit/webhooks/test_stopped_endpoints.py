@@ -7,12 +7,8 @@ from typing import Any, Final
 import pytest
 
 from functions.ports import NotDueError
-from functions.webhooks.deliveries.delivery import (
-    AttemptRequest,
-    EndedWithin,
-    Outcome,
-    attempt_task,
-)
+from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
+from functions.webhooks.deliveries.delivery import EndedWithin, Outcome
 from functions.webhooks.events import EventType
 from functions.webhooks.webhook_settings import (
     REMOVED,

@@ -10,7 +10,7 @@ from functions.firestore.model import ChangedMeanwhileError
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.endpoints.endpoint_store import EndpointStore
-from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint, Standing
+from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint, NoticeState
 from functions.webhooks.events import Milestone
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.records import new_delivery
@@ -110,9 +110,9 @@ def test_what_workers_note_of_an_endpoint_stays_beside_a_sweep(
     with pytest.raises(ChangedMeanwhileError):
         store.save(read)
     store.forget(read)
-    store.note_notice(read, Standing.FAILING, NOW)
+    store.note_notice(read, NoticeState.FAILING, NOW)
     [again] = store.of_event(EVENT)
-    assert again == replace(record, reported=Standing.FAILING, reported_at=NOW, failed_at=later)
+    assert again == replace(record, reported=NoticeState.FAILING, reported_at=NOW, failed_at=later)
     store.forget(again)
-    store.note_notice(again, Standing.FAILING, NOW)
+    store.note_notice(again, NoticeState.FAILING, NOW)
     assert not store.of_event(EVENT)

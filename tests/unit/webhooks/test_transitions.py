@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from functions.wall.wall_event import Photo, WallEvent
-from functions.webhooks.events import Message, messages_of_event, messages_of_photo
+from functions.webhooks.events import WebhookMessage, messages_of_event, messages_of_photo
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 
@@ -22,7 +22,7 @@ def event(status: Any) -> WallEvent:
     return WallEvent.read({"status": status}, updated=NOW)
 
 
-def types(messages: Sequence[Message]) -> list[str]:
+def types(messages: Sequence[WebhookMessage]) -> list[str]:
     """Event types of messages."""
     return [message.event_type for message in messages]
 

@@ -9,12 +9,8 @@ import pytest
 
 from functions.parameters import Parameters
 from functions.ports import Task
-from functions.webhooks.deliveries.delivery import (
-    AttemptRequest,
-    EndedWithin,
-    Outcome,
-    attempt_task,
-)
+from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
+from functions.webhooks.deliveries.delivery import EndedWithin, Outcome
 from functions.webhooks.deliveries.queues import SLOW_QUEUE
 from functions.webhooks.deliveries.redelivery import OVERDUE_AFTER
 from functions.webhooks.publisher import Publisher
@@ -109,8 +105,8 @@ def test_a_wait_is_no_lag_of_ours(parts: Parts) -> None:
     upload(parts, publisher, 1)
     upload(parts, publisher, 2)
     at_once, paced = sorted(parts.records, key=lambda record: str(record.next_attempt_at))
-    assert at_once.due_since == at_once.written_at
-    assert paced.due_since == paced.next_attempt_at
+    assert at_once.lag_from == at_once.written_at
+    assert paced.lag_from == paced.next_attempt_at
 
 
 @pytest.mark.parametrize("call", ["get events", "get secrets"])

@@ -15,7 +15,7 @@ import pytest
 from emulator import certificates
 from functions.process import CLOCK
 from functions.webhooks.sender.adapter import PinnedAdapter
-from functions.webhooks.sender.http_sender import HostLimits, HttpSender
+from functions.webhooks.sender.http_sender import ConcurrencyLimit, HttpSender
 from functions.webhooks.worker import SendError, Source
 
 DEADLINE: Final = 0.5
@@ -131,8 +131,8 @@ def sending(
     clock = replace(CLOCK, monotonic=monotonic)
     sender = HttpSender(
         adapter=PinnedAdapter(trusting(), clock),
-        of_events=HostLimits(of_an_event),
-        of_tenants=HostLimits(of_a_tenant),
+        per_event=ConcurrencyLimit(of_an_event),
+        per_tenant=ConcurrencyLimit(of_a_tenant),
         clock=clock,
         may_be_loopback=allow_loopback,
         timeout_seconds=timeout,

@@ -1,6 +1,6 @@
 """Fair queueing of deliveries: a busy tenant delays only its own deliveries (design 2).
 
-Cloud Tasks starts tasks in the order of their due times. `Pace` computes when a two-level fair
+Cloud Tasks starts tasks in the order of their due times. `FairQueue` computes when a two-level fair
 queue (tenants, their events) would dispatch a delivery. It holds no deliveries. The queue serves a
 fixed number of deliveries per second and divides them evenly among the tenants with a backlog, and
 each tenant's part evenly among its events. A tenant that needs less than an even part never waits.
@@ -15,7 +15,7 @@ delivery  event    due after  why
 2 to 5    a1 of A     0.25 s, 0.50 s, 0.75 s, 1.00 s: only tenant A has a backlog
 6         a2 of A     0.25 s  the first delivery of another event passes the backlog of a1
 7         b1 of B     0.00 s  the first delivery of another tenant passes the backlog of A
-8         b1 of B     0.50 s  tenants A and B share the pace
+8         b1 of B     0.50 s  tenants A and B share the rate
 9         a1 of A     5.50 s  a1 has half of A's half, and five deliveries are before it
 10        b1 of B     1.00 s  B waits only for its own deliveries
 
@@ -29,16 +29,16 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
-from functions.cache import Recent
+from functions.cache import TtlCache
 from functions.firestore.model import Documents, text
 from functions.ports import Clock
 
 BURST_SECONDS: Final = 0.25
-"""Seconds of the pace in one burst of a tenant. At 80 per second: one photo at 20 URLs."""
+"""Seconds of the rate in one burst of a tenant. At 80 per second: one photo at 20 URLs."""
 
 BURSTS_AT_ONCE: Final = 2
 """Bursts that all tenants together may use at once, so that many tenants cannot fill a queue.
-Used bursts refill at the pace."""
+Used bursts refill at that rate."""
 
 SLOW_AT_ONCE: Final = 300
 """Concurrent attempts in one instance of the slow queue's function, five seconds each."""
@@ -71,7 +71,7 @@ class Tenants:
 
     def __init__(self, documents: Documents, clock: Clock) -> None:
         self._documents = documents
-        self._kept: Recent[str, str] = Recent(clock, seconds=_TENANT_KEPT_SECONDS)
+        self._kept: TtlCache[str, str] = TtlCache(clock, seconds=_TENANT_KEPT_SECONDS)
 
     def of(self, event_id: str) -> str:
         """Return the tenant of the event, or "" if the event does not exist."""
@@ -83,7 +83,7 @@ class Tenants:
         return kept
 
 
-class _FairQueue:
+class _VirtualTimeQueue:
     """Fair queue by virtual time: each round serves one delivery of every waiting key.
 
     `rounds` is the number of rounds served so far. See https://doi.org/10.1145/75247.75248.
@@ -105,7 +105,7 @@ class _FairQueue:
         self.waiting[key] = begins + 1
         return begins - self.rounds
 
-    def take_back(self, key: str) -> None:
+    def undo(self, key: str) -> None:
         """Remove the last delivery of `key`."""
         if key in self.waiting:
             self.waiting[key] = max(self.waiting[key] - 1, self.rounds)
@@ -146,7 +146,7 @@ class _Tenant:
     seen: float
     firsts: float = 0.0
     ahead: float = 0.0
-    events: _FairQueue = field(default_factory=_FairQueue)
+    events: _VirtualTimeQueue = field(default_factory=_VirtualTimeQueue)
 
     def add(self, event_id: str, served: float) -> float:
         """Add a delivery of an event and return how many of the tenant's deliveries precede it."""
@@ -160,7 +160,7 @@ class _Tenant:
         return self.firsts - 1
 
 
-class Pace:
+class FairQueue:
     """Computes the delay of each delivery. Shared by all threads of a process."""
 
     def __init__(self, a_second: float, clock: Clock, tenants: Tenants) -> None:
@@ -171,14 +171,14 @@ class Pace:
         self._clock = clock
         self._tenants_of_events = tenants
         self._served_until = clock.monotonic()
-        self._queue = _FairQueue()
+        self._queue = _VirtualTimeQueue()
         self._tenants: dict[str, _Tenant] = {}
         # When the last delivery of each event is due, on the clock.
         self._last_due: dict[str, float] = {}
         self._remembered = _REMEMBERED
         self._lock = threading.Lock()
 
-    def wait(self, event_id: str, at_least: timedelta = timedelta(0)) -> timedelta:
+    def delay_for(self, event_id: str, at_least: timedelta = timedelta(0)) -> timedelta:
         """Count one more delivery of the event and return its delay, at least `at_least`."""
         tenant_id = self._tenants_of_events.of(event_id)
         with self._lock:
@@ -201,15 +201,15 @@ class Pace:
             self._last_due[event_id] = now + seconds
             return timedelta(seconds=seconds)
 
-    def take_back(self, event_id: str) -> None:
+    def undo(self, event_id: str) -> None:
         """Undo the last `wait` for the event, because its delivery already existed."""
         tenant_id = self._tenants_of_events.of(event_id)
         with self._lock:
             if event_id in self._last_due:
                 self._last_due[event_id] -= self._turn
             if tenant := self._tenants.get(tenant_id):
-                tenant.events.take_back(event_id)
-                self._queue.take_back(tenant_id)
+                tenant.events.undo(event_id)
+                self._queue.undo(tenant_id)
 
     @property
     def _turn(self) -> float:
