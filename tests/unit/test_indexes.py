@@ -1,9 +1,9 @@
-"""firestore.indexes.json: every query but the recap's plain ones; the emulator needs no index."""
+"""firestore.indexes.json has the index of every query; the emulator needs no index."""
 
-import inspect
+import ast
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -11,89 +11,128 @@ from typing import Any, Final
 import pytest
 from google.cloud.firestore_v1 import types
 
-from functions.firestore.client import FirestoreDocuments
+from functions.firestore.codec import encode_query
+from functions.firestore.model import Document, Documents, Query
+from functions.recap.audience.guests import GuestStore
+from functions.recap.ledger.batch import RecapKey
+from functions.recap.ledger.recap_store import RecapStore
 from functions.wall.photo_store import PhotoStore
+from functions.wall.retention import Forgetting, OrphanCleanup
 from functions.wall.wall_event import Photo
 from functions.webhooks.deliveries.delivery import Cursor, EndedWithin, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.endpoints.endpoint_store import EndpointStore
 from functions.webhooks.events import EventType
-from functions.webhooks.shared_log import LogShareStore
+from tests.in_memory.adapters import service_on
+from tests.in_memory.documents import InMemoryDocuments
+from tests.unit.clock import Clock
 
-INDEXES: Final = json.loads((Path(__file__).parents[2] / "firestore.indexes.json").read_text())
+ROOT: Final = Path(__file__).parents[2]
+INDEXES: Final = json.loads((ROOT / "firestore.indexes.json").read_text())
 NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 URL: Final = "https://example.com/hook"
 UPLOADED: Final = EventType.PHOTO_UPLOADED
+CLOCK: Final = Clock().process
 
-QUERIES: Final[dict[str, list[tuple[Any, ...]]]] = {
-    "ended": [
-        ("e1", EndedWithin(since=NOW, until=NOW), Cursor(NOW, "d1"), 3),
-        ("e1", EndedWithin(since=NOW, until=NOW, endpoints=("a",)), None, 3),
-        ("e1", EndedWithin(since=NOW, until=NOW, event_type=UPLOADED), None, 3),
-        ("e1", EndedWithin(since=NOW, until=NOW, endpoints=("a",), event_type=UPLOADED), None, 3),
+
+def in_turn(work: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+    """See `InParallel`."""
+    return [work(item) for item in items]
+
+
+def ended(**selected: Any) -> Callable[[Documents], object]:
+    """Read a page of ended deliveries."""
+    within = EndedWithin(since=NOW, until=NOW, **selected)
+    return lambda documents: DeliveryStore(documents).ended("e1", within, Cursor(NOW, "d1"), 3)
+
+
+def count_ended(**selected: Any) -> Callable[[Documents], object]:
+    """Count ended deliveries."""
+    within = EndedWithin(since=NOW, until=NOW, **selected)
+    return lambda documents: DeliveryStore(documents).count_ended("e1", within)
+
+
+def newest(outcome: Outcome | None, event_type: EventType | None) -> Callable[[Documents], object]:
+    """Read the newest deliveries to an endpoint."""
+    after = Cursor(NOW, "d1")
+    return lambda documents: list(
+        DeliveryStore(documents).newest("e1", ("a",), outcome, event_type, after)
+    )
+
+
+def first_photo(**fields: Any) -> Callable[[Documents], object]:
+    """Read the first photo of a guest."""
+    photo = Photo.read("p1", fields, created=NOW, updated=NOW)
+    return lambda documents: PhotoStore(documents).first_photo_by("e1", photo)
+
+
+QUERIES: Final[dict[str, Sequence[Callable[[Documents], object]]]] = {
+    "_ended_within": [
+        ended(),
+        ended(endpoints=("a",)),
+        ended(event_type=UPLOADED),
+        ended(endpoints=("a",), event_type=UPLOADED),
+        count_ended(),
+        count_ended(endpoints=("a",)),
+        count_ended(event_type=UPLOADED),
+        count_ended(endpoints=("a",), event_type=UPLOADED),
+        count_ended(endpoints=("a",), tests_only=True),
+        count_ended(endpoints=("a",), event_type=UPLOADED, tests_only=True),
     ],
-    "count_ended": [
-        ("e1", EndedWithin(since=NOW, until=NOW)),
-        ("e1", EndedWithin(since=NOW, until=NOW, endpoints=("a",))),
-        ("e1", EndedWithin(since=NOW, until=NOW, event_type=UPLOADED)),
-        ("e1", EndedWithin(since=NOW, until=NOW, endpoints=("a",), event_type=UPLOADED)),
-        ("e1", EndedWithin(since=NOW, until=NOW, endpoints=("a",), tests_only=True)),
-        (
-            "e1",
-            EndedWithin(
-                since=NOW, until=NOW, endpoints=("a",), event_type=UPLOADED, tests_only=True
-            ),
-        ),
+    "DeliveryStore.newest": [
+        newest(None, None),
+        newest(Outcome.FAILED, None),
+        newest(None, UPLOADED),
+        newest(Outcome.FAILED, UPLOADED),
     ],
-    "newest": [
-        ("e1", ("a",), None, None, Cursor(NOW, "d1")),
-        ("e1", ("a",), Outcome.FAILED, None, None),
-        ("e1", ("a",), None, UPLOADED, None),
-        ("e1", ("a",), Outcome.FAILED, UPLOADED, None),
+    "DeliveryStore.last": [lambda d: DeliveryStore(d).last("e1", URL, Outcome.SUCCESS)],
+    "DeliveryStore.overdue": [lambda d: list(DeliveryStore(d).overdue(NOW))],
+    "EndpointStore.of_event": [lambda d: EndpointStore(d).of_event("e1")],
+    "EndpointStore.due": [lambda d: EndpointStore(d).due(NOW)],
+    "PhotoStore.count_photos": [
+        lambda d: PhotoStore(d).count_photos("e1"),
+        lambda d: PhotoStore(d).count_photos("e1", 100, NOW),
     ],
-    "last": [("e1", URL, Outcome.SUCCESS)],
-    "due": [(NOW,)],
-    "of_event": [("e1",)],
-    "overdue": [(NOW,)],
-    "count_photos": [("e1",), ("e1", 100, NOW)],
-    "first_photo_by": [
-        ("e1", Photo.read("p1", {"uploaderEmail": "a@example.com"}, created=NOW, updated=NOW)),
-        ("e1", Photo.read("p1", {"uploaderUid": "u1"}, created=NOW, updated=NOW)),
+    "PhotoStore.first_photo_by": [
+        first_photo(uploaderEmail="a@example.com"),
+        first_photo(uploaderUid="u1"),
+    ],
+    "OrphanCleanup.sweep": [lambda d: OrphanCleanup(d, CLOCK).sweep()],
+    "OrphanCleanup._delete_all": [lambda d: OrphanCleanup(d, CLOCK).empty("e1")],
+    "Forgetting.sweep": [lambda d: Forgetting(d, CLOCK).sweep()],
+    "Forgetting._forget": [
+        lambda d: Forgetting(d, CLOCK)._forget("e1", "p1", 0.0),  # noqa: SLF001
+    ],
+    "RecapStore.crashed": [lambda d: RecapStore(d).crashed(NOW)],
+    "RecapStore.batches": [lambda d: RecapStore(d).batches(RecapKey("e1", "r1"))],
+    "RecapStore.sent_at": [lambda d: RecapStore(d).sent_at("e1")],
+    "RecapSchedule._recap_sent": [
+        lambda d: service_on(d).recap_schedule._recap_sent("e1", "v1"),  # noqa: SLF001
+    ],
+    "ScheduleSweep.sweep": [lambda d: service_on(d).schedule_sweep.sweep()],
+    "GuestStore.approved_photos": [lambda d: list(GuestStore(d, in_turn).approved_photos("e1"))],
+    "GuestStore.records_with": [
+        lambda d: GuestStore(d, in_turn).records_with(["a@example.com"]),
     ],
 }
-"""Methods of the ports that ask a query, with arguments of every kind that makes another."""
-
-BY_NAME: Final = {
-    *("create", "find", "load", "save", "move", "restart"),
-    *("milestones", "revoke", "note_failure", "note_notice", "forget"),
-}
-"""Those that read and write documents by their names."""
+"""The functions that make a query, with calls of every kind that makes another."""
 
 
-class Asked:
-    """The API, which finds nothing and keeps what it was asked."""
+@dataclass(eq=False, repr=False)
+class AskedDocuments(InMemoryDocuments):
+    """Documents in memory that keep the queries."""
 
-    def __init__(self) -> None:
-        self.queries: list[Any] = []
+    queries: list[Query] = field(default_factory=list)
 
-    def run_query(self, request: types.RunQueryRequest, **_: Any) -> Iterator[Any]:
-        """A query."""
-        self.queries.append(request.structured_query)
-        return iter(())
+    def stream(self, query: Query) -> Iterator[Document]:
+        """Keep the query."""
+        self.queries.append(query)
+        return super().stream(query)
 
-    def run_aggregation_query(
-        self, request: types.RunAggregationQueryRequest, **_: Any
-    ) -> Iterator[Any]:
-        """An aggregation over a query."""
-        asked = request.structured_aggregation_query
-        self.queries.append(asked.structured_query)
-        zero = types.AggregationResult(
-            aggregate_fields={
-                aggregation.alias: types.Value(integer_value=0)
-                for aggregation in asked.aggregations
-            }
-        )
-        return iter([types.RunAggregationQueryResponse(result=zero, read_time=NOW)])
+    def count(self, query: Query) -> int:
+        """Keep the query."""
+        self.queries.append(query)
+        return super().count(query)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,46 +199,39 @@ class Needed:
         return True
 
 
-def asked(method: str, arguments: tuple[Any, ...]) -> list[Any]:
-    """The queries that a method of a store makes."""
-    api = Asked()
-    documents = FirestoreDocuments(api, "demo-wall")  # type: ignore[arg-type]
-    stores = (
-        DeliveryStore(documents),
-        LogShareStore(documents),
-        EndpointStore(documents),
-        PhotoStore(documents),
-    )
-    [store] = [store for store in stores if hasattr(store, method)]
-    answer = getattr(store, method)(*arguments)
-    if inspect.isgenerator(answer):
-        list(answer)
-    return api.queries
-
-
 @pytest.mark.parametrize(
-    ("method", "arguments"),
-    [(method, arguments) for method, calls in QUERIES.items() for arguments in calls],
+    "call", [pytest.param(call, id=name) for name, calls in QUERIES.items() for call in calls]
 )
-def test_every_query_has_its_index(method: str, arguments: tuple[Any, ...]) -> None:
+def test_every_query_has_its_index(call: Callable[[Documents], object]) -> None:
     """Every query has an index, because a deployed query without one fails."""
-    [query] = asked(method, arguments)
-    needed = Needed.by(query)
+    documents = AskedDocuments()
+    call(documents)
+    [query] = documents.queries
+    encoded = types.StructuredQuery.pb(types.StructuredQuery())
+    encode_query(query, "", encoded)
+    needed = Needed.by(types.StructuredQuery.wrap(encoded))
 
     assert needed.is_there, needed
 
 
 def test_no_query_is_forgotten() -> None:
-    """Every method of the ports is looked at here, or asks no query."""
-    methods = {
+    """Every function that makes a query is looked at here."""
+    assert QUERIES.keys() == {
         name
-        for port in (
-            DeliveryStore,
-            LogShareStore,
-            EndpointStore,
-            PhotoStore,
-        )
-        for name, _ in inspect.getmembers(port, inspect.isfunction)
-        if not name.startswith("_")
+        for path in (ROOT / "functions").rglob("*.py")
+        for name in functions_with_a_query(ast.parse(path.read_text()))
     }
-    assert methods == QUERIES.keys() | BY_NAME
+
+
+def functions_with_a_query(tree: ast.Module) -> Iterator[str]:
+    """Yield the functions and methods of a module that call `Query`."""
+    classes = [(f"{node.name}.", node.body) for node in tree.body if isinstance(node, ast.ClassDef)]
+    for prefix, body in [("", tree.body), *classes]:
+        for function in body:
+            if isinstance(function, ast.FunctionDef) and any(
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id == "Query"
+                for node in ast.walk(function)
+            ):
+                yield prefix + function.name
