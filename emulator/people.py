@@ -9,6 +9,7 @@ from typing import Any, Final
 import requests
 
 from emulator.firebase import read_addresses
+from functions.ports import LOCATION
 
 _API_KEY: Final = "local"  # the auth emulator takes any
 # Seconds. A recap may take its time.
@@ -65,7 +66,7 @@ def sign_in_anonymously() -> Person:
 def call(function: str, data: object, caller: Person) -> dict[str, Any]:
     """Call a function of the local suite as `caller`; its answer, a result or an error."""
     address = read_addresses()["functions"]
-    url = f"http://{address}/{os.environ['GCLOUD_PROJECT']}/us-central1/{function}"
+    url = f"http://{address}/{os.environ['GCLOUD_PROJECT']}/{LOCATION}/{function}"
     answered: dict[str, Any] = _post(url, {"data": data}, token=caller.id_token).json()
     return answered
 

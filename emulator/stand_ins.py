@@ -18,6 +18,7 @@ from emulator.mailbox import EventWebhook, Mailbox
 from emulator.port_numbers import RECEIVER_PORT
 from emulator.ports import check_ports
 from emulator.receiver import Receiver, Request, Script, always, fails, slow
+from functions.ports import LOCATION
 
 # Longer than the 5 seconds that a delivery may take (spec 8).
 SLOW_SECONDS = 8.0
@@ -72,7 +73,7 @@ def started(on_request: Callable[[Request], None] | None = None) -> Iterator[Sta
 
 def mail_events_url() -> str:
     """Return the address of the function that the mail provider reports to."""
-    return f"http://{read_addresses()['functions']}/{PROJECT}/us-central1/mailEvents"
+    return f"http://{read_addresses()['functions']}/{PROJECT}/{LOCATION}/mailEvents"
 
 
 def webhook_secret(event_id: str) -> str | None:

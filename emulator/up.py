@@ -12,6 +12,7 @@ from emulator.firebase import ADDRESS_VARIABLES, PROJECT
 from emulator.midsummer import TENANT, Midsummer
 from emulator.receiver import Request, describe
 from emulator.stand_ins import ADDRESSES, StandIns
+from functions.ports import LOCATION
 from tools.places import ROOT, STATE
 
 # Who can sign in to the console; everybody with the same password.
@@ -49,7 +50,7 @@ def begin(cloud: LocalCloud, stand_ins: StandIns) -> str:
         for role in STAFF
     }
     variables = {
-        "BASE": f"http://{cloud.addresses['functions']}/{PROJECT}/us-central1",
+        "BASE": f"http://{cloud.addresses['functions']}/{PROJECT}/{LOCATION}",
         "TOKEN": staff["admin"].id_token,
         "SUPERADMIN": staff["superadmin"].id_token,
         "WALL_SECRET": midsummer.secret(),
@@ -99,7 +100,7 @@ def _overview(cloud: LocalCloud, secret: str, lines: Sequence[str]) -> str:
     # By the name in its certificate.
     receiver = ADDRESSES["webhook receiver"].replace("127.0.0.1", "localhost")
     rows = [
-        ("functions", f"http://{cloud.addresses['functions']}/{PROJECT}/us-central1/<name>"),
+        ("functions", f"http://{cloud.addresses['functions']}/{PROJECT}/{LOCATION}/<name>"),
         *((name, cloud.addresses[name]) for name in ("firestore", "auth")),
         ("receiver", f"https://{receiver}  /ok /flaky /dead /slow"),
         ("mailbox", f"http://{ADDRESSES['mailbox']}/"),

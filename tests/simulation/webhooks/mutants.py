@@ -29,7 +29,7 @@ MUTANTS: Final = (
         "counted-again",
         "that a trigger that runs again counts nothing",
         FairQueue,
-        "take_back",
+        "undo",
         lambda *_: None,
     ),
     Mutant("no-sweeper", "the sweeper", Sweeper, "sweep", lambda _: 0),
