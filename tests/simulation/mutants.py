@@ -19,9 +19,7 @@ MUTANTS: Final = [
     for mutant in module.MUTANTS
 ]
 
-RARE: Final = frozenset(
-    {"no-sweeper", "counted-again", "given-back-anyway", "outcomes-by-themselves"}
-)
+RARE: Final = frozenset({"no-sweeper", "counted-again"})
 """Mutants that take long to catch; only `--all` tries them."""
 
 _ID: Final = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")

@@ -80,6 +80,10 @@ def _resend_to_everybody(self: Claim, heard: object) -> None:
     _resend(self, ())
 
 
+def _confirm_no_one(self: Claim, reported: object) -> None:
+    del self, reported
+
+
 def _save_in_two_commits(self: StatusStore, key: RecapKey, stored: Any, change: Tally) -> None:
     _save(self, key, stored, Tally())
     self.documents.commit(Update(key.path, add=asdict(change)))
@@ -137,6 +141,13 @@ MUTANTS: Final = (
         Claim,
         "resend",
         _resend_to_everybody,
+    ),
+    Mutant(
+        "planned-although-reported",
+        "that a planned mail may have left with an earlier request, and was reported since",
+        Claim,
+        "confirm",
+        _confirm_no_one,
     ),
     Mutant(
         "counted-by-itself",

@@ -158,6 +158,8 @@ _STORIES: Final[tuple[tuple[DeliveryStatus, ...], ...]] = (
 
 _TOLD_OTHERWISE: Final = 0.4
 _NEWS_AFTER: Final = (SECOND, 3 * SECOND, 30 * SECOND, 5 * MINUTE, HOUR)
+_OUTAGE_RESENDS_AT: Final = (12 * MINUTE, 32 * MINUTE)
+_OUTAGE_NEWS_AFTER: Final = (5 * MINUTE, 14 * MINUTE, 25 * MINUTE)
 _TOLD_AGAIN_AFTER: Final = (0, SECOND, MINUTE, HOUR)
 
 _TROUBLE: Final = (0.0, 0.0, 0.1, 0.4)
@@ -201,6 +203,11 @@ class RecapWorld:
         self._posts = 0
         self._trouble = self._choices.pick("mail service", _TROUBLE)
         self._hold_ups = self._choices.pick("hold-ups", _HOLD_UPS)
+        self._outage = self._choices.happens(
+            "outage",
+            0.2,
+            "mails without a response, then refusals, while reports of the mails come",
+        )
         self._last_sent = -1
         self._last_wanted = 0
         self._shown: Preview | None = None
@@ -249,8 +256,14 @@ class RecapWorld:
             later(self._choices.pick("dismissed at", _OPT_OUTS_AT), self._dismiss)
         if self._choices.happens("newcomer", 0.2):
             later(11 * MINUTE, lambda: self._upload("photo-9", "newcomer@example.com"))
+        self._schedule_resends()
         self._schedule_sweeps()
         later(_LAST_CALL, self._last_call)
+
+    def _schedule_resends(self) -> None:
+        for number, at in enumerate(_OUTAGE_RESENDS_AT if self._outage else ()):
+            resend = partial(self._call, f"resend-{number}", resends=True)
+            self._simulation.after(at, resend)
 
     def _schedule_sweeps(self) -> None:
         times = [
@@ -319,12 +332,13 @@ class RecapWorld:
 
     # Calls, and what they answer.
 
-    def _call(self, name: str, *, look: bool = False) -> None:
+    def _call(self, name: str, *, look: bool = False, resends: bool = False) -> None:
         self._began[name] = self._simulation.now
         caller = Caller(name, Role.ADMIN, TENANT)
         only_new = self._choices.happens(f"{name} newcomers", 0.3, "goes to newcomers alone")
         wanted = RecapArguments(event_id=EVENT, only_new=only_new)
-        if not look and self._choices.happens(f"{name} again", 0.3, "sends unconfirmed again"):
+        resends = resends or self._choices.happens(f"{name} again", 0.3, "sends unconfirmed again")
+        if resends and not look:
             self._resending.add(name)
             wanted = RecapArguments(event_id=EVENT, resend_unconfirmed=True)
         elif only_new:
@@ -453,6 +467,10 @@ class RecapWorld:
             place = 1 + self._choices.number(f"{name} answer") % (len(_ANSWERS) - 1)
             if self._choices.deviates(name, f"{_ANSWERS[place]}"):
                 answer, taken = _ANSWERS[place]
+        if self._outage and self._simulation.now < START + timedelta(minutes=11):
+            answer, taken = NO_ANSWER, True
+        elif self._outage and self._simulation.now < START + timedelta(minutes=22):
+            answer, taken = refused(401), False
         for copy in message.copies:
             if taken:
                 self._take(current().name.partition(".")[0], copy.address, copy.labels)
@@ -482,6 +500,9 @@ class RecapWorld:
         if call in self._only_new and any(first.started_at < mail.started_at for first in earlier):
             self._simulation.violation("a second mail to a guest by a call for newcomers")
         began = self._began[run]
+        heard_at = self._heard_at.get((recap_id, guest))
+        if before and heard_at and heard_at < began:
+            self._simulation.violation("a guest whose mail has an event gets it again")
         if call in self._due:
             self._check_planned(call, began)
         if address in self._opted_out and self._opted_out[address] < began:
@@ -540,7 +561,9 @@ class RecapWorld:
             told = self._choices.pick(f"{name} story", _STORIES)
         for place, status in enumerate(told):
             self._simulation.after(
-                self._choices.one_of(f"{name} news {place}", _NEWS_AFTER),
+                self._choices.one_of(
+                    f"{name} news {place}", _OUTAGE_NEWS_AFTER if self._outage else _NEWS_AFTER
+                ),
                 partial(self._gather, mail, TrackingEvent(status, labels, mail.address)),
             )
 

@@ -42,6 +42,35 @@ def test_opted_out_of_recap(stored: dict[str, Any], out: bool) -> None:
     assert opted_out_of_recap(flags(stored)) is out
 
 
+@pytest.mark.parametrize("stored", [{}, {"chosenForAddress": {"recap": True}}])
+@pytest.mark.parametrize("account", [{}, {"recap": True}])
+@pytest.mark.parametrize(
+    ("own", "earlier", "on"),
+    [
+        (False, True, False),
+        (False, None, False),
+        (False, False, False),
+        (None, True, True),
+        (True, True, True),
+    ],
+)
+def test_off_in_the_own_record_holds(
+    own: bool | None,
+    earlier: bool | None,
+    on: bool,
+    stored: dict[str, Any],
+    account: dict[str, Any],
+) -> None:
+    """On in the record of the mailbox, from an earlier release, never outweighs a choice."""
+    records = AddressRecords(
+        id="guest-1",
+        own={**stored, "emailPreferences": {"recap": own}},
+        earlier={"emailPreferences": {"recap": earlier}},
+        accounts={"u1": {"emailPreferences": account}},
+    )
+    assert records.flags({"u1": "ann@example.com"})["recap"] is on
+
+
 @given(st.dictionaries(st.sampled_from([*FLAGS, "transactional", "x"]), st.none() | st.booleans()))
 def test_flags(stored: dict[str, bool | None]) -> None:
     """A flag is on if it is true or missing; transactional is always on."""
