@@ -22,13 +22,13 @@ from bench.delivery import delivery_to
 from bench.figures import Row, spread
 from bench.turns import KEEPS, Receivers, peer
 from emulator import certificates
+from emulator.accounts import Account, sign_in
 from emulator.cloud.api_server import ADDRESS_VARIABLE, ApiServer
 from emulator.cloud.cloud_tasks import CloudTasks
 from emulator.cloud.function_process import ENTRY, FunctionProcess
 from emulator.cloud.secret_manager import SecretManager
 from emulator.firebase import PROJECT
 from emulator.mailbox import Mailbox
-from emulator.people import Person, sign_in
 from functions.firestore.client import documents
 from functions.links.token import TokenKeys
 from functions.webhooks.deliveries.delivery import Attempt, Delivery
@@ -46,7 +46,7 @@ class Start:
 
     function: str
     data: Callable[[], object]
-    caller: Person | None = None
+    caller: Account | None = None
     source: str = ENTRY
 
     def seconds(self, environment: dict[str, Any]) -> float:

@@ -4,8 +4,8 @@ Once the floods are on, that event begins: an upload a second and three receiver
 knows yet, a good one, a flaky one that refuses each first attempt, and a slow one that takes two
 seconds to acknowledge. The parts that decide are the deployed ones: `FairQueue` in each
 instance of the trigger, and `FastReceivers` in each worker. Queues and instances are a model with
-the deployed numbers of main.py, and CPU is never short, unlike in `neighbours`. Time is made up
-and chance has a seed, so that the table comes out the same everywhere.
+the deployed numbers of main.py, and CPU is never short, unlike in `noisy_neighbors`. Time is
+simulated and chance has a seed, so that the table is the same everywhere.
 
 An attempt is late from when it is wanted to its POST: a first attempt with its upload, a second one
 a second after the end of the first.
@@ -26,7 +26,7 @@ from typing import Any, Final
 import main
 from bench import estimate
 from bench.figures import p99
-from emulator.neighbours.cloud_tasks import Rate
+from emulator.provider_models.cloud_tasks import Rate
 from functions import parameters
 from functions.ports import Clock as ProcessClock
 from functions.webhooks.deliveries.delivery import SLOW_AFTER

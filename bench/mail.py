@@ -6,8 +6,8 @@
 import time
 from dataclasses import dataclass
 
-from emulator.neighbours import sendgrid
-from emulator.server import HOST, Asked, Reply, answering
+from emulator.provider_models import sendgrid
+from emulator.server import HOST, HttpRequest, HttpResponse, StandIn
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +24,9 @@ class MailService:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._times: list[tuple[float, float]] = []
-        self._server = answering(self._accept)
+        self._server = StandIn(self._accept)
 
-    def _accept(self, _: Asked) -> Reply:
+    def _accept(self, _: HttpRequest) -> HttpResponse:
         arrived = time.monotonic()
         time.sleep(self._seconds)  # the time that the mail service takes
         self._times.append((arrived, time.monotonic()))

@@ -18,7 +18,7 @@ from emulator.cloud.api_server import ApiServer
 from emulator.cloud.cloud_tasks import CloudTasks, Queued
 from emulator.cloud.dispatcher import Dispatcher
 from emulator.firebase import PROJECT
-from emulator.neighbours.cloud_tasks import Queue, Retries
+from emulator.provider_models.cloud_tasks import Queue, Retries
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SLOW_QUEUE
 
 MAX_DISPATCHES: Final = 100

@@ -27,8 +27,8 @@ from bench.figures import Row
 from bench.firestore import own_firestore
 from bench.mail import MailService, Traffic
 from bench.turns import peer, tree_cpu
+from emulator.accounts import Account, sign_in
 from emulator.cloud.function_process import FunctionProcess
-from emulator.people import Person, sign_in
 
 GUESTS: Final = 5000
 TENANT: Final = "tenant-1"
@@ -121,7 +121,7 @@ def _address(kind: str, number: int) -> str:
     return f"{base}/{kind}%2F{number:06}.jpg?alt=media&token={name}"
 
 
-def _call(event_id: str, organizer: Person, mail: Any, address: str) -> Cost:
+def _call(event_id: str, organizer: Account, mail: Any, address: str) -> Cost:
     """Have a fresh process send the recap."""
     with FunctionProcess("sendEventRecap", SENDGRID_HOST=address) as function:
         url, data = f"http://127.0.0.1:{function.port}/", {"data": {"eventId": event_id}}

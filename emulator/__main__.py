@@ -61,10 +61,10 @@ def main() -> int:
         return _refuse(f"This is Python {found}. Python {supported} is needed, {HOW_TO_GET_ONE}")
 
     # Only from here on: these do not run on every Python.
-    from tools import installation, places, proxies  # noqa: PLC0415
+    from tools import installation, paths, proxies  # noqa: PLC0415
     from tools.steps import SetupError  # noqa: PLC0415
 
-    os.chdir(places.ROOT)
+    os.chdir(paths.ROOT)
     # For this process and all that it starts.
     os.environ.update(proxies.loopback_bypass(os.environ))
     os.environ[PORT_OFFSET_VARIABLE] = str(port_offset)
@@ -73,9 +73,9 @@ def main() -> int:
     signal.signal(signal.SIGHUP, _stop)
     try:
         installed = installation.prepare()
-        in_venv = os.path.realpath(sys.prefix) == os.path.realpath(places.VENV)
+        in_venv = os.path.realpath(sys.prefix) == os.path.realpath(paths.VENV)
         if installed or not in_venv:
-            python = str(places.VENV_PYTHON)
+            python = str(paths.VENV_PYTHON)
             os.execv(python, [python, "-m", "emulator", *sys.argv[1:]])  # noqa: S606
 
         from emulator import commands  # noqa: PLC0415

@@ -18,7 +18,7 @@ import trustme
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from tools.places import ROOT
+from tools.paths import ROOT
 
 FOLDER = ROOT / "emulator" / "certs"
 CA = FOLDER / "ca.pem"

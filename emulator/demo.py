@@ -16,12 +16,12 @@ from urllib.parse import urlsplit
 
 from google.cloud import firestore
 
-from emulator import people
+from emulator import accounts
+from emulator.firestore_watch import wait_for
 from emulator.mailbox import Mailbox
-from emulator.midsummer import ANN, EVENT, TENANT, Midsummer
 from emulator.receiver import Request
+from emulator.sample_event import ANN, EVENT, TENANT, SampleEvent
 from emulator.stand_ins import StandIns
-from emulator.watching import wait_for
 
 FINAL = {"success", "failed", "skipped"}
 # Seconds. The dead receiver is given up 36 after its first attempt; the rest is for slow machines.
@@ -43,23 +43,23 @@ def run(stand_ins: StandIns) -> int:
         0 when everything went as the specification says.
     """
     began = time.monotonic()
-    midsummer = Midsummer(stand_ins)
+    sample = SampleEvent(stand_ins)
 
     _say(
         "\nAn event with four webhook URLs: /ok, /flaky (fails twice), /dead, and one without TLS."
     )
-    midsummer.configure()
+    sample.configure()
     _say("It is published; its receiver gets:")
-    midsummer.publish()
+    sample.publish()
     stand_ins.receiver.wait_for(lambda seen: any(request.verified for request in seen), DEADLINE)
     _say("Two guests upload three photos; a moderator approves two.")
-    midsummer.upload()
-    midsummer.approve()
-    problems = _recap(stand_ins.mailbox, midsummer.event)
+    sample.upload()
+    sample.approve()
+    problems = _recap(stand_ins.mailbox, sample.event)
     _say("\nTo look at in a browser until the dead receiver is given up, after half a minute:")
     _say(f"  the mails             {stand_ins.mailbox.url}/")
     _say(f"  Ann's preferences     {_preferences_link(stand_ins.mailbox)}\n")
-    deliveries = wait_for(midsummer.event.collection("deliveries"), _have_ended, DEADLINE)
+    deliveries = wait_for(sample.event.collection("deliveries"), _have_ended, DEADLINE)
     rows = [_row(delivery, stand_ins.receiver.requests) for delivery in deliveries]
     print(_table(rows), flush=True)
     problems += [problem for row in rows if (problem := _problem(row))]
@@ -149,10 +149,10 @@ def _table(rows: Sequence[Row]) -> str:
 def _recap(mailbox: Mailbox, event: firestore.DocumentReference) -> list[str]:
     """Send the recap to both guests, and a second one that is refused; what went wrong."""
     _say("An admin sends the recap, and tries once more:")
-    admin = people.sign_in("admin", TENANT)
+    admin = accounts.sign_in("admin", TENANT)
     arguments = {"eventId": EVENT, "message": "Thank you for coming!\nSee you next year."}
-    sent = people.call("sendEventRecap", arguments, admin)
-    again = people.call("sendEventRecap", arguments, admin)
+    sent = accounts.call("sendEventRecap", arguments, admin)
+    again = accounts.call("sendEventRecap", arguments, admin)
     _say(f"  {json.dumps(sent)}")
     _say(f"  {json.dumps(again)}")
     for mail in mailbox.mails:

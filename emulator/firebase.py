@@ -8,7 +8,7 @@ from typing import Any, Final
 from emulator.port_numbers import MAILBOX_PORT, moved
 from tools.installation import tool_environment
 from tools.java import firestore_jar
-from tools.places import PAGES, ROOT, STATE
+from tools.paths import PAGES, ROOT, STATE
 from tools.steps import SetupError
 
 PROJECT: Final = "demo-wall"

@@ -77,7 +77,7 @@ class LocalServer(ThreadingHTTPServer):
         return self._context.wrap_socket(request, server_side=True)
 
 
-class Asked(NamedTuple):
+class HttpRequest(NamedTuple):
     """A request as it arrived, with its whole body."""
 
     method: str
@@ -86,10 +86,10 @@ class Asked(NamedTuple):
     body: bytes
 
 
-Reply: TypeAlias = tuple[int, Mapping[str, str], bytes]
+HttpResponse: TypeAlias = tuple[int, Mapping[str, str], bytes]
 """The status, the headers and the body of an answer."""
 
-Answer: TypeAlias = Callable[[Asked], Reply | None]
+Answer: TypeAlias = Callable[[HttpRequest], HttpResponse | None]
 """What a request is answered with, in its own thread; with None its connection is cut."""
 
 
@@ -136,7 +136,7 @@ class _Handler(BaseHTTPRequestHandler):
     answer: Answer
 
     def respond(self) -> None:
-        reply = self.answer(Asked(self.command, self.path, self.headers, self._body()))
+        reply = self.answer(HttpRequest(self.command, self.path, self.headers, self._body()))
         if reply is None:
             self.close_connection = True
             self.connection.shutdown(socket.SHUT_RDWR)

@@ -5,15 +5,15 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from emulator import people
+from emulator import accounts
 from emulator.certificates import SERVER
 from emulator.cloud.local_cloud import LOG, LocalCloud
 from emulator.firebase import ADDRESS_VARIABLES, PROJECT
-from emulator.midsummer import TENANT, Midsummer
 from emulator.receiver import Request, describe
+from emulator.sample_event import TENANT, SampleEvent
 from emulator.stand_ins import ADDRESSES, StandIns
 from functions.ports import LOCATION
-from tools.places import ROOT, STATE
+from tools.paths import ROOT, STATE
 
 # Who can sign in to the console; everybody with the same password.
 STAFF = ("admin", "moderator", "superadmin")
@@ -40,20 +40,20 @@ def begin(cloud: LocalCloud, stand_ins: StandIns) -> str:
     Returns:
         Where everything is, for the terminal.
     """
-    midsummer = Midsummer(stand_ins)
-    midsummer.configure()
-    midsummer.publish()
-    midsummer.upload()
-    midsummer.approve()
+    sample = SampleEvent(stand_ins)
+    sample.configure()
+    sample.publish()
+    sample.upload()
+    sample.approve()
     staff = {
-        role: people.sign_in(role, TENANT, email=f"{role}@example.com", password=PASSWORD)
+        role: accounts.sign_in(role, TENANT, email=f"{role}@example.com", password=PASSWORD)
         for role in STAFF
     }
     variables = {
         "BASE": f"http://{cloud.addresses['functions']}/{PROJECT}/{LOCATION}",
         "TOKEN": staff["admin"].id_token,
         "SUPERADMIN": staff["superadmin"].id_token,
-        "WALL_SECRET": midsummer.secret(),
+        "WALL_SECRET": sample.secret(),
     }
     variables |= {name: cloud.environment[name] for name in ADDRESS_VARIABLES.values()}
     lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]

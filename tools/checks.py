@@ -21,7 +21,7 @@ from xml.etree import ElementTree as ET
 
 from tools.command_list import ALL, ALL_VARIABLE, CHECKS, NAMES, Check
 from tools.installation import tool_environment
-from tools.places import ROOT, STATE
+from tools.paths import ROOT, STATE
 from tools.processes import ProcessTree
 from tools.steps import SetupError, read, say
 

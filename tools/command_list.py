@@ -30,7 +30,7 @@ MAX_PORT_OFFSET = 50_000
 WITH_PORTS = ("demo", "up", "exec", "bench")
 """Commands whose ports can be moved. The tests name the default ports."""
 
-BENCHES = ("operations", "delivery", "cold-start", "recap", "neighbours")
+BENCHES = ("operations", "delivery", "cold-start", "recap", "noisy-neighbors")
 
 
 class Check(NamedTuple):

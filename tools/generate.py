@@ -13,7 +13,7 @@ from typing import Final
 
 from functions.parameters import DECLARED, EXPLAINED
 from functions.webhooks.events import LABELS, EventType
-from tools.places import ROOT
+from tools.paths import ROOT
 from tools.steps import read, say
 
 _WIDTH: Final = 100

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from tools import local_secrets, npm, pages, python
 from tools.java import java_folder
-from tools.places import NODE_MODULES, VENV, VENV_PYTHON
+from tools.paths import NODE_MODULES, VENV, VENV_PYTHON
 from tools.steps import only_one, say
 
 _DOWNLOADS = (

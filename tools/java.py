@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tools.places import NODE_MODULES, STATE, VENV_PYTHON
+from tools.paths import NODE_MODULES, STATE, VENV_PYTHON
 from tools.steps import SetupError, only_one, output_of, read, run_step
 
 # firebase-tools refuses anything older.

@@ -4,7 +4,7 @@ import os
 import secrets
 
 from functions.service_accounts import SECRET_READERS
-from tools.places import ROOT
+from tools.paths import ROOT
 
 FILE = ROOT / ".secret.local"
 

@@ -6,7 +6,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.places import CONSOLE, NODE_HOME, NODE_MODULES, ROOT
+from tools.paths import CONSOLE, NODE_HOME, NODE_MODULES, ROOT
 from tools.steps import SetupError, digest, output_of, read, run_step
 
 MIN_NODE = 20

@@ -1,16 +1,16 @@
-"""The build of the local suite's pages: the console, and the catalogue of event types."""
+"""The build of the local suite's pages: the console, and the catalog of event types."""
 
 import shutil
 
 from tools.npm import CONSOLE_PACKAGES
-from tools.places import CONSOLE, PAGES, ROOT, STATE, VENV_PYTHON
+from tools.paths import CONSOLE, PAGES, ROOT, STATE, VENV_PYTHON
 from tools.steps import digest, read, run_step
 
 _BUILT = STATE / "console.built"
 # What a build is made of beside the folders of `sources`.
 _FILES = (
     *("console/build.mjs", "firebase.json", ".env", ".env.demo-wall"),
-    *("tools/catalogue.py", "tools/catalogue.html", "docs/openapi.yaml"),
+    *("tools/event_catalog.py", "tools/event_catalog.html", "docs/openapi.yaml"),
     *("docs/receiving.md", "functions/webhooks/deliveries/queues.py"),
 )
 _TEXTS = ROOT / "functions" / "mail" / "catalogues"
@@ -36,8 +36,8 @@ def install() -> None:
     shutil.rmtree(PAGES, ignore_errors=True)  # with the pages whose sources are gone
     pages = ["node", "build.mjs", "--site", str(PAGES)]
     run_step("Building the console", pages, log="console.log", folder=CONSOLE)
-    catalogue = [str(VENV_PYTHON), "-m", "tools.catalogue", str(PAGES)]
-    run_step("Building the catalogue of event types", catalogue, log="catalogue.log")
+    catalog = [str(VENV_PYTHON), "-m", "tools.event_catalog", str(PAGES)]
+    run_step("Building the catalog of event types", catalog, log="catalog.log")
     _BUILT.write_text(stamp)
 
 

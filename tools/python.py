@@ -6,7 +6,7 @@ import re
 import shutil
 import sys
 
-from tools.places import ROOT, VENV, VENV_PYTHON
+from tools.paths import ROOT, VENV, VENV_PYTHON
 from tools.steps import SetupError, digest, output_of, read, run_step
 
 DEPLOYED = ROOT / "requirements.txt"

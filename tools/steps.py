@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from tools.places import ROOT, STATE
+from tools.paths import ROOT, STATE
 
 LOG_TAIL_LINES = 25
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from tools.command_list import NAMES
-from tools.places import ROOT
+from tools.paths import ROOT
 from tools.steps import say
 
 _BUSY_SECONDS = 3600

@@ -16,7 +16,7 @@ import grpc
 from google.cloud import tasks_v2
 
 from emulator.cloud.api_server import Method, Refused
-from emulator.neighbours.cloud_tasks import Names
+from emulator.provider_models.cloud_tasks import Names
 from functions.ports import LOCATION
 
 MAX_AHEAD: Final = timedelta(days=30)

@@ -9,8 +9,8 @@ import yaml
 
 from emulator.cloud.environment import of_function, parameters
 from emulator.firebase import PROJECT
-from emulator.neighbours.cloud_tasks import Queue, Retries
-from tools.places import ROOT, VENV_PYTHON
+from emulator.provider_models.cloud_tasks import Queue, Retries
+from tools.paths import ROOT, VENV_PYTHON
 from tools.steps import SetupError
 
 RENDER: Final = (

@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from emulator.cloud.cloud_tasks import Queued
 from emulator.cloud.http import SUCCESSES
-from emulator.neighbours.cloud_tasks import Queue, Rate
+from emulator.provider_models.cloud_tasks import Queue, Rate
 
 Call = Callable[["Queued", int], Awaitable[int]]
 """Calls a task's function; given the calls made before, returns the status."""

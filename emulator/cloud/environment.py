@@ -10,7 +10,7 @@ from emulator.firebase import PROJECT
 from emulator.port_numbers import with_moved_port
 from functions.ports import LOCATION
 from tools import env_file
-from tools.places import ROOT, STATE, VENV
+from tools.paths import ROOT, STATE, VENV
 from tools.processes import MARK
 
 REGION: Final = LOCATION

@@ -21,7 +21,7 @@ from google.events.cloud.firestore import DocumentEventData
 
 from emulator.cloud.http import SUCCESSES
 from emulator.firebase import PROJECT
-from emulator.neighbours.eventarc import EVENT_BYTES, backoff
+from emulator.provider_models.eventarc import EVENT_BYTES, backoff
 
 MIN_BACKOFF: Final = 1.0
 """Seconds. Eventarc waits ten; a test need not."""

@@ -18,7 +18,7 @@ from emulator.cloud.environment import of_function
 from emulator.cloud.secret_manager import SecretManager
 from emulator.firebase import PROJECT
 from emulator.server import HOST
-from tools.places import ROOT, VENV
+from tools.paths import ROOT, VENV
 
 ENTRY: Final = "emulator/cloud/entry.py"
 
@@ -53,7 +53,7 @@ class FunctionProcess:
         self,
         function: str,
         *,
-        event: bool = False,
+        is_trigger: bool = False,
         source: str = ENTRY,
         secrets: Mapping[str, str] | None = None,
         given: Mapping[str, str] = os.environ,
@@ -64,7 +64,7 @@ class FunctionProcess:
 
         Args:
             function: Its name.
-            event: Whether it is a trigger.
+            is_trigger: Whether Eventarc calls it.
             source: The file that has it, as seen from the project.
             secrets: The secrets that exist for this process; by default those of the suite.
             given: Where the addresses of the stand-ins are found.
@@ -75,7 +75,7 @@ class FunctionProcess:
             TimeoutError: It does not listen after a minute.
         """
         self.port = 0
-        signature = "cloudevent" if event else "http"
+        signature = "cloudevent" if is_trigger else "http"
         self._secrets = contextlib.ExitStack()
         if secrets is not None:
             server = self._secrets.enter_context(ApiServer(SecretManager(PROJECT, secrets)))
@@ -133,7 +133,7 @@ class FunctionProcess:
             self._reader.join()
         self._secrets.close()
 
-    def printed(self) -> str:
+    def stop_and_read_output(self) -> str:
         """End the process; all that it has printed, to the last line."""
         self.kill()
         return "".join(self.output)
@@ -146,7 +146,7 @@ class FunctionProcess:
         }
         return self.post(json.dumps({"data": data}).encode(), headers)
 
-    def written(self, event: Event) -> int | None:
+    def send_write(self, event: Event) -> int | None:
         """Send a Firestore event as Eventarc does; the status, None where no answer came."""
         return self.post(event.body, event.headers)
 

@@ -70,7 +70,7 @@ class Functions:
     def _start(self, name: str) -> FunctionProcess:
         return FunctionProcess(
             name,
-            event=self.functions[name].trigger is not None,
+            is_trigger=self.functions[name].trigger is not None,
             on_line=self.on_line,
             given=self.environment,
         )

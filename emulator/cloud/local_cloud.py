@@ -19,7 +19,7 @@ from emulator.cloud.api_server import ADDRESS_VARIABLE, ApiServer
 from emulator.cloud.cloud_tasks import CloudTasks, Queued
 from emulator.cloud.deployment import Function
 from emulator.cloud.dispatcher import Dispatcher
-from emulator.cloud.front import Front
+from emulator.cloud.front_end import Front
 from emulator.cloud.function_process import LOG_VARIABLE, PRINTED
 from emulator.cloud.functions import Functions
 from emulator.cloud.program import Program
@@ -35,7 +35,7 @@ from emulator.firebase import (
 from emulator.ports import check_ports
 from tools import local_secrets
 from tools.java import firestore_program
-from tools.places import NODE_MODULES, ROOT, STATE
+from tools.paths import NODE_MODULES, ROOT, STATE
 from tools.steps import SetupError, log_tail, say
 
 LOG: Final = STATE / "suite.log"

@@ -9,7 +9,7 @@ from typing import Final
 
 import psutil
 
-from tools.places import ROOT
+from tools.paths import ROOT
 
 _END_SECONDS: Final = 10.0
 

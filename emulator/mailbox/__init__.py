@@ -12,7 +12,8 @@ With an `EventWebhook` it also tells what becomes of the mails, which their addr
 `events`.
 """
 
-from emulator.mailbox.events import EventWebhook, signed
+from emulator.mailbox.emails import Mail, Request
+from emulator.mailbox.event_webhook import EventWebhook, signed
 from emulator.mailbox.faults import (
     Fault,
     bad_address,
@@ -25,9 +26,8 @@ from emulator.mailbox.faults import (
     wrong_key,
 )
 from emulator.mailbox.mailbox import Mailbox
-from emulator.mailbox.mails import Mail, Request
-from emulator.neighbours.sendgrid import MAX_SUBSTITUTION_BYTES, Problem, problems
 from emulator.port_numbers import MAILBOX_PORT
+from emulator.provider_models.sendgrid import MAX_SUBSTITUTION_BYTES, Problem, problems
 
 # Where the local suite's functions send their mails.
 PORT = MAILBOX_PORT

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from emulator.neighbours.sendgrid import Answer, Problem, refused
+from emulator.provider_models.sendgrid import Answer, Problem, refused
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from emulator.mailbox.events import EventWebhook
+from emulator.mailbox.emails import Mail, Request, emails_of
+from emulator.mailbox.event_webhook import EventWebhook
 from emulator.mailbox.faults import Fault, FaultQueue
-from emulator.mailbox.mails import Mail, Request, mails_of
-from emulator.neighbours.sendgrid import recipients_of
+from emulator.provider_models.sendgrid import recipients_of
 
 
 class Inbox:
@@ -109,7 +109,7 @@ class Inbox:
         message_id = secrets.token_urlsafe(16)
         at = datetime.now(UTC)
         with self._changed:
-            mails = list(mails_of(body, message_id, at, len(self._mails) + 1))
+            mails = list(emails_of(body, message_id, at, len(self._mails) + 1))
             self._mails.extend(mails)
             self._changed.notify_all()
         if self._events:

@@ -10,12 +10,12 @@ from typing import Final
 
 from emulator import pictures
 from emulator.mailbox import pages
-from emulator.mailbox.events import EventWebhook
+from emulator.mailbox.event_webhook import EventWebhook
 from emulator.mailbox.faults import Fault
 from emulator.mailbox.inbox import Inbox
-from emulator.neighbours import sendgrid
-from emulator.neighbours.sendgrid import MAX_REQUEST_BYTES, Answer
-from emulator.server import HOST, Asked, Reply, StandIn
+from emulator.provider_models import sendgrid
+from emulator.provider_models.sendgrid import MAX_REQUEST_BYTES, Answer
+from emulator.server import HOST, HttpRequest, HttpResponse, StandIn
 
 
 class Mailbox(Inbox, StandIn):
@@ -55,13 +55,13 @@ class Mailbox(Inbox, StandIn):
         """The address of the API, and of the page."""
         return f"http://{HOST}:{self.port}"
 
-    def _answer(self, asked: Asked) -> Reply | None:
+    def _answer(self, asked: HttpRequest) -> HttpResponse | None:
         if (asked.method, asked.path) == ("POST", "/v3/mail/send"):
             with self.flight():
                 return self._send_mail(asked)
         return self._page(asked.path) if asked.method == "GET" else _NOT_FOUND
 
-    def _page(self, path: str) -> Reply:
+    def _page(self, path: str) -> HttpResponse:
         mails = self.mails
         if path == "/":
             return _page(pages.overview(mails))
@@ -76,7 +76,7 @@ class Mailbox(Inbox, StandIn):
         mail = mails[int(found[1]) - 1]
         return _page(pages.alone(mail) if found[2] else pages.mail_page(mail))
 
-    def _send_mail(self, asked: Asked) -> Reply | None:
+    def _send_mail(self, asked: HttpRequest) -> HttpResponse | None:
         raw = asked.body
         if asked.headers.get("Content-Encoding") == "gzip":
             raw = gzip.decompress(raw)
@@ -114,11 +114,11 @@ def _read_mail(headers: Message, raw: bytes) -> tuple[HTTPStatus | None, object]
         return HTTPStatus.BAD_REQUEST, None
 
 
-def _page(text: str, kind: str = "text/html; charset=utf-8") -> Reply:
+def _page(text: str, kind: str = "text/html; charset=utf-8") -> HttpResponse:
     return HTTPStatus.OK, {"Content-Type": kind}, text.encode()
 
 
-def _reply(answer: Answer) -> Reply:
+def _reply(answer: Answer) -> HttpResponse:
     return answer.status, {"Content-Type": "application/json", **answer.headers}, answer.body
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from emulator import pictures
-from emulator.mailbox.mails import Mail
+from emulator.mailbox.emails import Mail
 
 _STYLE = """
 <meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">

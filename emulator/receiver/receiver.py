@@ -12,7 +12,7 @@ from pathlib import Path
 from emulator.receiver.answers import Answer, Script, always
 from emulator.receiver.request import Request, describe
 from emulator.receiver.signature import signature_problem
-from emulator.server import Asked, Reply, StandIn
+from emulator.server import HttpRequest, HttpResponse, StandIn
 
 
 class Receiver(StandIn):
@@ -112,13 +112,13 @@ class Receiver(StandIn):
                 raise TimeoutError(f"after {timeout} s there were only:\n{seen or '  none'}")
             return tuple(self._requests)
 
-    def _answered(self, asked: Asked) -> Reply | None:
+    def _answered(self, asked: HttpRequest) -> HttpResponse | None:
         answer = self._receive(asked)
         if answer.delay and self._closing.wait(answer.delay):
             return None
         return answer.status, answer.headers, b""
 
-    def _receive(self, asked: Asked) -> Answer:
+    def _receive(self, asked: HttpRequest) -> Answer:
         """Take in a request that has arrived whole; what it is answered."""
         method, path, headers, body = asked
         problem = self._problem(headers, body)

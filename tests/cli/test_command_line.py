@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tools.places import ROOT
+from tools.paths import ROOT
 
 _AS_ANOTHER_VERSION = """
 import sys

@@ -12,7 +12,7 @@ from emulator.up import readable
 from tools import checks
 from tools.checks import Outcome
 from tools.command_list import NAMES, Check
-from tools.places import ROOT, STATE
+from tools.paths import ROOT, STATE
 from tools.processes import ProcessTree
 
 

@@ -18,7 +18,7 @@ import yaml
 
 from emulator.cloud.deployment import RENDER
 from emulator.firebase import local_config, read_addresses
-from tools.places import PAGES
+from tools.paths import PAGES
 
 ROOT: Final = Path(__file__).parents[2]
 

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from tools import env_file
-from tools.places import ROOT
+from tools.paths import ROOT
 
 ENV: Final = ROOT / "emulator/node_modules/firebase-tools/lib/functions/env.js"
 TEXTS: Final = (

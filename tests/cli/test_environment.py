@@ -17,7 +17,7 @@ from emulator.cloud import local_cloud
 from functions.service_accounts import SECRET_READERS
 from tools import local_secrets, pages, python, steps
 from tools.installation import prepare
-from tools.places import ROOT, VENV, VENV_PYTHON
+from tools.paths import ROOT, VENV, VENV_PYTHON
 from tools.steps import SetupError
 
 

@@ -8,7 +8,7 @@ from sendgrid.helpers.eventwebhook import EventWebhook as SendGridsOwn
 
 from emulator import certificates
 from emulator.mailbox import Mail, signed
-from emulator.mailbox.events import SIGNATURE, TIMESTAMP, events_of
+from emulator.mailbox.event_webhook import SIGNATURE, TIMESTAMP, events_of
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import urllib.request
 import pytest
 import requests
 
-from tools.places import ROOT
+from tools.paths import ROOT
 from tools.proxies import LOOPBACK, loopback_bypass
 
 _VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")

@@ -17,7 +17,7 @@ from emulator.cloud.program import Program
 from emulator.firebase import PROJECT, read_addresses, server_environment
 from emulator.ports import check_ports
 from emulator.receiver import Receiver, always
-from tools.places import NODE_MODULES
+from tools.paths import NODE_MODULES
 from tools.processes import MARK, ProcessTree
 
 # Seconds.

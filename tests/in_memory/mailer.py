@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Final
 
-from emulator.neighbours.sendgrid import NO_ANSWER, Answer
+from emulator.provider_models.sendgrid import NO_ANSWER, Answer
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import Accepted, SendOutcome, Unknown
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT, KEY_NAME, current_key, refusal

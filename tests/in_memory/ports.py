@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from emulator.neighbours.cloud_tasks import Names
+from emulator.provider_models.cloud_tasks import Names
 from functions.ports import Task
 from functions.webhooks.worker import Response, Source
 from tests.in_memory.through import Through, at_once

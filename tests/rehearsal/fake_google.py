@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
-from emulator.server import Asked, Reply, answering
+from emulator.server import HttpRequest, HttpResponse, StandIn
 
 PROJECT: Final = "acme"
 NUMBER: Final = "123456"
@@ -539,7 +539,7 @@ def serving(google: FakeGoogle) -> Iterator[str]:
     """
     lock = threading.Lock()
 
-    def answer(asked: Asked) -> Reply:
+    def answer(asked: HttpRequest) -> HttpResponse:
         host, path = asked.headers.get("True-Host", ""), asked.path
         if not host:
             host, _, path = asked.path.lstrip("/").partition("/")
@@ -561,5 +561,5 @@ def serving(google: FakeGoogle) -> Iterator[str]:
                 status, text = refused.status, json.dumps(refused.body)
         return status, {"Content-Type": kind}, text.encode()
 
-    with answering(answer) as server:
+    with StandIn(answer) as server:
         yield f"http://127.0.0.1:{server.port}/{{host}}"

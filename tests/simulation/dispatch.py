@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
-from emulator.neighbours import eventarc as neighbour
-from emulator.neighbours.cloud_tasks import Retries
+from emulator.provider_models import eventarc as eventarc_model
+from emulator.provider_models.cloud_tasks import Retries
 from tests.simulation.faults import pause
 from tests.simulation.simulation import SECOND, START, End, Returned, Simulation
 
@@ -126,7 +126,7 @@ class Service:
 
 def eventarc(simulation: Simulation) -> Service:
     """Calls a trigger for each write: within two minutes, or again; it gives nothing up."""
-    return Service(simulation, "Eventarc", 120 * SECOND, neighbour.backoff, loses=False)
+    return Service(simulation, "Eventarc", 120 * SECOND, eventarc_model.backoff, loses=False)
 
 
 def cloud_tasks(simulation: Simulation) -> Service:

@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import Any, Final, Self
 
 from emulator.firebase import PROJECT
-from emulator.server import HOST, Asked, Reply, answering
+from emulator.server import HOST, HttpRequest, HttpResponse, StandIn
 
 _ACCOUNT: Final = {"email": f"wall-webhooks@{PROJECT}.iam.gserviceaccount.com", "scopes": []}
 _TOKEN: Final = {"access_token": "made-up", "expires_in": 3600, "token_type": "Bearer"}
@@ -20,7 +20,7 @@ class MetadataServer:
     def __init__(self) -> None:
         self.requests = 0
         self.refusing = False
-        self._server = answering(self._answer)
+        self._server = StandIn(self._answer)
         address = f"{HOST}:{self._server.port}"
         self.environment: dict[str, Any] = {
             "GCE_METADATA_HOST": address,
@@ -28,7 +28,7 @@ class MetadataServer:
             "NO_GCE_CHECK": "false",
         }
 
-    def _answer(self, asked: Asked) -> Reply:
+    def _answer(self, asked: HttpRequest) -> HttpResponse:
         self.requests += 1
         path, text = asked.path.partition("?")[0], ""
         if path.endswith("/token"):

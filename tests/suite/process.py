@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from typing import Final
 
 from emulator.cloud.environment import parameters
-from emulator.cloud.front import SILENCE
+from emulator.cloud.firestore_write import FirestoreWrite
+from emulator.cloud.front_end import SILENCE
 from emulator.cloud.function_process import FunctionProcess
-from emulator.cloud.written import Written
 from emulator.firebase import read_addresses
 
-__all__ = ["FunctionProcess", "Written", "local_parameters", "silenced"]
+__all__ = ["FirestoreWrite", "FunctionProcess", "local_parameters", "silenced"]
 
 _FRONT: Final = f"http://{read_addresses()['functions']}"
 _CALL_SECONDS: Final = 10

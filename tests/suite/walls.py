@@ -12,10 +12,10 @@ from typing import Any, Final
 from google.cloud import firestore
 
 from emulator import certificates
+from emulator.firestore_watch import wait_for
 from emulator.pictures import BUCKET
 from emulator.receiver import Receiver, Request, Script
 from emulator.stand_ins import webhook_secret
-from emulator.watching import wait_for
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE
 from functions.webhooks.webhook_settings import key
 

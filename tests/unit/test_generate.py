@@ -6,7 +6,7 @@ import pytest
 
 from functions.parameters import DECLARED
 from tools import generate
-from tools.places import ROOT
+from tools.paths import ROOT
 
 
 @pytest.mark.parametrize("path", [".env", *sorted({path for path, _ in generate.PARTS})])

@@ -5,8 +5,8 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 
-from emulator.neighbours.cloud_tasks import Retries
-from emulator.neighbours.sendgrid import NO_ANSWER, Answer, Problem, accepted, refused
+from emulator.provider_models.cloud_tasks import Retries
+from emulator.provider_models.sendgrid import NO_ANSWER, Answer, Problem, accepted, refused
 from functions.firestore.model import Create, Delete, Document, Query, Update
 from functions.mail.message import EmailMessage
 from functions.ports import Task

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from emulator.neighbours.sendgrid import NO_ANSWER, Answer, Problem, accepted, refused
+from emulator.provider_models.sendgrid import NO_ANSWER, Answer, Problem, accepted, refused
 from functions.call.caller import Caller, Role
 from functions.call.errors import CallError
 from functions.email_address import address_hash

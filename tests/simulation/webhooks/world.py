@@ -6,7 +6,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Final, TypeVar
 
-from emulator.neighbours.cloud_tasks import Retries
+from emulator.provider_models.cloud_tasks import Retries
 from functions.call.caller import Caller, Role
 from functions.call.errors import CallError
 from functions.firestore.model import ChangedMeanwhileError, Create, Delete, Document, Put, Update

@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from emulator.people import sign_in
+from emulator.accounts import sign_in
 from tests.suite.process import FunctionProcess
 
 THREADS: Final = 2
@@ -115,5 +115,5 @@ def test_a_malformed_chunk_is_the_callers_fault(function: str, method: str, stat
         with socket.create_connection(("127.0.0.1", process.port), _SECONDS) as connection:
             connection.sendall("\r\n".join(head).encode() + b"no size\r\n")
             assert connection.recv(65_536).split(b" ", 2)[1] == status
-        assert "ERROR" not in process.printed()
-        assert "Traceback" not in process.printed()
+        assert "ERROR" not in process.stop_and_read_output()
+        assert "Traceback" not in process.stop_and_read_output()

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import pytest
 
+from emulator.accounts import sign_in
 from emulator.cloud.environment import parameters
-from emulator.people import sign_in
 from tests.suite.call import call, fetch
 from tests.suite.process import FunctionProcess
 
@@ -32,7 +32,7 @@ def process(request: pytest.FixtureRequest) -> Iterator[FunctionProcess]:
     """A callable of each kind; its log is looked at in the end."""
     with FunctionProcess(request.param) as function:
         yield function
-        log = function.printed()
+        log = function.stop_and_read_output()
     assert not re.search("Traceback|callable.failed", log)
 
 

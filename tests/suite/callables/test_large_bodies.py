@@ -15,7 +15,7 @@ from typing import Any, Final
 import psutil
 import pytest
 
-from emulator.people import sign_in
+from emulator.accounts import sign_in
 from tests.suite.call import fetch, url
 from tests.suite.process import FunctionProcess
 

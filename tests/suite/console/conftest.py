@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from emulator.people import sign_in
+from emulator.accounts import sign_in
 from tests.suite.browser import Driver
 from tests.suite.walls import Wall
 

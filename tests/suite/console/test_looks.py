@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from emulator.people import Person, call, sign_in
+from emulator.accounts import Account, call, sign_in
 from emulator.pictures import BUCKET
 from functions.recap.recap_arguments import Mode
 from functions.webhooks.webhook_settings import key
@@ -141,7 +141,7 @@ def upload(wall: Wall, now: datetime) -> None:
 
 def share(event_id: str) -> str:
     """A link to the deliveries of the URL that works."""
-    admin: Person = sign_in("admin", TENANT)
+    admin: Account = sign_in("admin", TENANT)
     link: str = call("shareWebhookLog", {"eventId": event_id, "url": URL}, admin)["result"]["link"]
     return link
 

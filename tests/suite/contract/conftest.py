@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pytest
 
-from emulator.people import Person, sign_in
+from emulator.accounts import Account, sign_in
 from tests.suite.call import call
 from tests.suite.walls import TENANT, Wall
 
@@ -16,13 +16,13 @@ Share = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def admin() -> Person:
+def admin() -> Account:
     """An admin of the event's tenant, with the calls of an hour for each file of tests."""
     return sign_in("admin", TENANT)
 
 
 @pytest.fixture
-def share(wall: Wall, admin: Person) -> Share:
+def share(wall: Wall, admin: Account) -> Share:
     """Have the admin give out a link to a URL; the answer, and the token in the link."""
     wall.configure(URL, OTHER)
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 import pytest
 from google.cloud.firestore import SERVER_TIMESTAMP
 
+from emulator.accounts import Account, sign_in
 from emulator.mailbox import PORT, Mailbox
-from emulator.people import Person, sign_in
 from emulator.pictures import BUCKET
 from emulator.receiver import always, fails
 from functions.firestore.client import documents
@@ -43,7 +43,7 @@ def called(function: str, data: object, **how: Any) -> Answer:
 
 
 @pytest.fixture(scope="session")
-def superadmin() -> Person:
+def superadmin() -> Account:
     """A superadmin of the tenant."""
     return sign_in("superadmin", TENANT)
 
@@ -57,7 +57,7 @@ def of_event(function: str, event_id: str, **further: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def refused(  # noqa: C901 - a table of refusals
-    wall: Wall, admin: Person, token: str, headers: dict[str, str]
+    wall: Wall, admin: Account, token: str, headers: dict[str, str]
 ) -> Callable[[str, str], Answer]:
     """Have a call refused with a code, as it happens to callers."""
     later = datetime.now(UTC) + timedelta(minutes=5)
@@ -151,7 +151,7 @@ ONE_OF_EACH: Final = {
 
 
 @cache
-def signed_in(role: str, tenant: str | None) -> Person:
+def signed_in(role: str, tenant: str | None) -> Account:
     """A caller of the table."""
     return sign_in(role, tenant)
 
@@ -180,7 +180,7 @@ def test_a_webhook_call_is_answered(row: Row, wall: Wall, headers: dict[str, str
     assert all(found in before for found in contents()), "nothing of the event is written"
 
 
-def test_a_recap_answers_as_told(wall: Wall, admin: Person) -> None:
+def test_a_recap_answers_as_told(wall: Wall, admin: Account) -> None:
     """Spec 4.1 and 4.9: a recap and its preview answer without guests, with one, and afterwards."""
     wall.configure()
     data = of_event("sendEventRecap", wall.id, mode="all", subject="Thanks", message=None)
@@ -220,7 +220,7 @@ def was_sent_again(delivery: dict[str, Any]) -> bool:
     return (delivery.get("round"), delivery["outcome"]) == (1, "success")
 
 
-def test_webhook_calls_answer_as_told(wall: Wall, admin: Person, superadmin: Person) -> None:
+def test_webhook_calls_answer_as_told(wall: Wall, admin: Account, superadmin: Account) -> None:
     """Spec 4.6 to 4.8: tests of each outcome, a resend and a rotation answer as the file says."""
     with receiving({"/ok": always(), "/flaky": fails(1)}) as receiver:
         urls = [receiver.url("/ok"), receiver.url("/flaky"), "http://example.com/plain"]
@@ -245,7 +245,9 @@ def test_webhook_calls_answer_as_told(wall: Wall, admin: Person, superadmin: Per
     assert rotated.status == 200
 
 
-def test_calls_of_a_link_answer_as_told(wall: Wall, admin: Person, headers: dict[str, str]) -> None:
+def test_calls_of_a_link_answer_as_told(
+    wall: Wall, admin: Account, headers: dict[str, str]
+) -> None:
     """Spec 4.11 to 4.14: a link to a URL shows, resends and hides what went there alone."""
     with receiving({"/ok": always()}) as receiver:
         url_ = receiver.url("/ok")

@@ -2,7 +2,7 @@
 
 from google.cloud import firestore
 
-from emulator.watching import Found, wait_for
+from emulator.firestore_watch import Found, wait_for
 from functions.email_address import address_hash, guest_uid
 
 

@@ -35,7 +35,7 @@ def test_two_hundred_calls_at_once(token: str, headers: dict[str, str]) -> None:
         )
         statuses = [answer.status for answer in answers]
         assert (statuses.count(200), statuses.count(429)) == (20, 180)
-        assert "limiter.failed" not in one.printed() + two.printed()
+        assert "limiter.failed" not in one.stop_and_read_output() + two.stop_and_read_output()
 
 
 def test_firestore_refuses(uid: str, token: str, headers: dict[str, str]) -> None:
@@ -44,7 +44,7 @@ def test_firestore_refuses(uid: str, token: str, headers: dict[str, str]) -> Non
         answer = call_at(process, {"token": token}, headers)
         assert (answer.status, answer.error[0]) == (500, "INTERNAL")
         assert call_at(process, {"token": "bad"}, headers).error[0] == "PERMISSION_DENIED"
-        log = process.printed()
+        log = process.stop_and_read_output()
     assert '"severity": "WARNING", "message": "limiter.failed"' in log
     assert '"severity": "ERROR", "message": "preferences.not-read"' in log
     assert "Traceback" not in log
@@ -58,7 +58,7 @@ def test_firestore_says_nothing(headers: dict[str, str]) -> None:
         host = f"127.0.0.1:{silent.getsockname()[1]}"
         with FunctionProcess("getEmailPreferences", FIRESTORE_EMULATOR_HOST=host) as process:
             assert call_at(process, {"token": "bad"}, headers).error[0] == "PERMISSION_DENIED"
-            assert '"message": "limiter.failed"' in process.printed()
+            assert '"message": "limiter.failed"' in process.stop_and_read_output()
 
 
 def test_firestore_comes_back(
@@ -88,7 +88,7 @@ def test_no_key(headers: dict[str, str]) -> None:
     data = {"token": "sent-by-somebody", "preferences": {"recap": False}}
     with FunctionProcess("updateEmailPreferences", secrets={}) as process:
         answer = call_at(process, data, headers)
-        log = process.printed()
+        log = process.stop_and_read_output()
     assert (answer.status, answer.error[0]) == (500, "INTERNAL")
     assert '"message": "callable.failed"' in log
     assert "Traceback" not in log

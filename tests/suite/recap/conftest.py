@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from emulator.people import Person, sign_in
+from emulator.accounts import Account, sign_in
 from tests.suite.call import Answer, call
 from tests.suite.preferences.test_browser import browse
 from tests.suite.process import FunctionProcess, silenced
@@ -24,7 +24,7 @@ def wall(wall: Wall) -> Iterator[Wall]:
 
 
 @pytest.fixture(scope="session")
-def organizer() -> Person:
+def organizer() -> Account:
     """An admin of the event's tenant."""
     return sign_in("admin", TENANT)
 
@@ -38,7 +38,7 @@ def small_batches() -> Iterator[FunctionProcess]:
 
 @pytest.fixture
 def small_recap(
-    wall: Wall, organizer: Person, small_batches: FunctionProcess
+    wall: Wall, organizer: Account, small_batches: FunctionProcess
 ) -> Callable[..., Answer]:
     """Call that function for the event, as its organizer."""
 
@@ -50,7 +50,7 @@ def small_recap(
 
 
 @pytest.fixture
-def recap(wall: Wall, organizer: Person) -> Callable[..., Answer]:
+def recap(wall: Wall, organizer: Account) -> Callable[..., Answer]:
     """Call `sendEventRecap` for the event, as its organizer."""
 
     def send(**arguments: Any) -> Answer:

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from datetime import UTC, datetime, timedelta
 
+from emulator.accounts import Account, sign_in
+from emulator.firestore_watch import wait_for
 from emulator.mailbox import Mailbox, slow
-from emulator.people import Person, sign_in
-from emulator.watching import wait_for
 from tests.suite.call import Answer, call
 from tests.suite.process import FunctionProcess
 from tests.suite.walls import TENANT, Wall, guest
@@ -32,7 +32,7 @@ def test_of_four_calls_at_once_exactly_one_sends(
 
 
 def test_a_planned_recap_goes_out_for_whoever_still_has_the_role(
-    wall: Wall, mailbox: Mailbox, organizer: Person
+    wall: Wall, mailbox: Mailbox, organizer: Account
 ) -> None:
     """Spec 4.15: the task's own function asks Auth for the planner's claims."""
     wall.guests(3)
@@ -49,7 +49,7 @@ def test_a_planned_recap_goes_out_for_whoever_still_has_the_role(
 
 
 def test_a_schedule_that_its_queue_has_lost_ends_with_a_notice(
-    wall: Wall, mailbox: Mailbox, organizer: Person
+    wall: Wall, mailbox: Mailbox, organizer: Account
 ) -> None:
     """Spec 4.15: the sweep has it ended, by the account that may send email."""
     wall.guests(3)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from emulator.accounts import Account, sign_in
 from emulator.mailbox import Mailbox
-from emulator.people import Person, sign_in
 from emulator.pictures import BUCKET
 from tests.suite.call import Answer, call
 from tests.suite.preferences.test_sdk import call as sdk_call
@@ -16,10 +16,10 @@ from tests.suite.walls import TENANT, Wall
 
 
 @pytest.fixture
-def preview(wall: Wall, organizer: Person) -> Callable[..., Answer]:
+def preview(wall: Wall, organizer: Account) -> Callable[..., Answer]:
     """Call it for the event, as its organizer or somebody else."""
 
-    def show(caller: Person = organizer, **arguments: Any) -> Answer:
+    def show(caller: Account = organizer, **arguments: Any) -> Answer:
         data = {"eventId": wall.id, **arguments}
         return call("previewEventRecap", data, id_token=caller.id_token)
 
@@ -29,7 +29,7 @@ def preview(wall: Wall, organizer: Person) -> Callable[..., Answer]:
 def test_look_mail_it_to_oneself_send(
     wall: Wall,
     mailbox: Mailbox,
-    organizer: Person,
+    organizer: Account,
     preview: Callable[..., Answer],
     recap: Callable[..., Answer],
 ) -> None:

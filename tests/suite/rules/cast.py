@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Final
 
-from emulator.people import sign_in, sign_in_anonymously
+from emulator.accounts import sign_in, sign_in_anonymously
 from tests.suite.rules.client import Client
 
 TENANT: Final = "tenant-a"

@@ -17,7 +17,7 @@ from google.cloud.firestore import Client as Firestore
 from google.cloud.firestore_v1 import WriteBatch
 from google.protobuf.json_format import MessageToDict
 
-from emulator.people import Person
+from emulator.accounts import Account
 
 PROJECT: Final = "demo-wall-rules"
 _DATABASE: Final = f"projects/{PROJECT}/databases/(default)"
@@ -55,7 +55,7 @@ class Client:
     email: str = ""
 
     @classmethod
-    def of(cls, person: Person) -> Self:
+    def of(cls, person: Account) -> Self:
         """The client of a person who has signed in."""
         return cls(person.id_token, person.uid, person.email)
 

@@ -7,7 +7,7 @@ import pytest
 from tests.suite.rules.cast import Cast, Who, signed_in
 from tests.suite.rules.client import ADMINISTRATOR, Client, load_rules
 from tests.suite.rules.samples import event
-from tools.places import ROOT
+from tools.paths import ROOT
 
 
 @pytest.fixture(scope="session", autouse=True)

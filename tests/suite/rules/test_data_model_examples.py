@@ -17,9 +17,9 @@ from typing import Any, Final
 import pytest
 from google.cloud import firestore
 
+from emulator.accounts import sign_in
 from emulator.firebase import PROJECT as SUITE_PROJECT
-from emulator.midsummer import TENANT
-from emulator.people import sign_in
+from emulator.sample_event import TENANT
 from emulator.up import PASSWORD
 from tests.suite.rules.client import ADMINISTRATOR, PROJECT
 

@@ -11,7 +11,7 @@ from ops import merging
 from tests.suite.rules.cast import Cast, Who
 from tests.suite.rules.client import ADMINISTRATOR, Client, Fields, load_rules
 from tests.suite.rules.samples import approval, draft, event, photo, settings, upload
-from tools.places import ROOT
+from tools.paths import ROOT
 
 APP_RULES: Final = (ROOT / "tests/rehearsal/app.rules").read_text()
 NONE: Final[frozenset[Who]] = frozenset()

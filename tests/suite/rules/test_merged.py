@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from emulator.people import sign_in, sign_in_anonymously
+from emulator.accounts import sign_in, sign_in_anonymously
 from ops import merging
 from ops.refusals import GUEST, OTHER, OTHER_ADMIN, TENANT, Refusal, refusals
 from tests.suite.rules.client import ADMINISTRATOR, Client, load_rules

@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 from google.cloud.firestore import DELETE_FIELD, SERVER_TIMESTAMP
 
-from emulator.people import sign_in
+from emulator.accounts import sign_in
 from tests.suite.rules.cast import OTHER_TENANT, Cast, Who
 from tests.suite.rules.client import ADMINISTRATOR, Client, Fields, Values, wrongly_judged
 from tests.suite.rules.samples import PAST, approval, event, photo, rejection, upload

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 from google.cloud import firestore
 
-from emulator.server import HOST, Asked, Reply, answering
+from emulator.server import HOST, HttpRequest, HttpResponse, StandIn
 from tests.suite.operators import outside
 
 KEY: Final = "SG.typed-in"
@@ -34,13 +34,13 @@ def sendgrid(tmp_path: Path) -> Iterator[SendGrid]:
     """Where the settings of the checkout lead to."""
     found = SendGrid()
 
-    def answer(asked: Asked) -> Reply:
+    def answer(asked: HttpRequest) -> HttpResponse:
         call = f"{asked.method} {asked.path}"
         found.asked.append((call, json.loads(asked.body or b"null")))
         is_known = asked.headers["Authorization"] == f"Bearer {KEY}" and call in found.answers
         return 200 if is_known else 403, {}, json.dumps(found.answers.get(call)).encode()
 
-    with answering(answer) as server:
+    with StandIn(answer) as server:
         (tmp_path / ".env").write_text(f"SENDGRID_HOST=http://{HOST}:{server.port}\n")
         yield found
 

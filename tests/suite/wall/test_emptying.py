@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from google.cloud import firestore
 
-from emulator.watching import wait_for
+from emulator.firestore_watch import wait_for
 from functions.wall.retention import QUIET_AFTER_DELETE
 from tests.suite.process import FunctionProcess, silenced
 

@@ -6,10 +6,10 @@ from typing import Any
 from google.cloud import firestore
 
 from bench.costs import COSTS
-from emulator.watching import wait_for
+from emulator.firestore_watch import wait_for
 from functions.wall import public_wall
 from tests.suite.operations import Operations, counting_documents
-from tests.suite.process import FunctionProcess, Written, silenced
+from tests.suite.process import FirestoreWrite, FunctionProcess, silenced
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 PENDING = {
@@ -62,11 +62,13 @@ def test_without_the_parameter_there_is_no_wall(
         event.collection("photos").document("p1").set(APPROVED)
         older.set(PUBLIC)
     writes = [
-        Written(db, f"{event.path}/photos/{copied.id}", event_id=event.id, before=old, after=new)
+        FirestoreWrite(
+            db, f"{event.path}/photos/{copied.id}", event_id=event.id, before=old, after=new
+        )
         for copied, old, new in ((made, PENDING, APPROVED), (older, APPROVED, REJECTED))
     ]
-    with FunctionProcess("onPhotoWritten", event=True, PUBLIC_WALL="false") as trigger:
-        assert [trigger.written(write) for write in writes] == [200, 200]
+    with FunctionProcess("onPhotoWritten", is_trigger=True, PUBLIC_WALL="false") as trigger:
+        assert [trigger.send_write(write) for write in writes] == [200, 200]
     assert not made.get().exists
     assert not older.get().exists
 

@@ -21,7 +21,7 @@ from emulator.cloud.cloud_tasks import CloudTasks, Queued
 from emulator.cloud.secret_manager import SecretManager
 from emulator.firebase import PROJECT
 from emulator.receiver import Request, always
-from tests.suite.process import FunctionProcess, Written, silenced
+from tests.suite.process import FirestoreWrite, FunctionProcess, silenced
 from tests.suite.walls import receiving
 from tests.suite.wire import Wire
 from tools import local_secrets
@@ -71,21 +71,25 @@ def start(
         key = (function, *environment.items())
         if key not in running or not running[key].is_running:
             options: dict[str, Any] = environment_of_all | environment
-            running[key] = FunctionProcess(function, event=function.startswith("on"), **options)
+            running[key] = FunctionProcess(
+                function, is_trigger=function.startswith("on"), **options
+            )
         return running[key]
 
     return one
 
 
 @pytest.fixture
-def uploaded(db: firestore.Client, event: firestore.DocumentReference) -> Callable[[str], Written]:
+def uploaded(
+    db: firestore.Client, event: firestore.DocumentReference
+) -> Callable[[str], FirestoreWrite]:
     """The CloudEvent of an upload, for an event that has one URL; no photo is really written."""
 
-    def write(url: str) -> Written:
+    def write(url: str) -> FirestoreWrite:
         settings = event.collection("settings").document("webhooks")
         settings.set({"urls": [{"url": url, "events": ["photo.uploaded"]}]})
         path = f"events/{event.id}/photos/p1"
-        return Written(db, path, event_id=f"write-{event.id}", after=PHOTO)
+        return FirestoreWrite(db, path, event_id=f"write-{event.id}", after=PHOTO)
 
     return write
 
@@ -101,12 +105,14 @@ def records(event: firestore.DocumentReference) -> Callable[[], list[dict[str, A
 
 @pytest.fixture
 def owed(
-    start: Callable[..., FunctionProcess], uploaded: Callable[[str], Written], queued: list[Queued]
+    start: Callable[..., FunctionProcess],
+    uploaded: Callable[[str], FirestoreWrite],
+    queued: list[Queued],
 ) -> Callable[[str], dict[str, Any]]:
     """Have a delivery to a URL recorded and queued; the data of its first task."""
 
     def publish(url: str) -> dict[str, Any]:
-        assert start("onPhotoWritten").written(uploaded(url)) == 200
+        assert start("onPhotoWritten").send_write(uploaded(url)) == 200
         [task] = queued
         data: dict[str, Any] = json.loads(task.body)["data"]
         return data
@@ -117,7 +123,7 @@ def owed(
 Records = Callable[[], list[dict[str, Any]]]
 Start = Callable[..., FunctionProcess]
 Owed = Callable[[str], dict[str, Any]]
-Uploaded = Callable[[str], Written]
+Uploaded = Callable[[str], FirestoreWrite]
 
 
 def test_a_trigger_dies_between_record_and_enqueue(
@@ -135,11 +141,11 @@ def test_a_trigger_dies_between_record_and_enqueue(
         raise Refused(grpc.StatusCode.INTERNAL, "lost")
 
     google.before["CreateTask"] = lose
-    assert first.written(written) is None
+    assert first.send_write(written) is None
     del google.before["CreateTask"]
     [recorded] = records()
     assert recorded["outcome"] == "pending"
-    assert start("onPhotoWritten").written(written) == 200
+    assert start("onPhotoWritten").send_write(written) == 200
     assert records() == [recorded]
     assert [f"{recorded['id']}-1"] == [task.name for task in queued]
 
@@ -182,7 +188,7 @@ def test_firestore_is_away_for_some_seconds(start: Start, owed: Owed, records: R
 
 
 @pytest.fixture
-def hundred(db: firestore.Client, event: firestore.DocumentReference) -> list[Written]:
+def hundred(db: firestore.Client, event: firestore.DocumentReference) -> list[FirestoreWrite]:
     """An event that has just got its hundred photos, and the CloudEvents of all of them."""
     paths = [f"events/{event.id}/photos/p{n}" for n in range(100)]
     with silenced(event.id):
@@ -190,7 +196,7 @@ def hundred(db: firestore.Client, event: firestore.DocumentReference) -> list[Wr
         for path in paths:
             batch.set(db.document(path), PHOTO)
         batch.commit()
-    return [Written(db, path, event_id=f"write-{path}", after=PHOTO) for path in paths]
+    return [FirestoreWrite(db, path, event_id=f"write-{path}", after=PHOTO) for path in paths]
 
 
 def milestones_of(records: Records) -> list[tuple[str, int]]:
@@ -207,14 +213,14 @@ def test_a_hundred_uploads_at_the_same_moment(
     start: Start,
     queued: list[Queued],
     records: Records,
-    hundred: list[Written],
+    hundred: list[FirestoreWrite],
 ) -> None:
     """Spec 6.1: every trigger sees a hundred photos, and the milestone fires once at each URL."""
     urls = ["https://localhost/a", "https://localhost/b"]
     event.collection("settings").document("webhooks").set({"urls": urls})
     trigger = start("onPhotoWritten", THREADS="80")
     with ThreadPoolExecutor(80) as threads:
-        assert {200} == set(threads.map(trigger.written, hundred)), "".join(trigger.output)
+        assert {200} == set(threads.map(trigger.send_write, hundred)), "".join(trigger.output)
     assert [(url, 100) for url in urls] == milestones_of(records)
     uploads = [record for record in records() if record["event"] == "photo.uploaded"]
     assert len(uploads) == 200, "a lost race for the milestone loses nothing else"

@@ -10,7 +10,7 @@ import pytest
 from emulator.cloud.cloud_tasks import Queued
 from emulator.cloud.dispatcher import Dispatcher
 from emulator.cloud.http import NO_ANSWER
-from emulator.neighbours.cloud_tasks import BURST_SECONDS, Queue, Retries
+from emulator.provider_models.cloud_tasks import BURST_SECONDS, Queue, Retries
 
 AT_ONCE: Final = Retries(attempts=3, seconds=0, min_backoff=0, max_backoff=0, doublings=0)
 WIDE: Final = Queue(at_a_time=100, a_second=10_000, retries=AT_ONCE)

@@ -12,7 +12,7 @@ from google.events.cloud.firestore import DocumentEventData
 from emulator.cloud import eventarc
 from emulator.cloud.eventarc import Announced, Eventarc
 from emulator.cloud.http import post
-from emulator.neighbours.eventarc import EVENT_BYTES
+from emulator.provider_models.eventarc import EVENT_BYTES
 
 NOW = datetime.now(UTC)
 HEADERS = {"content-type": "application/protobuf", "ce-id": "w1", "host": "127.0.0.1"}

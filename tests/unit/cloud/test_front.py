@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 
 import pytest
 
-from emulator.cloud.front import Front
+from emulator.cloud.front_end import Front
 from emulator.server import HOST
 
 _GUARD_SECONDS: Final = 60.0

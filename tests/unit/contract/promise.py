@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from jsonschema import Draft202012Validator, FormatChecker
 
-from tools import catalogue
+from tools import event_catalog
 
 ROOT: Final = Path(__file__).parents[3]
-FILE: Final = catalogue.DESCRIPTION
-DOCUMENT: Final = catalogue.description()
+FILE: Final = event_catalog.DESCRIPTION
+DOCUMENT: Final = event_catalog.description()
 JSON: Final = "application/json"
 
 Schema = Mapping[str, Any]

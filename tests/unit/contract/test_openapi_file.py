@@ -47,7 +47,7 @@ from tests.unit.contract.promise import (
     requests,
     resolved,
 )
-from tools import catalogue
+from tools import event_catalog
 
 NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 
@@ -83,7 +83,7 @@ def test_every_example_keeps_to_its_schema() -> None:
 
 def test_the_catalogue_holds_no_script_and_loads_nothing_foreign() -> None:
     """The policy of the site refuses a style or script that stands in a page."""
-    page = catalogue.pages()[catalogue.PAGE]
+    page = event_catalog.pages()[event_catalog.PAGE]
     assert re.findall("<script.*", page) == ['<script src="/events.js" defer></script>']
     assert "<style" not in page
     assert " style=" not in page

@@ -20,7 +20,7 @@ import psutil
 import pytest
 
 from emulator import certificates
-from emulator.server import HOST, Asked, Reply, answering
+from emulator.server import HOST, HttpRequest, HttpResponse, StandIn
 from functions.process import SystemRandom
 from functions.webhooks.signing import SIGNATURE_HEADER, sign, standard_headers
 
@@ -159,12 +159,12 @@ def test_the_relay_posts_to_a_chat(tmp_path: Path) -> None:
     """The relay posts genuine deliveries in the form of Slack and Discord."""
     got: list[dict[str, str]] = []
 
-    def take(asked: Asked) -> Reply:
+    def take(asked: HttpRequest) -> HttpResponse:
         got.append(json.loads(asked.body))
         return 200, {}, b""
 
     body = json.dumps(BODY).encode()
-    with answering(take) as chat:
+    with StandIn(take) as chat:
         url = f"http://{HOST}:{chat.port}/services/T0/B0/x"
         with running(command_of("python", "/relay", tmp_path), CHAT_URL=url) as port:
             assert post(port, "/relay", body, signed(body)) == 204

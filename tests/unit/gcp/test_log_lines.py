@@ -33,7 +33,7 @@ def test_every_line_is_one_object_and_names_its_request() -> None:
 
         with ThreadPoolExecutor(AT_ONCE) as clients:
             statuses = list(clients.map(call, *zip(*names, strict=True)))
-        printed = function.printed().splitlines()
+        printed = function.stop_and_read_output().splitlines()
     assert statuses == [403] * CALLS
     lines = [json.loads(line) for line in printed if not any(noise in line for noise in NOISE)]
     assert {line["message"] for line in lines} == {"mail.not-verified"}

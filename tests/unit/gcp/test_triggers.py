@@ -15,7 +15,7 @@ from emulator.firebase import PROJECT
 from functions.gcp.triggers import DocumentWritten, retry_on_error, trigger
 from functions.ports import MalformedTaskError, NotDueError
 from tests.suite.metadata_server import MetadataServer
-from tests.suite.process import FunctionProcess, Written
+from tests.suite.process import FirestoreWrite, FunctionProcess
 
 PHOTO: Final = "events/e1/photos/größe"
 PATTERN: Final = "events/{eventId}/photos/{photoId}"
@@ -28,11 +28,11 @@ FIELDS: Final[dict[str, Any]] = {
 EVENTS: Final = 40
 
 
-def write(before: dict[str, Any] | None, after: dict[str, Any] | None) -> Written:
+def write(before: dict[str, Any] | None, after: dict[str, Any] | None) -> FirestoreWrite:
     """A write of the photo."""
     credentials = AnonymousCredentials()  # type: ignore[no-untyped-call]
     client = firestore.Client(project=PROJECT, credentials=credentials)
-    return Written(client, PHOTO, event_id="w1", before=before, after=after)
+    return FirestoreWrite(client, PHOTO, event_id="w1", before=before, after=after)
 
 
 @pytest.mark.parametrize(
@@ -62,12 +62,12 @@ def test_one_client_serves_all_events() -> None:
     edit = write(FIELDS, FIELDS | {"featured": False})
     with (
         MetadataServer() as metadata,
-        FunctionProcess("onPhotoWritten", event=True, **metadata.environment) as function,
+        FunctionProcess("onPhotoWritten", is_trigger=True, **metadata.environment) as function,
     ):
-        assert function.written(edit) == 200
+        assert function.send_write(edit) == 200
         asked = metadata.requests
         metadata.refusing = True
-        assert [function.written(edit) for _ in range(EVENTS)] == [200] * EVENTS
+        assert [function.send_write(edit) for _ in range(EVENTS)] == [200] * EVENTS
         assert metadata.requests == asked
     assert asked > 0, "else the function has not looked there"
 
@@ -76,9 +76,9 @@ def test_an_event_may_be_as_long_as_two_documents() -> None:
     """Eventarc sends the document before and after the write, each of up to a megabyte."""
     long = FIELDS | {"uploaderName": "x" * 1_000_000}
     with MetadataServer() as metadata:
-        process = FunctionProcess("onPhotoWritten", event=True, **metadata.environment)
+        process = FunctionProcess("onPhotoWritten", is_trigger=True, **metadata.environment)
         with process as function:
-            assert function.written(write(long, long | {"featured": False})) == 200
+            assert function.send_write(write(long, long | {"featured": False})) == 200
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from emulator.neighbours.sendgrid import Answer, accepted
+from emulator.provider_models.sendgrid import Answer, accepted
 from functions.call.caller import Caller, Role
 from functions.call.errors import CallError
 from functions.email_address import address_hash

@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 from flask import Request
 
-from emulator.neighbours.sendgrid import Answer, accepted, refused
+from emulator.provider_models.sendgrid import Answer, accepted, refused
 from functions.call.caller import staff
 from functions.call.errors import CallError, Code
 from functions.gcp.callables import StaffCall

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pytest
 
-from emulator.neighbours.sendgrid import accepted, refused
+from emulator.provider_models.sendgrid import accepted, refused
 from functions.firestore.model import Put
 from functions.recap.mail.layout import MIN_CONTRAST, Colours, contrast
 from tests.unit.recap.parts import EVENT, TENANT, House

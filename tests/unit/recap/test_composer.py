@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from markupsafe import escape
 
-from emulator.mailbox.mails import mails_of
-from emulator.neighbours.sendgrid import problems
+from emulator.mailbox.emails import emails_of
+from emulator.provider_models.sendgrid import problems
 from functions.links.link import PreferencesLinks
 from functions.mail.message import EmailMessage, MailSender
 from functions.mail.sendgrid import request_body
@@ -172,7 +172,7 @@ def test_a_mail_among_others_reads_like_a_mail_alone(count: int, *, small: bool)
     guests = list(_guests([_stored(guest, count, small=small) for guest in range(3)]).values())
     body = request_body(composer.message(guests))
     assert problems(body) == []
-    mails = mails_of(body, "id", datetime(2026, 5, 1, tzinfo=UTC), 1)
+    mails = emails_of(body, "id", datetime(2026, 5, 1, tzinfo=UTC), 1)
     for guest, mail in zip(guests, mails, strict=True):
         alone = composer.message([guest])
         text, html = alone.filled(alone.copies[0])

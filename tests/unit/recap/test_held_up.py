@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import pytest
 
-from emulator.neighbours.sendgrid import accepted, refused
+from emulator.provider_models.sendgrid import accepted, refused
 from functions.call.errors import CallError
 from functions.email_address import address_hash
 from functions.firestore.model import ChangedMeanwhileError

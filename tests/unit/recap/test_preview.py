@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from emulator.neighbours.sendgrid import Answer, refused
+from emulator.provider_models.sendgrid import Answer, refused
 from functions.call.errors import CallError, Code
 from functions.email_address import address_hash
 from functions.firestore.model import Put

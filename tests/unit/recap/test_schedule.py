@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from emulator.neighbours.sendgrid import Answer, refused
+from emulator.provider_models.sendgrid import Answer, refused
 from functions.call.caller import Caller, Role
 from functions.call.errors import CallError, Code
 from functions.firestore.model import Create, Delete, Update

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from emulator.neighbours.sendgrid import Answer, accepted, refused
+from emulator.provider_models.sendgrid import Answer, accepted, refused
 from functions.call.errors import CallError, Code
 from functions.email_address import address_hash, record_id
 from functions.firestore.model import Put

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from emulator.neighbours.sendgrid import Answer, refused
+from emulator.provider_models.sendgrid import Answer, refused
 from functions.call.errors import Code
 from functions.mail.mail_status import DeliveryStatus
 from functions.recap.ledger.batch import BatchState

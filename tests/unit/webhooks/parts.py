@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 import pytest
 
-from emulator.neighbours.sendgrid import Answer, accepted
+from emulator.provider_models.sendgrid import Answer, accepted
 from functions.call.caller import Caller, Role
 from functions.call.errors import CallError, Code
 from functions.firestore.model import Create, Delete, Put, Query, readable

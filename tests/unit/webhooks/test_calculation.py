@@ -24,7 +24,7 @@ from functions.webhooks.sender.adapter import PinnedAdapter
 from tests.unit.clock import Clock
 from tests.unit.webhooks.tls_receivers import OK, answers, serving
 from tools import env_file
-from tools.places import ROOT
+from tools.paths import ROOT
 
 AT_MOST: Final = 5.0
 """The CPU of a POST as a multiple of a POST to an honest receiver."""

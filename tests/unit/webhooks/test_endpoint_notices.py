@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from emulator.neighbours.sendgrid import NO_ANSWER, Answer, Problem, accepted, refused
+from emulator.provider_models.sendgrid import NO_ANSWER, Answer, Problem, accepted, refused
 from functions.email_address import address_hash, guest_uid
 from functions.mail.outcome import MisconfiguredError
 from functions.webhooks.deliveries.delivery import Outcome

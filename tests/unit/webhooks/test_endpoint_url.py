@@ -13,7 +13,7 @@ from functions.webhooks.deliveries.endpoint_url import (
     is_public,
     name_of,
 )
-from tools.places import ROOT
+from tools.paths import ROOT
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,9 @@ class Request:
     body: bytes
 
 
-def mails_of(body: Mapping[str, Any], message_id: str, at: datetime, number: int) -> Iterator[Mail]:
+def emails_of(
+    body: Mapping[str, Any], message_id: str, at: datetime, number: int
+) -> Iterator[Mail]:
     """Return a mail for each recipient, counted from `number`."""
     content = {part["type"]: part["value"] for part in body.get("content", [])}
     for personalization in body["personalizations"]:

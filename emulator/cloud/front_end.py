@@ -21,7 +21,7 @@ from emulator.cloud.eventarc import PATH, Announced, Eventarc
 from emulator.cloud.functions import Functions
 from emulator.firebase import PROJECT
 from emulator.server import HOST
-from tools.places import ROOT
+from tools.paths import ROOT
 
 SILENCE: Final = "/eventarc/silenced/"
 """With an event's id: after a PUT no trigger is called for writes to that event, and after a DELETE

@@ -7,8 +7,8 @@ from google.cloud import firestore
 
 from emulator import pictures
 from emulator.firebase import PROJECT
+from emulator.firestore_watch import wait_for
 from emulator.stand_ins import StandIns
-from emulator.watching import wait_for
 
 EVENT = "midsummer"
 TENANT = "demo"
@@ -30,7 +30,7 @@ PHOTOS = {"photo-1": ANN, "photo-2": ANN, "photo-3": BOB}
 APPROVED = ("photo-1", "photo-3")
 
 
-class Midsummer:
+class SampleEvent:
     """The event in the Firestore emulator.
 
     Attributes:

@@ -1,6 +1,6 @@
-"""The catalogue of event types for people: a page made of docs/openapi.yaml.
+"""The catalog of event types for people: a page made of docs/openapi.yaml.
 
-    ./venv/bin/python -m tools.catalogue [FOLDER]     # writes events.html and openapi.json
+    ./venv/bin/python -m tools.event_catalog [FOLDER]     # writes events.html and openapi.json
 
 FOLDER is `public` where none is given. The pages' build runs it, and so does Hosting's deploy.
 """
@@ -27,7 +27,7 @@ VERIFIERS = ROOT / "docs" / "receiving.md"
 PAGE = "events.html"
 JSON_FILE = "openapi.json"
 
-TEMPLATE = Path(__file__).with_name("catalogue.html")
+TEMPLATE = Path(__file__).with_name("event_catalog.html")
 
 _MIDSUMMER: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 

@@ -43,8 +43,8 @@ from bench.queues import Queues
 from bench.turns import make_way, peer
 from emulator import certificates
 from emulator.cloud.api_server import ADDRESS_VARIABLE
+from emulator.cloud.firestore_write import FirestoreWrite
 from emulator.cloud.function_process import ENTRY, FunctionProcess
-from emulator.cloud.written import Written
 from emulator.receiver import Receiver, always, fails, slow
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SLOW_QUEUE
 
@@ -217,7 +217,7 @@ class Wall:
         for event_id in flood:
             self._queues.forget(event_id)
         if not self._queues.is_idle_within(_IDLE_SECONDS):
-            sys.exit(f"neighbours: deliveries have not ended after {_IDLE_SECONDS:.0f} s")
+            sys.exit(f"noisy-neighbors: deliveries have not ended after {_IDLE_SECONDS:.0f} s")
         first, second = [], []
         for photo_id, (path, at) in sent.items():
             attempts = [*arrived.get(photo_id, []), math.inf, math.inf]
@@ -226,7 +226,7 @@ class Wall:
                 second.append(attempts[1] - min(attempts[0], time.monotonic()))
         return first, second, busy
 
-    def _triggered(self, turn: Turn, number: int, written: Written) -> int | None:
+    def _triggered(self, turn: Turn, number: int, written: FirestoreWrite) -> int | None:
         """Hand a write to the instance with the fewest, as Cloud Run does; equals take turns."""
         triggers, at_work = self._triggers[turn], self._at_work[turn]
         with self._choosing:
@@ -235,7 +235,7 @@ class Wall:
             )
             at_work[chosen] += 1
         try:
-            return triggers[chosen].written(written)
+            return triggers[chosen].send_write(written)
         finally:
             with self._choosing:
                 at_work[chosen] -= 1
@@ -251,7 +251,7 @@ class Wall:
         batch.commit()
         return [f"{group}-{number}" for number in range(count)]
 
-    def _written(self, event_id: str, photo_id: str) -> Written:
+    def _written(self, event_id: str, photo_id: str) -> FirestoreWrite:
         fields = {
             "status": "pending",
             "url": f"https://example.com/{photo_id}.jpg",
@@ -259,12 +259,12 @@ class Wall:
             "createdAt": datetime.now(UTC),
         }
         path = f"events/{event_id}/photos/{photo_id}"
-        return Written(self._db, path, event_id=f"{event_id}-{photo_id}", after=fields)
+        return FirestoreWrite(self._db, path, event_id=f"{event_id}-{photo_id}", after=fields)
 
 
 def _trigger(address: str, pace: int) -> FunctionProcess:
     environment: Any = {ADDRESS_VARIABLE: address, "EVENT_DELIVERIES_A_SECOND": str(pace)}
-    return FunctionProcess("onPhotoWritten", event=True, **environment)
+    return FunctionProcess("onPhotoWritten", is_trigger=True, **environment)
 
 
 class Healthy:

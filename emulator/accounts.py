@@ -17,7 +17,7 @@ _TIMEOUT: Final = 120.0
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class Account:
     """A signed-in user: uid, e-mail address and a real ID token of the auth emulator."""
 
     uid: str
@@ -32,7 +32,7 @@ def sign_in(
     email: str | None = None,
     password: str | None = None,
     verified: bool = True,
-) -> Person:
+) -> Account:
     """Make a user with the claims `role` and `tenantId`, and sign it in with a password.
 
     `verified` is whether it has proved that the address is its own.
@@ -54,16 +54,16 @@ def sign_in(
         "accounts:signInWithPassword",
         {"email": address, "password": password, "returnSecureToken": True},
     )
-    return Person(uid=user["localId"], email=address, id_token=signed_in["idToken"])
+    return Account(uid=user["localId"], email=address, id_token=signed_in["idToken"])
 
 
-def sign_in_anonymously() -> Person:
+def sign_in_anonymously() -> Account:
     """A guest's anonymous sign-in."""
     user = _auth("accounts:signUp", {"returnSecureToken": True})
-    return Person(uid=user["localId"], email="", id_token=user["idToken"])
+    return Account(uid=user["localId"], email="", id_token=user["idToken"])
 
 
-def call(function: str, data: object, caller: Person) -> dict[str, Any]:
+def call(function: str, data: object, caller: Account) -> dict[str, Any]:
     """Call a function of the local suite as `caller`; its answer, a result or an error."""
     address = read_addresses()["functions"]
     url = f"http://{address}/{os.environ['GCLOUD_PROJECT']}/{LOCATION}/{function}"

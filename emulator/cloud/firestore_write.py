@@ -10,7 +10,7 @@ from google.events.cloud.firestore import DocumentEventData
 from functions.ports import LOCATION
 
 
-class Written:
+class FirestoreWrite:
     """A CloudEvent `google.cloud.firestore.document.v1.written`, in Eventarc's binary form."""
 
     def __init__(
