@@ -12,11 +12,14 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from functions.parameters import DECLARED, EXPLAINED
-from functions.webhooks.events import LABELS, EventType
+from functions.webhooks.events import BY_DEFAULT, LABELS, EventType
+from tools import event_schemas
+from tools.event_schemas import listed_only, quoted
 from tools.paths import ROOT
 from tools.steps import read, say
 
 _WIDTH: Final = 100
+_README_WIDTH: Final = 125
 
 ENVIRONMENT: Final = {
     # name: its value, and its comment
@@ -87,7 +90,13 @@ def parameter_table() -> str:
 def console_types() -> str:
     """Return the console's event types with their names."""
     entries = [f'  "{event_type}": "{LABELS[event_type]}",' for event_type in EventType]
-    return "\n".join(["export const EVENT_WORDS = {", *entries, "} as const;"]) + "\n"
+    listed = ", ".join(f'"{event_type}"' for event_type in listed_only())
+    lines = ["export const EVENT_WORDS = {", *entries, "} as const;"]
+    lines += [
+        "/** Types that an endpoint gets only if it lists them. */",
+        f"const LISTED_ONLY = [{listed}];",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def rule_types() -> str:
@@ -104,16 +113,21 @@ def rule_types() -> str:
     return rf"                '{types}#\n[A-Za-z0-9_-]{{0,40}}\n.{{0,1000}}.{{0,499}}');" + "\n"
 
 
-def openapi_types() -> str:
-    """Return OpenAPI's enumeration of event types."""
-    return f"      enum: [{', '.join(EventType)}]\n"
+def readme_types() -> str:
+    """Return the README's list of event types."""
+    usual = [f"`{event_type}`" for event_type in EventType if event_type in BY_DEFAULT]
+    text = f"Event types: {', '.join(usual)}; {quoted(listed_only())} only if an endpoint lists it."
+    return "\n".join(textwrap.wrap(text, _README_WIDTH)) + "\n"
 
 
 PARTS: Final[Mapping[tuple[str, str], Callable[[], str]]] = {
     ("docs/reference.md", "parameters"): parameter_table,
     ("console/src/domain/event_type.ts", "event types"): console_types,
     ("firestore.rules", "event types"): rule_types,
-    ("docs/openapi.yaml", "event types"): openapi_types,
+    ("docs/openapi.yaml", "webhooks"): event_schemas.webhooks,
+    ("docs/openapi.yaml", "event types"): event_schemas.event_types,
+    ("docs/openapi.yaml", "bodies"): event_schemas.schemas,
+    ("README.md", "event types"): readme_types,
 }
 """What is generated inside a file, by the file and the name of the part."""
 

@@ -253,16 +253,18 @@ _EVENT: Final = {
 _STATUS: Final = {EventType.PHOTO_APPROVED: "approved", EventType.PHOTO_REJECTED: "rejected"}
 
 
-def sample(event_type: EventType, now: datetime) -> Payload:
+def sample(event_type: EventType, now: datetime, *, is_complete: bool = True) -> Payload:
     """Return the `data` of a sample message of that type (spec 4.6).
 
-    The sample happened `now`, its names contain "Test", and its event has no photos.
+    The sample happened `now`, its names contain "Test", and its event has no photos. If it is not
+    complete, its optional fields are null.
     """
     about: Photo | WallEvent
     if event_type in (EventType.EVENT_PUBLISHED, EventType.EVENT_ARCHIVED):
-        about = WallEvent.read(_EVENT, updated=now)
+        about = WallEvent.read(_EVENT if is_complete else {}, updated=now)
     else:
-        fields: dict[str, Any] = {**_PHOTO, "status": _STATUS.get(event_type, "pending")}
+        fields: dict[str, Any] = {"status": _STATUS.get(event_type, "pending")}
+        fields |= _PHOTO if is_complete else {}
         about = Photo.read("test", fields, created=now, updated=now)
     milestone = Milestone(number=MILESTONES[0])
     return WebhookMessage("sample", event_type, about, now, milestone).payload(0)

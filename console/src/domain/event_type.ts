@@ -11,11 +11,13 @@ export const EVENT_WORDS = {
   "guest.joined": "A guest joined",
   "photo.deleted": "An approved photo was deleted",
 } as const;
+/** Types that an endpoint gets only if it lists them. */
+const LISTED_ONLY = ["photo.deleted"];
 // end of event types
 export type EventType = keyof typeof EVENT_WORDS;
 export const EVENT_TYPES = Object.keys(EVENT_WORDS) as readonly EventType[];
 /** The types of a URL that lists none. */
-export const USUAL_EVENT_TYPES = EVENT_TYPES.filter((type) => type !== "photo.deleted");
+export const USUAL_EVENT_TYPES = EVENT_TYPES.filter((type) => !LISTED_ONLY.includes(type));
 
 export function isEventType(value: unknown): value is EventType {
   return (EVENT_TYPES as readonly unknown[]).includes(value);
