@@ -1,1 +1,1 @@
-"""Mail: messages to many recipients, and the modules of the mail provider."""
+"""Email messages to many recipients, and the adapters of email providers."""

@@ -1,12 +1,12 @@
-"""What became of a mail: the status that the provider reports after it has accepted the mail.
+"""Delivery status of an email, as reported by the provider.
 
-A provider reports events of a mail in any order and may repeat them. The facts are collected, never
-replaced, so the same events give the same status in any order. A mail counts as the last of
+A provider reports events of an email in any order and may repeat them. Facts are collected and
+never replaced, so the same events give the same status in any order. An email counts as the last of
 
-    nothing reported ◁ dropped ◁ delivered ◁ bounced
+    no report ◁ dropped ◁ delivered ◁ bounced
 
-because a later state can only be learnt after an earlier one: a server further on may return a
-mail that was delivered. Complaints are counted separately.
+because a server further on may return an email that was delivered. Complaints are counted
+separately.
 """
 
 import operator
@@ -18,15 +18,15 @@ from typing import Self
 
 
 class DeliveryStatus(IntFlag):
-    """The facts that are known of one mail.
+    """The known facts about one email.
 
-    NONE          nothing is reported yet
-    DROPPED       the provider did not try to deliver the mail
-    DELIVERED     the recipient's server accepted the mail
-    BOUNCED       the recipient's server refused the mail or returned it
-    COMPLAINED    the recipient marked the mail as spam
+    NONE          no report yet
+    DROPPED       the provider did not try to deliver the email
+    DELIVERED     the recipient's server accepted the email
+    BOUNCED       the recipient's server refused or returned the email
+    COMPLAINED    the recipient marked the email as spam
     UNWELCOME     the recipient unsubscribed or complained, now or earlier
-    UNREACHABLE   the address accepts no mail at all
+    UNREACHABLE   the address accepts no email at all
     """
 
     NONE = 0
@@ -39,13 +39,13 @@ class DeliveryStatus(IntFlag):
 
     @property
     def delivery(self) -> str | None:
-        """`dropped`, `delivered` or `bounced`: what is known last; None where nothing is."""
+        """The last known of `dropped`, `delivered` and `bounced`, or None before any report."""
         known = (DeliveryStatus.BOUNCED, DeliveryStatus.DELIVERED, DeliveryStatus.DROPPED)
         return next((str(fact.name).lower() for fact in known if fact in self), None)
 
     @property
     def trouble(self) -> str | None:
-        """Why the mail did not reach its recipient, or was unwelcome; None where it was neither."""
+        """The reason why the email failed or was unwelcome, or None."""
         if DeliveryStatus.COMPLAINED in self:
             return "complained"
         return self.delivery if self.delivery != "delivered" else None
@@ -53,10 +53,10 @@ class DeliveryStatus(IntFlag):
 
 @dataclass(frozen=True, slots=True)
 class TrackingEvent:
-    """A report about one mail, with the labels that the mail was sent with.
+    """A report about one email, with the labels of that email.
 
-    Labels come back from the provider and are not trusted: any of them may be missing or forged.
-    `address` is the recipient's as it was mailed, or empty.
+    Labels come back from the provider and are not trusted. Any label may be missing or forged.
+    `address` is the recipient's address as it was used, or empty.
     """
 
     status: DeliveryStatus
@@ -66,7 +66,7 @@ class TrackingEvent:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Numbers of mails by status; a mail is at most one of the first three."""
+    """Numbers of emails by status. An email has at most one of the first three."""
 
     delivered: int = 0
     bounced: int = 0
@@ -75,7 +75,7 @@ class Tally:
 
     @classmethod
     def of(cls, statuses: Collection[DeliveryStatus]) -> Self:
-        """Count mails with these statuses."""
+        """Count emails with these statuses."""
         by_delivery = Counter(status.delivery for status in statuses)
         return cls(
             by_delivery["delivered"],

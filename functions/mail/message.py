@@ -12,7 +12,7 @@ from functions.mail.outcome import MisconfiguredError, SendOutcome
 EVENT_NAME_CHARACTERS: Final = 150
 
 NOTICE_LABEL: Final = "wall_notice"
-"""Label of a mail to staff of an event; its value is the hash of the address."""
+"""Label of an email to staff of an event. Its value is the hash of the address."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,10 +20,10 @@ class Copy:
     """The copy for one recipient.
 
     Attributes:
-        address: The recipient's address; recipients do not see each other's.
-        headers: Headers of this copy alone.
+        address: The recipient's address. No other recipient sees it.
+        headers: Additional headers of this copy.
         values: The text that replaces each tag of the message.
-        labels: Come back with tracking events of this copy; they identify no person.
+        labels: Labels that tracking events of this copy return. They identify no person.
     """
 
     address: str
@@ -34,17 +34,17 @@ class Copy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmailMessage:
-    """The common text of all copies; tags mark the places that differ.
+    """The common text of all copies. Tags mark the places that differ.
 
-    Nothing that people wrote may contain a tag.
+    No text that people wrote may contain a tag.
 
     Attributes:
         sender: `Name <address>` or an address.
         subject: One line.
         text: The plain part, with tags.
-        html: The HTML part. A tag stands in both parts only if its value reads the same in both.
-        copies: One for each recipient.
-        reply_to: The address for replies, in the form of `sender`; None: the sender's.
+        html: The HTML part. A tag is in both parts only if its value is the same in both.
+        copies: One copy for each recipient.
+        reply_to: The address for replies, in the form of `sender`. None means the sender.
     """
 
     sender: str
@@ -54,14 +54,14 @@ class EmailMessage:
     copies: Sequence[Copy]
     reply_to: str | None = None
 
-    def written_out(self) -> "EmailMessage":
-        """The message to its only recipient, without tags."""
+    def rendered(self) -> "EmailMessage":
+        """Return the message to its only recipient, without tags."""
         [copy] = self.copies
-        text, html = self.filled(copy)
+        text, html = self.render(copy)
         return replace(self, text=text, html=html, copies=[replace(copy, values={})])
 
-    def filled(self, copy: Copy) -> tuple[str, str]:
-        """Text and HTML of `copy`."""
+    def render(self, copy: Copy) -> tuple[str, str]:
+        """Return the text and HTML of `copy`."""
         tags = re.compile("|".join(map(re.escape, copy.values)) or r"(?!)")
         text, html = (
             tags.sub(lambda tag: copy.values[tag[0]], part) for part in (self.text, self.html)
@@ -75,23 +75,23 @@ _LINE_BREAKS: Final = frozenset({"Cc", "Zl", "Zp"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailSender:
-    """The sender as the mail service and the reader see it.
+    """The sender that the email service and the recipient see.
 
     Attributes:
-        address: `Name <address>` or an address; `MAIL_FROM`.
-        reply_to: In the same form; None or empty where replies go to the sender; `MAIL_REPLY_TO`.
-        address_line: The sender's postal address, one line, may be empty; `MAIL_ADDRESS_LINE`.
+        address: `MAIL_FROM`, as `Name <address>` or an address.
+        reply_to: `MAIL_REPLY_TO` in the same form. Replies go to the sender if it is empty.
+        address_line: `MAIL_ADDRESS_LINE`, the sender's postal address in one line, or empty.
     """
 
     address: str
     reply_to: str | None = None
     address_line: str = ""
 
-    def checked(self) -> Self:
-        """The sender with trimmed values; the mail service itself checks `address`.
+    def validated(self) -> Self:
+        """Return the sender with trimmed values. The email service itself validates `address`.
 
         Raises:
-            MisconfiguredError: `reply_to` or `address_line` cannot be used.
+            MisconfiguredError: `reply_to` or `address_line` is invalid.
         """
         reply_to, address_line = (self.reply_to or "").strip(), self.address_line.strip()
         if reply_to and not _is_mailbox(reply_to):
@@ -130,30 +130,27 @@ def _is_mailbox(text: str) -> bool:
 
 
 class Mailer(Protocol):
-    """Sends messages, with the limits that matter to a mail for thousands.
-
-    One instance serves all threads.
-    """
+    """Sends messages, and names the limits of one request. One instance serves all threads."""
 
     @property
     def key_name(self) -> str:
-        """Name of the secret with the API key."""
+        """Name of the secret with the API key or password."""
 
     @property
     def recipients_per_request(self) -> int:
-        """How many copies one message may have."""
+        """Maximum number of copies of one message."""
 
     @property
     def bytes_per_recipient(self) -> int:
-        """How many bytes may differ for each of several recipients, counted as JSON."""
+        """Maximum size of one recipient's substitutions, in bytes of JSON."""
 
     def check(self) -> None:
-        """Check that requests can be made.
+        """Check that the service has what it needs to send.
 
         Raises:
-            MisconfiguredError: the API key is missing or unusable.
-            Exception: the API key could not be read.
+            MisconfiguredError: A setting or secret is missing or unusable.
+            Exception: The secret could not be read.
         """
 
     def send(self, message: EmailMessage) -> SendOutcome:
-        """Make one request, never repeated, and return its outcome."""
+        """Send one request without repeating it, and return its outcome."""

@@ -24,19 +24,19 @@ class MisconfiguredError(Exception):
 
 
 def who_can_fix(error: Exception) -> tuple[str | None, str]:
-    """The setting that `error` is about, if any, and who can fix it, for an organizer."""
+    """Return the setting that `error` names, if any, and a sentence on who can fix it."""
     if isinstance(error, MisconfiguredError):
-        return error.setting, f"The operator of the service has to correct a setting: {error}."
+        return error.setting, f"Ask your administrator to correct a setting: {error}."
     return None, "Try again."
 
 
 class Cause(StrEnum):
-    """Why the mail provider refuses mails, where it is known who can fix it.
+    """Reason why the email provider refuses emails, if it is known who can fix it.
 
     KEY       the operator: another API key, or the right to send for this key
     SENDER    the operator: verify the sender's address
     CREDITS   the operator: enlarge the plan, which is used up
-    BUSY      nobody: the provider is busy or out of reach
+    BUSY      no one: the provider is busy or out of reach
     """
 
     KEY = "key"
@@ -45,44 +45,44 @@ class Cause(StrEnum):
     BUSY = "busy"
 
     def who_can_fix(self, key_name: str) -> str:
-        """Sentences that tell an organizer who can fix it; `key_name` names the key's secret."""
+        """Return a note for organizers on who can fix it. `key_name` is the name of the secret."""
         return _WHO_CAN_FIX[self].format(key_name=key_name)
 
 
 _WHO_CAN_FIX = {
     Cause.KEY: (
-        "The mail service does not accept this service's key. The operator has to set {key_name} "
-        "to a key with the right to send mail; try again after that."
+        "The email provider rejected our key or password. Ask your administrator to update "
+        "{key_name}, then try again."
     ),
     Cause.SENDER: (
-        "The mail service does not know the sender. The operator has to verify the address in "
-        "MAIL_FROM at the mail service; try again after that."
+        "The email provider rejected the sender. Ask your administrator to verify the address in "
+        "MAIL_FROM with the provider, then try again."
     ),
     Cause.CREDITS: (
-        "The plan at the mail service is used up. The operator has to enlarge the plan, or wait "
-        "until it is renewed; try again after that."
+        "The email provider's sending limit has been reached. Ask your administrator to upgrade "
+        "the plan or wait for it to reset."
     ),
-    Cause.BUSY: "The mail service is busy or out of reach; try again in a few minutes.",
+    Cause.BUSY: "The email provider is unavailable. Try again in a few minutes.",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The provider has the mails; they are not yet delivered."""
+    """The provider has the emails. They are not yet delivered."""
 
     message_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class BadAddresses:
-    """The whole request is refused for the addresses of the recipients with these indices."""
+    """The whole request is refused because of the recipients with these indices."""
 
     indices: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """The provider is busy or in trouble, and may name a pause of `seconds`."""
+    """The provider is busy or failing, and may name a pause of `seconds`."""
 
     reason: str
     seconds: float | None
@@ -91,7 +91,7 @@ class Later:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The request is refused; `cause` where it is known who can fix it."""
+    """The request is refused. `cause` is known if someone can fix it."""
 
     reason: str
     cause: Cause | None = None
@@ -99,7 +99,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """There was no answer, or an answer that does not say."""
+    """There was no response, or an ambiguous response."""
 
     reason: str
     cause: ClassVar[Cause | None] = None

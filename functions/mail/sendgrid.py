@@ -1,11 +1,11 @@
-"""Mail through SendGrid's v3 API.
+"""Email through SendGrid's v3 API.
 
 https://www.twilio.com/docs/sendgrid/api-reference/mail-send/mail-send
 
 SendGrid has no idempotency key, so a request that may have been accepted must never be repeated.
-A response with the documented body of errors proves that nothing was accepted, whatever its status.
-So does a 4xx without that body: the request was refused, by SendGrid or by a proxy in between. Any
-other response without that body may come from a gateway that does not know what SendGrid did.
+A response with the documented body of errors proves that no email was accepted, with any status. A
+4xx without that body proves it as well, because SendGrid or a proxy in between refused the request.
+Any other response without that body may come from a gateway that does not know what SendGrid did.
 https://www.twilio.com/docs/sendgrid/api-reference/how-to-use-the-sendgrid-v3-api/errors
 """
 
@@ -44,7 +44,7 @@ BYTES_PER_RECIPIENT: Final = 9_500
 """Bytes of one recipient's substitutions, counted as JSON; SendGrid's limit is 10,000."""
 
 REQUEST_SECONDS: Final = 60.0
-"""How long SendGrid may stay silent; it takes a few seconds for a thousand mails."""
+"""Timeout of a response. SendGrid needs a few seconds for a thousand emails."""
 
 _ACCEPTED: Final = 202
 _TOO_MANY_REQUESTS: Final = 429
@@ -59,12 +59,12 @@ _NOT_ALLOWED: Final = frozenset({401, 403})
 """The key is unknown, or has no right to send mail."""
 
 _PLAN_USED_UP: Final = ("credits exceeded", "exceeded your messaging limits")
-"""Words of an answer, also of a 401: https://support.sendgrid.com/hc/en-us/articles/18322114821403"""
+"""Words of a response, also of a 401: https://support.sendgrid.com/hc/en-us/articles/18322114821403"""
 
 _SENDER_UNKNOWN: Final = "verified sender identity"
 
 _KEY: Final = re.compile(r"[!-~]+")
-"""Characters that a header may have; with any other character no request could be sent."""
+"""Characters that a header may have. A request with any other character cannot be sent."""
 
 _UNCONNECTED: Final = (ConnectionRefusedError, gaierror, SSLCertVerificationError)
 """Errors that happen only before the first byte of a request is sent."""
@@ -74,7 +74,7 @@ _ADDRESS_FIELD: Final = re.compile(r"personalizations\.(\d+)\.to(\.0(\.email)?)?
 
 @dataclass(frozen=True, slots=True)
 class SendGridMailer:
-    """See `message.Mailer`; each request has the key of the moment.
+    """Adapter for `message.Mailer`. Each request reads the current key.
 
     `host` is the API's address without a path.
     """
@@ -88,11 +88,11 @@ class SendGridMailer:
     clock: Clock
 
     def check(self) -> None:
-        """See `message.Mailer`."""
+        """Implement `Mailer.check`."""
         current_key(self.secrets)
 
     def send(self, message: EmailMessage) -> SendOutcome:
-        """See `message.Mailer`."""
+        """Implement `Mailer.send`."""
         from python_http_client.exceptions import HTTPError  # noqa: PLC0415 - a cold start
         from sendgrid import SendGridAPIClient  # noqa: PLC0415
 
@@ -119,28 +119,28 @@ class SendGridMailer:
 
 
 def current_key(secrets: SecretReader) -> str:
-    """The API key.
+    """Return the API key.
 
     Raises:
-        MisconfiguredError: the key is missing or unusable.
-        Exception: Secret Manager could not be reached.
+        MisconfiguredError: The key is missing or unusable.
+        Exception: Secret Manager is unavailable.
     """
     try:
         [key] = secrets.versions(KEY_NAME, at_most=1)
     except MissingSecretError as missing:
-        raise MisconfiguredError(KEY_NAME, "a key of SendGrid's") from missing
+        raise MisconfiguredError(KEY_NAME, "an API key of SendGrid") from missing
     if not _KEY.fullmatch(key):
-        raise MisconfiguredError(KEY_NAME, "a key of SendGrid's, and nothing else")
+        raise MisconfiguredError(KEY_NAME, "an API key of SendGrid without other characters")
     return key
 
 
 def request_body(message: EmailMessage) -> dict[str, Any]:
-    """The JSON of a request that sends `message`, with one personalization per copy.
+    """Return the JSON of a request that sends `message`, with one personalization per copy.
 
-    A single copy is written out: what its tags stand for may be longer than substitutions may be.
+    A single copy is sent without tags, because its values may exceed the limit of substitutions.
     """
     if len(message.copies) == 1:
-        message = message.written_out()
+        message = message.rendered()
     return {
         "from": _mailbox(message.sender),
         **({"reply_to": _mailbox(message.reply_to)} if message.reply_to else {}),
@@ -190,7 +190,7 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes, *, now: dateti
 
 
 def _cause(status: int, errors: list[Mapping[str, Any]]) -> Cause | None:
-    """The cause of a refusal; no other word of the answer is kept."""
+    """Return the cause of a refusal, and keep no other word of the response."""
     said = " ".join(str(error.get("message")) for error in errors).lower()
     if any(words in said for words in _PLAN_USED_UP):
         return Cause.CREDITS
@@ -201,7 +201,7 @@ def _cause(status: int, errors: list[Mapping[str, Any]]) -> Cause | None:
 
 
 def _errors(body: bytes) -> list[Mapping[str, Any]] | None:
-    """The errors in an answer of SendGrid's; None where the body is not in SendGrid's form."""
+    """Return the errors in a response, or None if the body is not in SendGrid's form."""
     try:
         errors = json.loads(body)["errors"]
     except (ValueError, KeyError, TypeError):
@@ -211,7 +211,7 @@ def _errors(body: bytes) -> list[Mapping[str, Any]] | None:
 
 
 def _pause_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Seconds from `now` until another request makes sense; None where the answer does not say."""
+    """Return the seconds to wait before another request, or None if they are not stated."""
     for name, since in (("Retry-After", 0.0), ("X-RateLimit-Reset", now.timestamp())):
         with suppress(TypeError, ValueError):
             return max(0.0, float(headers.get(name, "")) - since)  # 0 for NaN
@@ -219,6 +219,6 @@ def _pause_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
 
 
 def _bad_addresses(errors: list[Mapping[str, Any]]) -> frozenset[int]:
-    """Indices of the refused addresses; empty where the request has any other error as well."""
+    """Return the indices of refused addresses. Empty if the request has any other error."""
     matches = [_ADDRESS_FIELD.fullmatch(str(error.get("field"))) for error in errors]
     return frozenset(int(match[1]) for match in matches if match) if all(matches) else frozenset()

@@ -50,8 +50,7 @@ _STATUS: Final[Mapping[object, DeliveryStatus]] = {
     "unsubscribe": DeliveryStatus.UNWELCOME,
     "group_unsubscribe": DeliveryStatus.UNWELCOME,
 }
-"""The final status that each `event` reports; `processed`, `deferred`, `open` and `click` report
-none."""
+"""The final status in each `event`. `processed`, `deferred`, `open` and `click` have none."""
 
 _DROP_REASONS: Final[Mapping[str, DeliveryStatus]] = {
     "bounced address": DeliveryStatus.UNREACHABLE,
@@ -59,15 +58,15 @@ _DROP_REASONS: Final[Mapping[str, DeliveryStatus]] = {
     "unsubscribed address": DeliveryStatus.UNWELCOME,
     "spam reporting address": DeliveryStatus.UNWELCOME,
 }
-"""What else the `reason` of a drop says: which of SendGrid's lists has the address."""
+"""Facts in the `reason` of a drop, which names the suppression list with the address."""
 
 _HARD_BOUNCE: Final = "bounce"
-"""`type` of a bounce; the other type, `blocked`, says nothing about later mails."""
+"""`type` of a hard bounce. The other type, `blocked`, does not predict later emails."""
 
 
 @dataclass(frozen=True)
 class SendGridWebhook:
-    """Reads SendGrid's requests; any of several keys may have signed a request."""
+    """Verifier and parser of SendGrid's requests, signed by any of several keys."""
 
     max_body_bytes = MAX_BODY_BYTES
 
@@ -76,21 +75,21 @@ class SendGridWebhook:
 
     @functools.cached_property
     def keys(self) -> list[ec.EllipticCurvePublicKey]:
-        """The public keys; without a key no request is genuine.
+        """The public keys. Without a key, every request is rejected.
 
         Raises:
-            MisconfiguredError: a key cannot be read, or is not on the curve P-256.
+            MisconfiguredError: A key is invalid, or is not on the curve P-256.
         """
         return [_key(text) for text in map(str.strip, self.given.split(",")) if text]
 
     def is_signed(self, headers: Mapping[str, str]) -> bool:
-        """Whether the headers carry a signature at all."""
+        """Return whether the headers have a signature."""
         return all(_signature(headers))
 
     def signature(self, headers: Mapping[str, str], now: datetime) -> tuple[bytes, bytes] | None:
-        """The signature, two numbers in DER, and the time stamp that was signed with the body.
+        """Return the signature in DER and the time stamp that was signed with the body.
 
-        None where they are not well formed and recent: then the body is not worth reading.
+        Return None if they are malformed or old. Then the body need not be read.
         """
         signature, timestamp = _signature(headers)
         if not _TIMESTAMP.fullmatch(timestamp):
@@ -106,12 +105,12 @@ class SendGridWebhook:
         return decoded, timestamp.encode()
 
     def is_genuine(self, signature: tuple[bytes, bytes], body: bytes) -> bool:
-        """Whether SendGrid signed `body`; see `signature`."""
+        """Return whether SendGrid signed `body`, by the result of `signature`."""
         decoded, timestamp = signature
         return any(_has_signed(key, decoded, timestamp + body) for key in self.keys)
 
     def events(self, body: bytes) -> Sequence[TrackingEvent] | None:
-        """The tracking events in a genuine body; None where the body is no list of events.
+        """Return the tracking events in a verified body, or None if the body is no list.
 
         Entries without a final status are skipped.
         """
@@ -130,7 +129,7 @@ class SendGridWebhook:
 
 
 def _signature(headers: Mapping[str, str]) -> tuple[str, str]:
-    """The signature and the time stamp; each is empty where its header is missing."""
+    """Return the signature and the time stamp. Each is empty if its header is missing."""
     return headers.get(SIGNATURE_HEADER, ""), headers.get(TIMESTAMP_HEADER, "")
 
 

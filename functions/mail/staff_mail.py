@@ -1,4 +1,4 @@
-"""A mail of the service to an event's staff, in English, with a link into the console."""
+"""Emails of the service to an event's staff, in English, with a link into the console."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -13,14 +13,14 @@ from functions.mail.message import (
     EmailMessage,
     MailSender,
 )
-from functions.mail.text import unlinked
+from functions.mail.text import without_links
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 
 def mail_time(moment: datetime) -> str:
-    """Such as `1 May 2026, 18:30 UTC`."""
+    """Format a time such as `1 May 2026, 18:30 UTC`."""
     at = moment.astimezone(UTC)
     return f"{at.day} {at:%B %Y, %H:%M} UTC"
 
@@ -38,24 +38,24 @@ def staff_mail(
     addresses: Iterable[str],
     **fields: Any,
 ) -> EmailMessage:
-    """The mail of `{template}.txt` and `.html`, with a copy for each address that shows no other.
+    """Return the email from `{template}.txt` and `.html`, with a separate copy for each address.
 
     Args:
-        templates: The templates of `templates_in`; they have these `fields` and some more.
+        templates: The result of `templates_in`.
         template: Name of the two templates.
-        headline: The subject, which the event's name follows.
+        headline: Start of the subject, before the event's name.
         event_id: The event.
-        event_name: As people wrote it; may be empty.
+        event_name: The name as people wrote it, or empty.
         place: Last part of the address in the console, such as `recap`.
         base_url: Address of the site with the console.
-        sender: As the deploy names it.
+        sender: The sender in the parameters.
         addresses: The recipients.
-        fields: What the templates show beside that; `preheader` is needed.
+        fields: More values for the templates. `preheader` is required.
 
     Raises:
-        MisconfiguredError: see `MailSender.checked`.
+        MisconfiguredError: As `MailSender.validated`.
     """
-    sender, name = sender.checked(), unlinked(event_name, EVENT_NAME_CHARACTERS)
+    sender, name = sender.validated(), without_links(event_name, EVENT_NAME_CHARACTERS)
     fields |= {
         "language": "en",
         "direction": "ltr",

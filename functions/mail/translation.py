@@ -1,7 +1,7 @@
-"""Texts of mails in the event's language: gettext's catalogues, Babel's numbers.
+"""Texts of emails in the event's language, with gettext's catalogues and Babel's numbers.
 
-The English texts stand in the code and are the keys of `catalogues/*.po`. Babel is imported with
-the first mail in another language, so that English mails need no Babel.
+The English texts are in the code and are the keys of `catalogues/*.po`. Babel is imported for the
+first email in another language, so that English emails need no Babel.
 """
 
 import functools
@@ -26,9 +26,9 @@ class Texts:
     """The texts of one language.
 
     Attributes:
-        language: Its BCP 47 tag, for `lang` and `Content-Language`.
+        language: The BCP 47 tag, for `lang` and `Content-Language`.
         catalogue: The translations.
-        markup: Whether texts are HTML: escaped, each value in a `bdi` element.
+        markup: Whether texts are HTML, with escaped values in `bdi` elements.
     """
 
     language: str
@@ -37,7 +37,7 @@ class Texts:
 
     @classmethod
     def of(cls, tag: str | None) -> Self:
-        """The texts for the language tag `tag`; English where there is no catalogue."""
+        """Return the texts for the language tag `tag`. English is the fallback."""
         language = (tag or "").replace("_", "-").partition("-")[0].lower()
         if language == ENGLISH or language not in LANGUAGES:
             return cls(ENGLISH)
@@ -54,18 +54,18 @@ class Texts:
         return "rtl" if self.language in _RIGHT_TO_LEFT else "ltr"
 
     def text(self, english: str, /, **values: str) -> str:
-        """The translation of `english`, with the `values` of its placeholders."""
+        """Return the translation of `english`, with the `values` of its placeholders."""
         if self.markup:
             values = {name: Markup("<bdi>%s</bdi>") % value for name, value in values.items()}
         return self._with(self.catalogue.gettext(english), values)
 
     def plural(self, one: str, many: str, count: int, /) -> str:
-        """The translation of `one` or `many` that fits `count`, the value of `%(count)s`."""
+        """Return the translation of `one` or `many` for `count`, the value of `%(count)s`."""
         text = self.catalogue.ngettext(one, many, count)
         return self._with(text, {"count": self.number(count)})
 
     def number(self, count: int) -> str:
-        """`count` as the language writes it."""
+        """Format `count` in the language."""
         return f"{count:,}" if self.language == ENGLISH else _number(self.language, count)
 
     def _with(self, text: str, values: dict[str, str]) -> str:
@@ -91,12 +91,12 @@ def _number(language: str, count: int) -> str:
 
 
 def templates_in(folder: Path) -> Environment:
-    """The templates in `folder`, and `frame.html`; `*.html` templates escape their values."""
+    """Return the templates in `folder`, and `frame.html`. `*.html` templates escape values."""
     return Environment(
         loader=FileSystemLoader([folder, Path(__file__).parent]),
         autoescape=select_autoescape(["html"]),
         undefined=StrictUndefined,
-        auto_reload=False,  # no check of the files for each mail
+        auto_reload=False,  # no check of the files for each email
         trim_blocks=True,
         lstrip_blocks=True,
     )

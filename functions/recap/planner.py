@@ -161,7 +161,7 @@ class Gathered:
         return Composer(
             self.event,
             self.arguments,
-            self.planner.sender.checked(),
+            self.planner.sender.validated(),
             reel=self.audience.reel.pictures(),
             photo_count=self.audience.photo_count,
             random=self.planner.random,

@@ -122,7 +122,7 @@ class RecapPreview:
             if to and message.copies:
                 outcome = self.mailer.send(_marked(message, to))
                 _confirm(arguments.event_id, self.mailer, outcome)
-            mail = message.written_out() if message.copies else replace(message, text="", html="")
+            mail = message.rendered() if message.copies else replace(message, text="", html="")
             return Preview(
                 mail=mail,
                 recipients=len(report.recipients),

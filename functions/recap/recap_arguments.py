@@ -17,7 +17,7 @@ from functions.call.arguments import (
 from functions.call.errors import refuse
 from functions.email_address import deliverable
 from functions.firestore.model import Version
-from functions.mail.text import one_line, paragraph
+from functions.mail.text import clean_paragraph, one_line
 
 SUBJECT_CHARACTERS: Final = 200
 MESSAGE_CHARACTERS: Final = 4000
@@ -172,7 +172,7 @@ def _of_the_mail(data: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "mode": choice_argument("mode", data.get("mode"), Mode, Mode.PERSONAL),
         "subject": _text(data, "subject", SUBJECT_CHARACTERS, one_line),
-        "message": _text(data, "message", MESSAGE_CHARACTERS, paragraph),
+        "message": _text(data, "message", MESSAGE_CHARACTERS, clean_paragraph),
     }
 
 

@@ -22,7 +22,7 @@ from functions.email_address import (
     spellings,
 )
 from functions.firestore.model import TEXT_BYTES, Document, Documents, Query
-from functions.mail.text import plain, shortened
+from functions.mail.text import normalized, shortened
 from functions.ports import Accounts, ParallelMap
 from functions.preferences.preferences import (
     AddressRecords,
@@ -79,7 +79,7 @@ def greeted_name(text: str) -> str:
     Empty where nothing of that kind is left.
     """
     name = shortened(_visible(text), NAME_CHARACTERS)
-    read = plain("".join(character for character in name if character not in _JOINERS))
+    read = normalized("".join(character for character in name if character not in _JOINERS))
     digits = sum(character.isnumeric() for character in read)
     letters = any(unicodedata.category(character)[0] == "L" for character in read)
     return "" if _LINKS.search(read) or digits > _DIGITS_AT_MOST or not letters else name

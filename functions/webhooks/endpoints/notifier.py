@@ -23,7 +23,7 @@ from functions.firestore.model import Documents, text, time
 from functions.mail.message import EmailMessage, Mailer, MailSender
 from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendOutcome, Unknown
 from functions.mail.staff_mail import mail_time, staff_mail
-from functions.mail.text import unlinked
+from functions.mail.text import without_links
 from functions.mail.translation import templates_in
 from functions.ports import Clock
 from functions.rate_limit import RateLimit
@@ -122,7 +122,7 @@ class Notifier:
             self._record(news)
             return
         self.mailer.check()
-        sender = self.sender.checked()  # before the emails are counted
+        sender = self.sender.validated()  # before the emails are counted
         tenant_id = text(event.get("tenantId")) or ""
         addresses = [address for address in reachable if self._may_get(tenant_id, address)]
         if not addresses:
@@ -301,7 +301,7 @@ def _shown(change: Change) -> dict[str, Any]:
         skipped=change.skipped,
     )
     name = name_of(change.url).replace(".", "[.]")  # email clients turn host names into links
-    label = unlinked(change.label, _LABEL_CHARACTERS)
+    label = without_links(change.label, _LABEL_CHARACTERS)
     return {
         "name": f"{label} ({name})" if label else name,
         "state": change.state,
@@ -313,7 +313,7 @@ def _reason(failed: Attempt | None) -> str:
     """Return why the last delivery failed, or "" if the reason is unknown."""
     if failed and failed.status is not None:
         return f"HTTP {failed.status}"
-    return unlinked(failed.error, _REASON_CHARACTERS) if failed and failed.error else ""
+    return without_links(failed.error, _REASON_CHARACTERS) if failed and failed.error else ""
 
 
 def _what_to_do(changes: Sequence[Change], *, works: bool) -> str:

@@ -149,6 +149,6 @@ def share(event_id: str) -> str:
 def test_long_texts_of_guests_fit_and_none_is_left_in_english(browser: Browser) -> None:
     """Mail and preferences page, in a language half as long again as English."""
     mail = pseudo_mail(Mode.PERSONAL, "@words@")
-    _, html = mail.filled(mail.copies[0])
+    _, html = mail.render(mail.copies[0])
 
     assert browser.make("pseudo", html=html) == {"tooWide": [0] * 6, "english": ""}

@@ -10,7 +10,7 @@ SENDER = "Wall <photos@example.com>"
 
 def test_both_may_be_empty() -> None:
     """Without both settings answers go to the sender, and no address stands under the mail."""
-    assert MailSender(address=SENDER, reply_to="", address_line=" ").checked() == MailSender(
+    assert MailSender(address=SENDER, reply_to="", address_line=" ").validated() == MailSender(
         address=SENDER
     )
 
@@ -21,7 +21,7 @@ def test_both_may_be_empty() -> None:
 )
 def test_answers_go_to_an_address(reply_to: str) -> None:
     """`MAIL_REPLY_TO` is an address with or without a name; blanks around it do not count."""
-    assert MailSender(address=SENDER, reply_to=f" {reply_to}\n").checked().reply_to == reply_to
+    assert MailSender(address=SENDER, reply_to=f" {reply_to}\n").validated().reply_to == reply_to
 
 
 @pytest.mark.parametrize(
@@ -43,10 +43,10 @@ def test_answers_go_to_an_address(reply_to: str) -> None:
 def test_what_is_no_address_is_named(reply_to: str) -> None:
     """The error names the setting, and never its value."""
     with pytest.raises(MisconfiguredError) as wrong:
-        MailSender(address=SENDER, reply_to=reply_to).checked()
+        MailSender(address=SENDER, reply_to=reply_to).validated()
     assert wrong.value.setting == "MAIL_REPLY_TO"
     assert who_can_fix(wrong.value)[1] == (
-        "The operator of the service has to correct a setting: MAIL_REPLY_TO should be an "
+        "Ask your administrator to correct a setting: MAIL_REPLY_TO should be an "
         "e-mail address, or empty."
     )
 
@@ -72,11 +72,11 @@ def test_everything_before_the_last_bracket_is_the_name(text: str, read: tuple[s
 @pytest.mark.parametrize("line", ["Wall, 1 Example Street", "\u00c5gatan\u00a01 & 2", "x" * 200])
 def test_the_postal_address_is_one_line(line: str) -> None:
     """The postal address may be in any script."""
-    assert MailSender(address=SENDER, address_line=line).checked().address_line == line
+    assert MailSender(address=SENDER, address_line=line).validated().address_line == line
 
 
 @pytest.mark.parametrize("line", ["a\nb", "a\rb", "a\u2028b", "a\0b", "a\tb", "x" * 201])
 def test_more_than_a_line_is_refused(line: str) -> None:
     """A setting of several lines is refused: mail programs differ in showing it."""
     with pytest.raises(MisconfiguredError, match="MAIL_ADDRESS_LINE"):
-        MailSender(address=SENDER, address_line=line).checked()
+        MailSender(address=SENDER, address_line=line).validated()

@@ -149,7 +149,7 @@ def test_plurals_and_numbers_are_the_languages(language: str, count: int, text: 
 def test_nothing_in_a_mail_is_left_in_english(mode: Mode, message: str | None) -> None:
     """Every text of the service stands between the brackets of the pseudo-language."""
     mail = pseudo_mail(mode, message)
-    text, html = mail.filled(mail.copies[0])
+    text, html = mail.render(mail.copies[0])
     shown = re.sub(r"<style>.*?</style>|<!--.*?-->", "", html, flags=re.DOTALL)
     alt = " ".join(re.findall(r'alt="([^"]*)"', shown))
     for part in (mail.sender, mail.subject, text, re.sub(r"<[^>]+>", "", shown), alt):

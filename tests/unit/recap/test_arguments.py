@@ -2,7 +2,7 @@
 
 import pytest
 
-from functions.mail.text import one_line, paragraph, shortened
+from functions.mail.text import clean_paragraph, one_line, shortened
 from functions.recap.audience.guests import greeted_name
 from functions.recap.delivery_status import MailLabels
 from functions.recap.ledger.batch import RecapKey
@@ -34,7 +34,7 @@ def test_line_breaks_of_every_kind_are_removed(line_break: str) -> None:
 )
 def test_a_paragraph_keeps_its_lines(line_break: str) -> None:
     """Spec 4.1: a message keeps its lines and loses control characters."""
-    assert paragraph(f" a{line_break}b\0\x07 ") == "a\nb"
+    assert clean_paragraph(f" a{line_break}b\0\x07 ") == "a\nb"
 
 
 def test_what_is_no_text_does_not_reach_a_mail() -> None:

@@ -175,7 +175,7 @@ def test_a_mail_among_others_reads_like_a_mail_alone(count: int, *, small: bool)
     mails = emails_of(body, "id", datetime(2026, 5, 1, tzinfo=UTC), 1)
     for guest, mail in zip(guests, mails, strict=True):
         alone = composer.message([guest])
-        text, html = alone.filled(alone.copies[0])
+        text, html = alone.render(alone.copies[0])
         assert (mail.to, mail.text) == (guest.guest.address, text)
         assert unescape(mail.html) == unescape(html)
 

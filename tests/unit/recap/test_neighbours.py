@@ -244,7 +244,7 @@ def test_where_guests_are_chosen_they_see_their_photos_all_the_same(house: House
         (copy,) = (copy for copy in message.copies if copy.address == address)
         shown = [f"https://example.com/{number}.jpg" for number in range(5)]
         own = f"https://example.com/{address[6]}.jpg"
-        assert [line for line in shown if line in message.filled(copy)[0]] == [own]
+        assert [line for line in shown if line in message.render(copy)[0]] == [own]
 
 
 # Addresses of photos.

@@ -36,7 +36,7 @@ def test_the_mail_of_a_guest_with_most_photos_is_shown(house: House) -> None:
     house.send(subject="Thanks", message="It was <good>.")
     [(_, message)] = [mail for mail in house.mails if mail[0] == guest(1)]
     [copy] = [copy for copy in message.copies if copy.address == guest(1)]
-    text, html = message.filled(copy)
+    text, html = message.render(copy)
     links = re.compile(r"/preferences#token=[\w.-]+")
     assert preview.mail.subject == message.subject == "Thanks"
     # `MAIL_REPLY_TO` is empty, so answers go to the sender.
@@ -61,7 +61,7 @@ def test_no_link_in_it_is_a_guests_own(house: House, mode: str) -> None:
     for part in (
         preview.mail.text,
         preview.mail.html,
-        *message.filled(copy),
+        *message.render(copy),
         *copy.values.values(),
     ):
         assert not TOKEN.search(part)
@@ -216,7 +216,7 @@ def test_it_is_mailed_to_the_caller_alone_and_marked(house: House) -> None:
     preview = house.preview(sendToMe=True, address=ME, subject="Thanks")
     [(address, message)] = house.mails
     assert (address, message.subject, preview.mail.subject) == (ME, f"{MARK} Thanks", "Thanks")
-    assert message.filled(message.copies[0]) == (preview.mail.text, preview.mail.html)
+    assert message.render(message.copies[0]) == (preview.mail.text, preview.mail.html)
     [counted] = house.collection("rateLimits")
     assert (preview.mailed, written) == (True, [f"rateLimits/{counted}"])
     assert house.send().sent == 3

@@ -44,7 +44,7 @@ _ONE_ADDRESS = [
 def _named_in_the_link(house: House) -> tuple[str, ...]:
     """The ids in the link of the only mail."""
     [(_, message)] = house.mails
-    [token] = re.findall(r"#token=(\S+)", message.filled(message.copies[0])[0])
+    [token] = re.findall(r"#token=(\S+)", message.render(message.copies[0])[0])
     return TokenKeys(KEYS["EMAIL_PREFS_KEY"]).verify(token, house.now)
 
 
@@ -342,14 +342,10 @@ _USED_UP = b'{"errors": [{"message": "Maximum credits exceeded", "field": null}]
 @pytest.mark.parametrize(
     ("answers", "whose", "cause"),
     [
-        ([Answer(401, {}, _UNKNOWN_KEY)], "The operator has to set SENDGRID_API_KEY", "key"),
-        ([Answer(403, {}, _UNVERIFIED)], "has to verify the address in MAIL_FROM", "sender"),
-        (
-            [Answer(401, {}, _USED_UP)],
-            "has to enlarge the plan, or wait until it is renewed",
-            "credits",
-        ),
-        ([refused(503)] * 6, "try again in a few minutes", "busy"),
+        ([Answer(401, {}, _UNKNOWN_KEY)], "SENDGRID_API_KEY", "key"),
+        ([Answer(403, {}, _UNVERIFIED)], "MAIL_FROM", "sender"),
+        ([Answer(401, {}, _USED_UP)], "limit", "credits"),
+        ([refused(503)] * 6, "in a few minutes", "busy"),
     ],
 )
 def test_a_mail_service_that_takes_nothing_says_who_can_fix_it(
@@ -364,7 +360,7 @@ def test_a_mail_service_that_takes_nothing_says_who_can_fix_it(
     house.answers = answers
     refused = house.refusal()
     assert refused.code is Code.INTERNAL
-    assert refused.message.startswith("Nothing was sent. The ")
+    assert refused.message.startswith("Nothing was sent. ")
     assert whose in refused.message
     printed = capfd.readouterr().out
     lines = [json.loads(line) for line in printed.splitlines()]
@@ -379,7 +375,7 @@ def test_a_mail_service_that_takes_nothing_says_who_can_fix_it(
 @pytest.mark.parametrize(
     ("setting", "should_be"),
     [
-        ("SENDGRID_API_KEY", "a key of SendGrid's"),
+        ("SENDGRID_API_KEY", "an API key of SendGrid"),
         ("MAIL_REPLY_TO", "an e-mail address, or empty"),
     ],
 )
@@ -391,9 +387,9 @@ def test_what_the_deployment_lacks_is_named(
     house.lacks = setting
     assert house.refusal().message == (
         "The recap could not be prepared, and nothing was sent. "
-        f"The operator of the service has to correct a setting: {setting} should be {should_be}."
+        f"Ask your administrator to correct a setting: {setting} should be {should_be}."
     )
-    with pytest.raises(CallError, match=f"has to correct a setting: {setting}"):
+    with pytest.raises(CallError, match=f"correct a setting: {setting}"):
         house.preview()
     assert capfd.readouterr().out.count(f'"setting": "{setting}"') == 2
     house.lacks = None
@@ -578,6 +574,6 @@ def test_each_guest_sees_all_their_own_photos(house: House, count: int) -> None:
     [(_, message)] = [mail for mail in house.mails if mail[0] == "ann@example.com"]
     assert len(message.copies) == (2 if count == 1 else 1)
     [copy] = [copy for copy in message.copies if copy.address == "ann@example.com"]
-    text, html = message.filled(copy)
+    text, html = message.render(copy)
     assert [line for line in text.splitlines() if line.startswith(stored)] == own
     assert all(html.count(f'href="{url}"') == 1 for url in own)
