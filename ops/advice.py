@@ -1,7 +1,8 @@
 """Notes of `ops/check` on settings that do not fit the data of the project."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+import json
+from collections.abc import Iterator
+from typing import Final
 from urllib.parse import urlsplit
 
 from functions.email_address import is_guest_uid
@@ -9,11 +10,11 @@ from functions.preferences.preferences import ACCOUNTS, MAX_ACCOUNTS, address_re
 from functions.recap.audience.photos import PhotoHosts
 from ops.parts import Lack, Look, Parts
 
-_SAMPLE: Final = 100
-"""Photos to read."""
-_USERS: Final = 20_000
+_USERS_READ: Final = 20_000
 """User records to read, which costs about a cent."""
-_PAGE: Final = 1_000
+_LARGE_KILOBYTES: Final = 200
+_TRIGGERING: Final = ("events", "photos", "users")
+"""Collections whose documents call triggers."""
 
 
 class Advice(Parts):
@@ -26,14 +27,14 @@ class Advice(Parts):
             ("App Check, if anyone may sign in", self.app_check),
             ("Hosts of the photos in recap emails", self.photo_hosts),
             ("Accounts in the records of their addresses", self.accounts),
+            ("Large documents", self.large),
         ]
 
     def photo_hosts(self) -> Iterator[Lack]:
         """Yield a note for each host of photos that recap emails leave out."""
         hosts = self._wanted.settings.get("PHOTO_HOSTS", "")
         shown = PhotoHosts.read(hosts, self._cloud.project)
-        query = {"from": [{"collectionId": "photos", "allDescendants": True}], "limit": _SAMPLE}
-        photos = [document.get("fields", {}) for document in self._asked(query)]
+        photos = [document.get("fields", {}) for document in self._sampled("photos")]
         urls = [fields.get("url", {}).get("stringValue") for fields in photos]
         others = {urlsplit(url).netloc for url in urls if url and not shown.allow(url)}
         for host in sorted(others):
@@ -47,7 +48,9 @@ class Advice(Parts):
         """Yield a note if records do not list accounts. Earlier releases listed some by mailbox."""
         owners: dict[str, str] = {}
         listed: dict[str, set[str]] = {}
-        for document in self._users():
+        fields_read = [{"fieldPath": "email"}, {"fieldPath": ACCOUNTS}]
+        users = {"from": [{"collectionId": "users"}], "select": {"fields": fields_read}}
+        for document in self._asked(users | {"limit": _USERS_READ}):
             uid, fields = document["name"].rpartition("/")[2], document.get("fields", {})
             owner = address_record_id({"email": fields.get("email", {}).get("stringValue")})
             if owner and not is_guest_uid(uid):
@@ -65,20 +68,17 @@ class Advice(Parts):
                 is_note=True,
             )
 
-    def _users(self) -> Iterator[Mapping[str, Any]]:
-        query: dict[str, Any] = {
-            "from": [{"collectionId": "users"}],
-            "select": {"fields": [{"fieldPath": "email"}, {"fieldPath": ACCOUNTS}]},
-            "orderBy": [{"field": {"fieldPath": "__name__"}}],
-            "limit": _PAGE,
-        }
-        for _ in range(_USERS // _PAGE):
-            found = self._asked(query)
-            yield from found
-            if len(found) < _PAGE:
-                return
-            last = {"referenceValue": found[-1]["name"]}
-            query["startAt"] = {"values": [last], "before": False}
+    def large(self) -> Iterator[Lack]:
+        """Yield a note for each sampled document that is nearly too large for triggers."""
+        for document in (each for name in _TRIGGERING for each in self._sampled(name)):
+            fields = json.dumps(document.get("fields", {}), ensure_ascii=False)
+            if (kilobytes := len(fields.encode()) // 1024) >= _LARGE_KILOBYTES:
+                yield Lack(
+                    f"{document['name'].partition('/documents/')[2]} has {kilobytes} KB",
+                    ask="Keep documents below 256 KB: a write sends no webhooks if the document "
+                    "before and after it has over 512 KB.",
+                    is_note=True,
+                )
 
     def app_check(self) -> Iterator[Lack]:
         """Yield a note if scripts can sign in as guests, and upload at the owner's cost."""

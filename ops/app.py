@@ -15,8 +15,6 @@ from ops.wanted import ROLES, TOKEN_CREATOR
 
 _OWN_ELSEWHERE: Final = frozenset({"close-on-budget"})
 """Functions that earlier releases deployed separately: the brake on the budget."""
-_SAMPLE: Final = 50
-"""Documents of a collection group to search for fields of the same name."""
 _REPOSITORY: Final = "gcf-artifacts"
 
 
@@ -53,14 +51,11 @@ class App(Parts):
     def found(self) -> list[str]:
         """Describe the parts of an app. Return an empty list if there is no app."""
         functions = self._functions.keys() - self._names - self._gone
+        engine = f"v1/apps/{self._cloud.project}/services"
         parts = {
             "functions:": functions,
             "services of Cloud Run:": self._services() - {name.lower() for name in functions},
-            "services of App Engine:": set(
-                self._cloud.named(
-                    "appengine", f"v1/apps/{self._cloud.project}/services", "services"
-                )
-            ),
+            "services of App Engine:": set(self._cloud.named("appengine", engine, "services")),
             "rules for": merging.foreign_paths(deployed_rules(self._cloud), self._wanted.rules),
         }
         if not self._ours:  # before the first deploy, all other parts belong to the app
@@ -97,7 +92,8 @@ class App(Parts):
             group, _, field = override.partition(".")
             groups.setdefault(group, set()).add(field)
         for group, fields in sorted(groups.items()):
-            for field in sorted(fields & self._sampled(group)):
+            there = {name for each in self._sampled(group) for name in each.get("fields", {})}
+            for field in sorted(fields & there):
                 name = f"{group}.{field}"
                 harm = "delete such documents" if name in self._wanted.ttl else "replace its index"
                 yield Lack(
@@ -190,18 +186,14 @@ class App(Parts):
         """Yield requests that the deployed rules allow and ours deny, as Google evaluates them."""
         release = self._cloud.get("firebaserules", f"v1/{self._project}/releases/cloud.firestore")
         asked = list(refusals.refusals(self._wanted.rules))
-        for start in range(0, len(asked), refusals.AT_ONCE):
-            some = asked[start : start + refusals.AT_ONCE]
+        for start in range(0, len(asked), refusals.CASES_PER_CALL):
+            some = asked[start : start + refusals.CASES_PER_CALL]
             body = {"testSuite": {"testCases": [refusal.case for refusal in some]}}
             path = f"v1/{release['rulesetName']}:test"
             results = self._cloud.call("POST", "firebaserules", path, body)["testResults"]
             for refusal, result in zip(some, results, strict=True):
                 if result.get("state") == "FAILURE":
                     yield refusal
-
-    def _sampled(self, group: str) -> set[str]:
-        query = {"from": [{"collectionId": group, "allDescendants": True}], "limit": _SAMPLE}
-        return {name for document in self._asked(query) for name in document.get("fields", {})}
 
     def _services(self) -> set[str]:
         """Return the Cloud Run services in all regions that do not belong to the service."""

@@ -1,4 +1,4 @@
-"""Creates and updates the alerts, metrics and the dashboard of a project.
+"""Creates and updates the alerts, metrics, log exclusions and the dashboard of a project.
 
 Each has a digest of its definition, so a second run changes nothing. Manual changes are kept until
 the definition changes, or until `--again`.
@@ -14,11 +14,10 @@ from typing import Any, Final
 from ops.alerts import alerts
 from ops.cloud import ROOT, Cloud, OpsError, Outside, parser_of, run, say
 from ops.dashboard import dashboard
-from ops.metrics import metrics
+from ops.metrics import exclusions, metrics
 from ops.wanted import Function, read
 
 NAME_LABEL: Final = "photo_wall"
-"""Label with the name of an alert."""
 DIGEST_LABEL: Final = "photo_wall_digest"
 BUDGET: Final = "Photo wall"
 THRESHOLDS: Final = (
@@ -27,13 +26,12 @@ THRESHOLDS: Final = (
     {"thresholdPercent": 1.0},
     {"thresholdPercent": 1.0, "spendBasis": "FORECASTED_SPEND"},
 )
-"""Shares of the budget that trigger an email."""
 APIS: Final = ("logging.googleapis.com", "monitoring.googleapis.com")
 BUDGET_APIS: Final = ("billingbudgets.googleapis.com", "cloudbilling.googleapis.com")
 
 _DESCRIPTION: Final = """\
-Creates or updates the log-based metrics, alerts and the dashboard of a project. Running it again
-changes nothing.
+Creates or updates the log-based metrics, alerts and the dashboard of a project, and excludes links
+with tokens from its request logs. Running it again changes nothing.
 """
 _DIGEST_IN_TEXT: Final = re.compile(r" \[([0-9a-f]{16})\]$")
 
@@ -67,11 +65,7 @@ def _amount(text: str) -> str:
 
 
 class Apply:
-    """Updates one project.
-
-    Attributes:
-        changes: Number of changes, including those skipped by a dry run.
-    """
+    """Updates one project, and counts `changes`, including those skipped by a dry run."""
 
     def __init__(
         self, cloud: Cloud, functions: Sequence[Function], *, again: bool, dry_run: bool
@@ -87,7 +81,7 @@ class Apply:
         """Apply every part, dependencies first. A further run continues after an `OpsError`."""
         self.apis([*APIS, *(BUDGET_APIS if budget else [])])
         channel = self.channel(email) if email else None
-        self.metrics()
+        self.filters()
         self.alerts(channel)
         self.dashboard()
         if budget:
@@ -110,24 +104,27 @@ class Apply:
         made = self._change(f"send alerts to {email}", "POST", "monitoring", path, wanted)
         return str(made.get("name", "(new)"))
 
-    def metrics(self) -> None:
-        """Apply the log-based metrics. Their descriptions end with the digest."""
-        path = f"v2/{self._project}/metrics"
-        there = {
-            metric["name"]: metric.get("description", "")
-            for metric in self._cloud.every("logging", path, "metrics")
-        }
-        for name, metric in metrics().items():
-            digest = digest_of(metric)
-            wanted = metric | {"description": f"{metric['description']} [{digest}]"}
-            found = _DIGEST_IN_TEXT.search(there.get(name, ""))
-            if found and found[1] == digest and not self._again:
-                continue
-            if name in there:
-                where = f"{path}/{name}"
-                self._change(f"update the metric {name}", "PUT", "logging", where, wanted)
-            else:
-                self._change(f"create the metric {name}", "POST", "logging", path, wanted)
+    def filters(self) -> None:
+        """Apply the log-based metrics and exclusions. Their descriptions end with the digest."""
+        for kind, all_of_kind, mask in (
+            ("metrics", metrics(), ""),
+            ("exclusions", exclusions(), "?updateMask=description,filter"),
+        ):
+            path = f"v2/{self._project}/{kind}"
+            there = {
+                one["name"]: one.get("description", "")
+                for one in self._cloud.every("logging", path, kind)
+            }
+            for name, one in all_of_kind.items():
+                digest = digest_of(one)
+                wanted = one | {"description": f"{one['description']} [{digest}]"}
+                found = _DIGEST_IN_TEXT.search(there.get(name, ""))
+                if found and found[1] == digest and not self._again:
+                    continue
+                where = f"{path}/{name}{mask}" if name in there else ""
+                update = "PATCH" if mask else "PUT"
+                what = f"the {kind.removesuffix('s')} {name}"
+                self._write(what, "logging", path, wanted, where, update=update)
 
     def alerts(self, channel: str | None) -> None:
         """Apply the alerts, with their runbooks, and add the channel to the existing ones."""
@@ -149,11 +146,8 @@ class Apply:
             if old and old["userLabels"].get(DIGEST_LABEL) == digest and not self._again:
                 continue
             wanted["userLabels"] = {NAME_LABEL: name, DIGEST_LABEL: digest}
-            if old:
-                where = f"v3/{old['name']}"
-                self._change(f"update the alert {name}", "PATCH", "monitoring", where, wanted)
-            else:
-                self._change(f"create the alert {name}", "POST", "monitoring", path, wanted)
+            where = f"v3/{old['name']}" if old else ""
+            self._write(f"the alert {name}", "monitoring", path, wanted, where)
         for name, old in there.items():
             say(f"The alert {name} is obsolete. Delete it: {old['name']}")
 
@@ -169,9 +163,8 @@ class Apply:
         wanted = content | {"labels": {NAME_LABEL: "dashboard", DIGEST_LABEL: digest}}
         if old:
             wanted["etag"] = old["etag"]  # so that no concurrent change is lost
-            self._change("update the dashboard", "PATCH", "monitoring", f"v1/{old['name']}", wanted)
-        else:
-            self._change("create the dashboard", "POST", "monitoring", path, wanted)
+        where = f"v1/{old['name']}" if old else ""
+        self._write("the dashboard", "monitoring", path, wanted, where)
 
     def budget(self, amount: str, channel: str | None) -> None:
         """Apply a budget of the billing account that covers only this project."""
@@ -181,14 +174,13 @@ class Apply:
         money = {"specifiedAmount": {"units": amount}}
         why = f"set a monthly budget of {amount}"
         if old is None:
+            rule = {"monitoringNotificationChannels": [channel]} if channel else {}
             wanted = {
                 "displayName": f"{BUDGET}: {self._cloud.project}",
                 "budgetFilter": {"projects": [self._project]},
                 "amount": money,
                 "thresholdRules": THRESHOLDS,
-                "notificationsRule": {"monitoringNotificationChannels": [channel]}
-                if channel
-                else {},
+                "notificationsRule": rule,
             }
             self._change(why, "POST", "billingbudgets", path, wanted)
         elif old.get("amount", {}).get("specifiedAmount", {}).get("units") != amount:
@@ -206,15 +198,17 @@ class Apply:
         named: dict[str, Any] = json.loads(text)
         return named
 
-    def _change(
-        self, why: str, method: str, api: str, path: str, body: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
+    def _write(
+        self, what: str, api: str, path: str, body: Any, where: str, *, update: str = "PATCH"
+    ) -> None:
+        """Create a resource in the collection `path`, or update the one at `where`."""
+        why, method = ("update", update) if where else ("create", "POST")
+        self._change(f"{why} {what}", method, api, where or path, body)
+
+    def _change(self, why: str, method: str, api: str, path: str, body: Mapping[str, Any]) -> Any:
         self.changes += 1
         say(f"{'would ' if self._dry_run else ''}{why}")
-        if self._dry_run:
-            return {}
-        made: Mapping[str, Any] = self._cloud.make(api, path, body, method)
-        return made
+        return {} if self._dry_run else self._cloud.make(api, path, body, method)
 
 
 def found_budget(cloud: Cloud) -> tuple[str, Mapping[str, Any] | None]:

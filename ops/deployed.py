@@ -39,6 +39,8 @@ class Deployed(Parts):
         """Yield functions that are not ACTIVE or differ from the manifest and the settings."""
         path = f"v2/{self._region}/functions"
         there = self._cloud.named("cloudfunctions", path, "functions")
+        states = [there.get(each.name, {}).get("state") for each in self._wanted.functions]
+        say(f"  {states.count('ACTIVE')} of {len(states)} are active")
         for function in self._wanted.functions:
             found = there.get(function.name, {})
             state = found.get("state", "missing")
@@ -165,9 +167,7 @@ class Deployed(Parts):
             except RefusedError as error:
                 if error.status != 400:  # noqa: PLR2004 - HTTP's own number
                     raise
-                say(
-                    "    The organization forbids allUsers. Disabling the check of callers instead."
-                )
+                say("    The organization forbids allUsers. Disabling the check of callers.")
                 self._patcher("run", path, "invokerIamDisabled", {"invokerIamDisabled": True})()
 
         return make

@@ -12,8 +12,6 @@ from ops.cloud import OpsError, RefusedError, say
 from ops.parts import Lack, Look, Parts, grants
 from ops.wanted import APIS, BUILDER_ROLE, CPU_QUOTA, MADE_KEYS, NEEDLESS_FOR_BUILDER, REGION, ROLES
 
-_APIS_AT_ONCE: Final = 20
-"""Maximum number of APIs that Google enables in one call."""
 _MILLI: Final = 1000
 _NO_ALL_USERS: Final = ("iam.allowedPolicyMemberDomains", "iam.managed.allowedPolicyMembers")
 """Organization policies that can forbid `allUsers`."""
@@ -55,11 +53,9 @@ class Foundations(Parts):
         ]
 
     def apis(self) -> Iterator[Lack]:
-        """Yield disabled APIs, in groups that one call can enable."""
-        missing = self._cloud.switched_off(APIS)
-        for start in range(0, len(missing), _APIS_AT_ONCE):
-            some = missing[start : start + _APIS_AT_ONCE]
-            yield Lack(f"off: {', '.join(some)}", mend=partial(self._enable, some))
+        """Yield disabled APIs. One call can enable all of them."""
+        if missing := self._cloud.switched_off(APIS):
+            yield Lack(f"off: {', '.join(missing)}", mend=partial(self._enable, missing))
 
     def _enable(self, apis: Sequence[str]) -> None:
         """Enable all APIs, one by one if Google rejects the batch because of one of them."""

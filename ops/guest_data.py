@@ -26,8 +26,7 @@ from ops.cloud import Cloud, OpsError, Outside, parser_of, run
 from ops.firebase import write_each
 from ops.wanted import settings_of
 
-_PAGE: Final = 300
-"""Documents per read, which are a few megabytes."""
+_DOCUMENTS_PER_READ: Final = 300
 _ROUNDS: Final = 5
 """Maximum number of scans. Functions may write during a scan."""
 _DESCRIPTION: Final = """\
@@ -85,9 +84,7 @@ def _erase(guest: "GuestData", cloud: Cloud, root: Path, *, dry_run: bool) -> No
         _erase_at_sendgrid(guest.addresses, host=host, key=key)
         _say("SendGrid accepted the request to erase the address")
     else:
-        _say(
-            "left: SendGrid's records. Erasing them requires a key with recipients.erasejob.create"
-        )
+        _say("left: SendGrid's records, which need a key with recipients.erasejob.create")
 
 
 def _erase_at_sendgrid(addresses: Sequence[str], *, host: str, key: str) -> None:
@@ -215,7 +212,7 @@ class GuestData:
     def _walk(self, collection: str, select: Sequence[str] = ()) -> Iterator[Document]:
         """Return all documents of a collection, or below a document, in the order of paths."""
         query = Query(collection=collection, group=collection.endswith("/"), select=select)
-        return self._documents.find_all(replace(query, limit=_PAGE))
+        return self._documents.find_all(replace(query, limit=_DOCUMENTS_PER_READ))
 
     def _of_event(self, event: str) -> Iterator[Found]:
         photos = self._photos.setdefault(event, set())  # keep the IDs of earlier scans

@@ -1,13 +1,11 @@
-"""Log-based metrics of the functions in the format of Google's API."""
+"""Log-based metrics and exclusions in the format of Google's API."""
 
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 Resource: TypeAlias = dict[str, Any]
-"""A resource in the format of Google's API."""
 OF_FUNCTIONS: Final = 'resource.type="cloud_run_revision" AND '
-"""Prefix of log filters."""
 LOG_METRIC: Final = re.compile(r"\b(wall_\w+)\{")
 """A metric of this module in a PromQL query."""
 _MILLISECONDS: Final = (50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 60000, 300000)
@@ -95,3 +93,20 @@ _METRICS: Final = {
 def metrics() -> dict[str, Resource]:
     """Return the log-based metrics by name."""
     return {name: {"name": name, **metric} for name, metric in _METRICS.items()}
+
+
+_LINKS: Final = "/(preferences|deliveries|unsubscribe).*(token|unsubscribe)(=|%(25)*3d)"
+"""A link with a token, also as gateways of email rewrite links."""
+_EXCLUSIONS: Final = {
+    "links-with-tokens": {
+        "description": "Requests of links with a token.",
+        "filter": '(resource.type="cloud_run_revision" AND resource.labels.service_name='
+        '"unsubscribe" AND httpRequest.requestUrl=~"(?i)token(=|%(25)*3d)")'
+        f' OR (resource.type="firebase_domain" AND httpRequest.requestUrl=~"(?i){_LINKS}")',
+    }
+}
+
+
+def exclusions() -> dict[str, Resource]:
+    """Return the exclusions of the sink `_Default` by name."""
+    return {name: {"name": name, **exclusion} for name, exclusion in _EXCLUSIONS.items()}

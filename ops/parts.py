@@ -86,6 +86,12 @@ class Parts:
         answers = self._cloud.get("firestore", path, {"structuredQuery": query}) or []
         return [answer["document"] for answer in answers if "document" in answer]
 
+    def _sampled(self, group: str) -> list[Mapping[str, Any]]:
+        """Return up to a hundred documents of a collection group."""
+        return self._asked(
+            {"from": [{"collectionId": group, "allDescendants": True}], "limit": 100}
+        )
+
     def _bound(self, api: str, path: str, roles: Iterable[str], account: str) -> Iterator[Lack]:
         """Yield roles on a resource that an account lacks."""
         policy = self._cloud.policy(api, path)

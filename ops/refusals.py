@@ -14,7 +14,7 @@ TENANT: Final = "a"
 OTHER: Final = "b"
 GUEST: Final = "a guest"
 OTHER_ADMIN: Final = "an admin of another tenant"
-PEOPLE: Final[Mapping[str, Mapping[str, Any]]] = {
+CLAIMS: Final[Mapping[str, Mapping[str, Any]]] = {
     GUEST: {"firebase": {"sign_in_provider": "anonymous"}},
     OTHER_ADMIN: {
         "role": "admin",
@@ -23,10 +23,8 @@ PEOPLE: Final[Mapping[str, Mapping[str, Any]]] = {
         "email_verified": True,
     },
 }
-"""Claims of the tokens by person."""
 METHODS: Final = ("get", "list", "create", "update", "delete")
-AT_ONCE: Final = 100
-"""Test cases per call."""
+CASES_PER_CALL: Final = 100
 _ALLOWED: Final = {"events/{eventId}/wall/{photoId}": ("get", "list")}
 """Methods that are allowed to every signed-in user, by path."""
 _EVENT: Final[Mapping[str, Any]] = {"tenantId": TENANT, "status": "draft", "name": "Asked"}
@@ -54,7 +52,7 @@ class Refusal:
     def case(self) -> dict[str, Any]:
         """The request in the format of a test case."""
         request: dict[str, Any] = {
-            "auth": {"uid": "asked", "token": PEOPLE[self.who]},
+            "auth": {"uid": "asked", "token": CLAIMS[self.who]},
             "method": self.method,
             "path": f"/databases/(default)/documents/{self.path}",
             "query": {"limit": 1, "offset": 0},
@@ -81,7 +79,7 @@ def refusals(rules: str) -> Iterator[Refusal]:
         for method in METHODS:
             after: dict[str, Any] = {"tenantId": TENANT if method == "create" else OTHER}
             if method not in _ALLOWED.get(path, ()):
-                for who in PEOPLE:
+                for who in CLAIMS:
                     yield Refusal(
                         who, method, document, {} if method == "create" else before, after
                     )

@@ -17,6 +17,8 @@ from ops.wanted import config_beside, config_name, read, set_own, settings_of
 
 DEPLOY_WAITS: Final = (0, 60, 120, 180, 240)
 """Seconds before each deploy. Eventarc needs up to ten minutes in a new project."""
+_BUILD_MINUTES: Final = 60
+"""Longest wait for builds. A new project may build two at a time, and firebase gives up earlier."""
 _SET_UP: Final = """\
 Creates the missing parts of the service in a Google Cloud project with a billing account, and
 deploys to it. Changes nothing in a complete project, and nothing of an existing app.
@@ -162,6 +164,11 @@ class SetUp:
     def _deploy(self) -> list[Lack]:
         """Deploy missing parts until none is left. Return the parts that Google is creating."""
         for seconds in (*DEPLOY_WAITS, None):
+            for _ in range(_BUILD_MINUTES):
+                if not any(lack.is_under_way for lack in self._deployed.functions()):
+                    break
+                say("  Google is building functions. Looking again in a minute.")
+                self._cloud.wait(60)
             left = self._mend(self._deployed.looks)
             targets = sorted({lack.deploy for lack in left if lack.deploy})
             if not targets:

@@ -61,9 +61,7 @@ def _act(given: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
                     left = LeftBehind(outside.documents(cloud), outside)
                     left.report(uid, given.email, claims, end=given.links)
     except auth.ConfigurationNotFoundError as error:
-        raise OpsError(
-            f"Sign-in is off in {given.project}. Run ops/setup {given.project} first."
-        ) from error
+        raise OpsError(f"Sign-in is off. Run ops/setup {given.project} first.") from error
     except ValueError as error:  # invalid address
         raise OpsError(str(error)) from error
 

@@ -28,6 +28,7 @@ APIS: Final = tuple(
         *("serviceusage", "cloudresourcemanager", "cloudquotas", "orgpolicy", "storage"),
     )
 )
+"""APIs that a deploy calls, at most 20: Google enables no more in one call."""
 ROLES: Final[Mapping[str, Sequence[str]]] = {
     WEBHOOKS: (
         "datastore.user",
@@ -322,6 +323,4 @@ def _filled(text: str, settings: Mapping[str, str]) -> str:
     try:
         return _PARAMETER.sub(lambda found: settings[found[1]], text)
     except KeyError as error:
-        raise OpsError(
-            f"{error.args[0]} is missing from .env. Copy it from the repository."
-        ) from error
+        raise OpsError(f"{error.args[0]} is missing from .env. Copy its line.") from error

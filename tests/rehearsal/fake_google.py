@@ -30,12 +30,15 @@ EVENTARC_SECONDS: Final = 120
 METRIC_SECONDS: Final = 600
 BUILD_SECONDS: Final = 900
 """How long an index or a TTL policy is being built."""
+BUILDS_AT_ONCE: Final = 2
+FIREBASE_SECONDS: Final = 1500
+"""How long firebase-tools wait for a function."""
 _ALWAYS_ON: Final = ("serviceusage", "cloudresourcemanager")
 _COLLECTIONS: Final = {
     *("functions", "services", "queues", "triggers", "jobs", "indexes", "fields", "secrets"),
     *("versions", "serviceAccounts", "webApps", "alertPolicies", "notificationChannels", "topics"),
     *("metrics", "dashboards", "budgets", "databases", "releases", "sites", "rulesets"),
-    *("repositories", "defaultSupportedIdpConfigs"),
+    *("repositories", "defaultSupportedIdpConfigs", "exclusions"),
 }
 _LIST_KEYS: Final = {"serviceAccounts": "accounts", "webApps": "apps"}
 _IDS: Final = ("functionId", "secretId", "databaseId", "siteId")
@@ -67,6 +70,7 @@ class FakeGoogle:
         accounts: Of people who sign in, by their ids.
         documents: By the name of their collection: fields of the app's documents.
         changes: Every call that changed something: method, API and path.
+        called: Every API that was called, or that firebase-tools looked for.
         sources: Archives that were uploaded as the source of functions.
         now: Seconds since the project was made.
     """
@@ -79,6 +83,7 @@ class FakeGoogle:
         self.closed_api = ""
         self.young_account = 400, "INVALID_ARGUMENT", "Service account {member} does not exist."
         self.milli_cpu = 20_000
+        self.build_seconds = 0.0
         self.forbids_all_users = False
         self.requires_invoker_iam = False
         self.ends_operations = True
@@ -88,10 +93,12 @@ class FakeGoogle:
         self.sign_in: dict[str, Any] | None = None
         self.documents: dict[str, list[dict[str, Any]]] = {}
         self.changes: list[str] = []
+        self.called: set[str] = set()
         self.refuse, self.refusal = "", 403
         self.sources: list[bytes] = []
         self.accounts: dict[str, dict[str, Any]] = {}
         self._made: dict[str, float] = {}
+        self._built: dict[str, float] = {}
         self._operations: list[dict[str, Any]] = []
 
     def names(self, kind: str) -> set[str]:
@@ -126,6 +133,8 @@ class FakeGoogle:
         if self.refuse and self.refuse in f"{method} {api} {path}":
             told = "The caller does not have permission."
             raise RefusedError(self.refusal, "PERMISSION_DENIED", told)
+        looked_for = re.match(r"projects/\w+/services/([\w.-]+)$", path)
+        self.called.add(looked_for[1] if looked_for else f"{api}.googleapis.com")
         self._needs(api)
         path, _, verb = path.partition(":") if "projects" in path else (path, "", "")
         is_read = method == "GET" or verb in _READS
@@ -188,6 +197,8 @@ class FakeGoogle:
     def _grown(self, api: str, resource: dict[str, Any]) -> dict[str, Any]:
         """An index or a TTL policy, done after its time."""
         age = self.now - self._made.get(f"{api} {resource.get('name')}", 0)
+        if self.now < self._built.get(str(resource.get("name")), 0):
+            return resource | {"state": "DEPLOYING"}
         if api == "firestore" and age >= BUILD_SECONDS:
             if resource.get("state") == "CREATING":
                 return resource | {"state": "READY"}
@@ -279,6 +290,13 @@ class FakeGoogle:
             self._keep("eventarc", trigger, {"name": trigger, **found})
         self._keep("run", service, {"name": service})
         function["state"] = "ACTIVE"
+        if self.build_seconds:
+            building = sorted(end for end in self._built.values() if end > self.now)
+            begins = building[-BUILDS_AT_ONCE] if len(building) >= BUILDS_AT_ONCE else self.now
+            if begins + self.build_seconds - self.now > FIREBASE_SECONDS:
+                self._built[path] = begins + self.build_seconds
+                return self._operation(error={"code": 4, "message": "Timed out."})
+            self._built[f"{path} in time"] = begins + self.build_seconds
         return self._operation(function)
 
     def _deleted_function(self, path: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 
 from ops import applying
 from ops.alerts import alerts
-from ops.metrics import metrics
+from ops.metrics import exclusions, metrics
 from tests.rehearsal.conftest import Operator
 from tests.rehearsal.fake_google import API_SECONDS, PROJECT
 
@@ -31,6 +31,7 @@ def test_an_empty_project_gets_everything_once(operator: Operator) -> None:
     operator.done("apply", EMAIL, BUDGET)
     google = operator.google
     assert google.names("metrics") == metrics().keys()
+    assert google.names("exclusions") == exclusions().keys()
     assert made(operator).keys() == alerts().keys()
     [channel] = google.names("notificationChannels")
     for name, alert in made(operator).items():
@@ -69,7 +70,8 @@ def test_a_dry_run_tells_what_it_would_do_and_does_nothing(operator: Operator) -
     """A dry run names every metric and alert, and changes nothing."""
     said = operator.done("apply", EMAIL, BUDGET, "--dry-run")
     assert operator.google.changes == []
-    for kind, names in (("metric", metrics()), ("alert", alerts())):
+    kinds = {"metric": metrics(), "exclusion": exclusions(), "alert": alerts()}
+    for kind, names in kinds.items():
         for name in names:
             assert f"would create the {kind} {name}\n" in said
     assert "would create the dashboard" in said
@@ -83,7 +85,7 @@ def test_what_a_table_says_now_is_brought_in(
     """A changed metric, page, dashboard or amount is brought in."""
     operator.done("apply", EMAIL, BUDGET)
     for path, resource in operator.google.resources.items():
-        if "/metrics/" in path:
+        if "/metrics/" in path or "/exclusions/" in path:
             resource["description"] = "of before [0123456789abcdef]"
         elif "/dashboards/" in path:
             resource["labels"] = {"photo_wall": "dashboard", "photo_wall_digest": "before"}
@@ -92,7 +94,7 @@ def test_what_a_table_says_now_is_brought_in(
     for alert in made(operator).values():
         assert alert["documentation"]["content"].endswith("anew")
     assert all(change.partition(" ")[0] in ("PUT", "PATCH") for change in operator.google.changes)
-    assert {"dashboards", "budgets", "metrics", "alertPolicies"} == {
+    assert {"dashboards", "budgets", "metrics", "exclusions", "alertPolicies"} == {
         change.split("/")[-2] for change in operator.google.changes
     }
     assert "Everything is up to date." in operator.done("apply", EMAIL, "--budget=80")
@@ -137,6 +139,35 @@ def test_what_fails_is_said_and_a_further_run_goes_on(operator: Operator) -> Non
     said = operator.done("apply")
     assert "the metric" not in said
     assert "create the alert" in said
+
+
+HOSTING: Final = 'resource.type="firebase_domain"'
+BUTTON: Final = 'resource.labels.service_name="unsubscribe"'
+
+
+@pytest.mark.parametrize(
+    ("resource", "url", "excluded"),
+    [
+        (BUTTON, "https://us-central1-acme.cloudfunctions.net/unsubscribe?token=a.b", True),
+        (BUTTON, "https://unsubscribe-abc-uc.a.run.app/?token=a.b", True),
+        (BUTTON, "https://wall.events/unsubscribe?token%3Da.b", True),
+        (BUTTON, "https://wall.events/unsubscribe", False),
+        (HOSTING, "https://wall.events/unsubscribe?token=a.b", True),
+        (HOSTING, "https://wall.events/preferences%23token=a.b", True),
+        (HOSTING, "https://wall.events/preferences%2523Token%253da.b", True),
+        (HOSTING, "https://wall.events/preferences?unsubscribe=a.b", True),
+        (HOSTING, "https://wall.events/deliveries%23token%3Da.b", True),
+        (HOSTING, "https://wall.events/preferences", False),
+        (HOSTING, "https://app.example.com/login?token=a.b", False),
+    ],
+)
+def test_request_logs_exclude_links_with_a_token(resource: str, url: str, excluded: bool) -> None:
+    """A token in an address would let readers of the logs change a guest's preferences."""
+    text = exclusions()["links-with-tokens"]["filter"]
+    parts = re.findall(r"\(([^()]*?)httpRequest.requestUrl=~(.*?)(?:\)(?: OR |$))", text)
+    assert len(parts) == 2
+    [pattern] = [re.compile(json.loads(quoted)) for of, quoted in parts if resource in of]
+    assert bool(pattern.search(url)) is excluded
 
 
 @pytest.mark.parametrize("amount", ["0", "-1", "50.5", "much", "50USD"])

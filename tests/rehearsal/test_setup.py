@@ -5,6 +5,7 @@ import copy
 import json
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, Final
 
 import pytest
@@ -126,6 +127,19 @@ def test_each_function_is_called_by_the_account_that_its_requests_come_from(
     assert token["serviceAccountEmail"] == webhooks
 
 
+def test_builds_that_outlast_firebase_are_waited_for(operator: Operator) -> None:
+    """A new project may build two functions at a time. Finished functions are not built again."""
+    operator.google.build_seconds = 300
+    said = operator.done("setup")
+    active = [int(count) for count in re.findall(r"(\d+) of \d+ are active", said)]
+    assert active == sorted(active)
+    assert active[-1] == len(operator.google.names("functions"))
+    assert len(set(active)) > 4, "progress is reported while Google builds"
+    deploys = [line.count("functions:") for line in operator.commands if "=functions:" in line]
+    assert deploys[0] == active[-1]
+    assert all(later < first for first, later in pairwise(deploys))
+
+
 def test_the_keys_are_in_no_argument(first_run: FirstRun) -> None:
     """Neither the made keys nor the typed one is printed or handed over as an argument."""
     for name in SECRET_READERS:
@@ -161,6 +175,13 @@ def test_one_api_that_is_refused_keeps_no_other_off(operator: Operator) -> None:
     _, said, errors = operator.run("setup")
     assert "cloudscheduler.googleapis.com cannot be enabled" in said + errors
     assert set(APIS) - operator.google.apis.keys() == {"cloudscheduler.googleapis.com"}
+
+
+def test_the_apis_that_a_deploy_calls_are_enabled_and_no_others(first_run: FirstRun) -> None:
+    """An API that nothing calls may end, and would then stop the set-up of every project."""
+    only_looked_for = {"appengine", "compute", "runtimeconfig"}  # a deploy works without them
+    called = first_run.google.called - {f"{name}.googleapis.com" for name in only_looked_for}
+    assert called == set(APIS) == first_run.google.apis.keys()
 
 
 @pytest.mark.parametrize(
@@ -599,6 +620,18 @@ def test_accounts_that_no_record_lists_are_reported(ready: Operator) -> None:
     assert "the record of their address: 1" in ready.done("check")
     del ready.google.documents["users"]
     assert "accounts missing from" not in ready.done("check")
+
+
+def test_documents_that_are_nearly_too_large_for_triggers_are_named(ready: Operator) -> None:
+    """A document of 256 KB and its version before it are more than an event carries."""
+    text = "\u00e9" * 50_000
+    ready.google.documents = {
+        "photos": [{"id": "small", "name": {"stringValue": text}}],
+        "events": [{"id": "large", "notes": {"stringValue": text * 3}}],
+        "users": [{"id": "u1", "bio": {"stringValue": text}, "more": {"stringValue": text * 2}}],
+    }
+    said = ready.done("check")
+    assert re.findall(r"(\S+) has (\d+) KB", said) == [("events/large", "293"), ("users/u1", "293")]
 
 
 def test_guests_without_app_check_are_told(ready: Operator) -> None:
