@@ -1,4 +1,4 @@
-"""What docs/scale.md assumes: seconds of CPU that were measured, sizes, and Google's limits."""
+"""Assumptions of docs/internals/scale.md: measured CPU seconds, sizes, and Google's limits."""
 
 from typing import Final
 

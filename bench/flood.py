@@ -368,7 +368,7 @@ def late(case: Beside) -> dict[str, list[float]]:
 
 
 def table() -> Iterator[str]:
-    """The rows, of which docs/scale.md has those that teach something."""
+    """The rows, of which docs/internals/scale.md has those that teach something."""
     yield "| beside | first attempts | second attempts | at a slow receiver |"
     yield "|---|---|---|---|"
     yield from map(row, CASES)

@@ -1,7 +1,7 @@
 """Beyond one queue on paper: what floods do (`flood`), and what a million deliveries cost.
 
 The random numbers have a seed, so that the tables come out the same everywhere. It needs no
-emulator: `./venv/bin/python -m bench.scale` prints what stands in docs/scale.md.
+emulator: `./venv/bin/python -m bench.scale` prints what stands in docs/internals/scale.md.
 """
 
 import math

@@ -2,7 +2,7 @@
 
 While a call is running, new callers form a group for the next call. If no call is running, a caller
 does not wait. With many callers, one call to the service does the work of all for a fraction of the
-CPU (docs/benchmarks.md). A slow call delays its own group, and the next group by at most
+CPU (docs/internals/benchmarks.md). A slow call delays its own group, and the next group by at most
 `PATIENCE_SECONDS`.
 """
 

@@ -154,14 +154,14 @@ def test_thirty_strangers_a_second_leave_places(endpoints: dict[str, Any], name:
 
 
 def test_the_functions_fit_a_new_project(endpoints: dict[str, Any]) -> None:
-    """The table of docs/scale.md: each function stands in one row, and every sum is right.
+    """docs/internals/scale.md: each function is in one row of its table, and every sum is right.
 
     With the background, the attempts and the anonymous functions at their most, organizers still
     have some vCPU. A deploy refuses a function that may take more than the region has.
     """
     most = {name: made["maxInstances"] * made["cpu"] for name, made in endpoints.items()}
     assert max(most.values()) <= REGION_CPUS / 2
-    page = (ROOT / "docs/scale.md").read_text()
+    page = (ROOT / "docs/internals/scale.md").read_text()
     table = page.partition("| vCPU at most |")[2].partition("\n\n")[0]
     *groups, (_, total) = re.findall(r"^\| (.*) \| (\d+) \|$", table, re.MULTILINE)
     sums = [sum(most.pop(name) for name in re.findall(r"`(\w+)`", row)) for row, _ in groups]

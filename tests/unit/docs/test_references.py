@@ -66,7 +66,7 @@ def test_every_section_that_the_code_names_is_there() -> None:
     }
     missing = [
         f"{file.relative_to(ROOT)}: {page} {number}"
-        for pattern in (*_CODE, "*.md", "docs/*.md")
+        for pattern in (*_CODE, "*.md", "docs/**/*.md")
         for file in sorted(ROOT.glob(pattern))
         for page, number in references(file)
         if number not in there[page]
