@@ -1,20 +1,18 @@
-"""Parameters of the deployment, and the project and credentials of the process.
+"""Parameters of the deployment.
 
 The parameters are in `.env` in production, and in `.env.demo-wall` for local tests.
 
 https://firebase.google.com/docs/functions/config-env
 """
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from pathlib import Path
 from typing import Any, Final
 
-import google.auth
 from firebase_functions.params import PROJECT_ID, BoolParam, IntParam, StringParam
 
-from functions.cache import once
+from functions import local_suite
+from functions.environment import project_id
 
 
 def _param(default: Any, *, explanation: str, required: bool = False) -> Any:
@@ -160,67 +158,8 @@ EXPLAINED: Final[Mapping[str, str]] = {
 def from_deploy() -> Parameters:
     """Return the values of this deploy, also in the process that reads `main.py` for a deploy."""
     values = {name: parameter.value for name, parameter in DECLARED.items()}
-    values["sendgrid_webhook_key"] += f",{local_mail_key()}"
+    values["sendgrid_webhook_key"] += f",{local_suite.mail_key()}"
     return Parameters(**values, project=project_id() or "")
-
-
-CHANNEL_OPTIONS: Final = (
-    ("grpc.keepalive_time_ms", 30_000),
-    ("grpc.max_send_message_length", -1),
-    ("grpc.max_receive_message_length", -1),
-)
-"""Channel options of Google's own Firestore client. Without them, the generated clients send no
-keepalive, and would use a dead connection for a quarter of an hour."""
-
-
-def project_id() -> str | None:
-    """Return the project of this function, or None to use the credentials' project."""
-    return os.environ.get("GOOGLE_CLOUD_PROJECT") or os.environ.get("GCLOUD_PROJECT")
-
-
-@once
-def credentials() -> tuple[Any, str]:
-    """Return the credentials of this function and their project. All clients share one token."""
-    own, project = google.auth.default(scopes=["https://www.googleapis.com/auth/cloud-platform"])
-    return own, project or ""
-
-
-def api_stand_ins() -> str | None:
-    """Return the `host:port` of the stand-ins for Google's APIs, or None outside local clouds."""
-    return os.environ.get("GOOGLE_API_STAND_INS")
-
-
-_local_overrides: Final[dict[str, str]] = {}
-
-
-def set_local_overrides(settings: Mapping[str, str]) -> None:
-    """Set settings that the environment of a deployed function must not change.
-
-    Only the entry point of local processes calls this function, and that is never deployed.
-    """
-    _local_overrides.update(settings)
-
-
-def webhook_ca_bundle() -> str | None:
-    """Return the path of additional certificate authorities for receivers, only locally."""
-    return _local("WEBHOOK_CA_BUNDLE")
-
-
-def webhook_allow_loopback() -> bool:
-    """Return whether receivers may have loopback addresses, only locally."""
-    return _local("WEBHOOK_ALLOW_LOOPBACK") == "true"
-
-
-def local_mail_key() -> str:
-    """Return the public key of the local mailbox, or "" in production."""
-    path = _local("MAILBOX_KEY")
-    return Path(path).read_text().strip() if path and Path(path).exists() else ""
-
-
-def _local(name: str) -> str | None:
-    in_emulator = os.environ.get("FUNCTIONS_EMULATOR") == "true"
-    settings = os.environ if in_emulator else _local_overrides
-    return settings.get(name) or None
 
 
 def account_address(account: str) -> str:

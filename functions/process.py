@@ -1,6 +1,5 @@
 """Production adapters, and the service that uses them."""
 
-import os
 import secrets
 import threading
 import time
@@ -12,8 +11,9 @@ from contextvars import copy_context
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from functions import parameters
+from functions import local_suite, parameters
 from functions.cache import lazy_property, once
+from functions.environment import project_id
 from functions.firestore.client import documents
 from functions.gcp.auth_users import FirebaseAccounts
 from functions.gcp.secret_manager import SecretManager, secret_manager_client
@@ -21,7 +21,8 @@ from functions.ports import Clock, Item, ParallelMap, Result, Task
 from functions.service import Adapters, Service
 
 if TYPE_CHECKING:
-    from functions.gcp.cloud_tasks import CloudTasks, EmulatedTasks
+    from functions.gcp.cloud_tasks import CloudTasks
+    from functions.local_suite import EmulatedTasks
     from functions.mail.sendgrid import SendGridMailer
     from functions.webhooks.sender.http_sender import HttpSender
 
@@ -52,7 +53,7 @@ def service() -> Service:
 @once
 def secret_reader() -> SecretManager:
     """Return the reader of Secret Manager with the cache of the process."""
-    return SecretManager(secret_manager_client, parameters.project_id() or "", CLOCK)
+    return SecretManager(secret_manager_client, project_id() or "", CLOCK)
 
 
 class ProcessTasks:
@@ -64,11 +65,9 @@ class ProcessTasks:
     @lazy_property
     def queue(self) -> "CloudTasks | EmulatedTasks":
         """Adapter for the emulator of Cloud Tasks if there is one, else for Cloud Tasks."""
-        from functions.gcp.cloud_tasks import CloudTasks, EmulatedTasks
+        from functions.gcp.cloud_tasks import CloudTasks
 
-        if emulator := os.environ.get("CLOUD_TASKS_EMULATOR_HOST"):
-            return EmulatedTasks(emulator)
-        return CloudTasks.from_environment()
+        return local_suite.emulated_tasks() or CloudTasks.from_environment()
 
     def enqueue(self, task: Task) -> None:
         """Implement `TaskQueue.enqueue`."""
@@ -107,12 +106,12 @@ def webhook_sender() -> "HttpSender":
     # Load the resolver's library while the authorities and the first record are read.
     threading.Thread(target=_load_resolver, daemon=True).start()
     tls = create_default_context(cafile=certifi.where())
-    if further := parameters.webhook_ca_bundle():
+    if further := local_suite.webhook_ca_bundle():
         tls.load_verify_locations(further)
     return HttpSender(
         adapter=PinnedAdapter(tls, CLOCK),
         clock=CLOCK,
-        may_be_loopback=parameters.webhook_allow_loopback(),
+        may_be_loopback=local_suite.webhook_allow_loopback(),
     )
 
 

@@ -13,11 +13,11 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from functions import parameters  # noqa: E402 - found from the root on
+from functions import local_suite, parameters  # noqa: E402 - found from the root on
 
 HANDED_IN = ("WEBHOOK_CA_BUNDLE", "WEBHOOK_ALLOW_LOOPBACK", "MAILBOX_KEY")
 
-parameters.set_local_overrides({name: os.environ[name] for name in HANDED_IN if name in os.environ})
+local_suite.set_overrides({name: os.environ[name] for name in HANDED_IN if name in os.environ})
 
 # Benches try other values of a constant.
 if pace := os.environ.get("EVENT_DELIVERIES_A_SECOND"):

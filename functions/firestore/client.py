@@ -3,7 +3,6 @@
 For the reason to avoid the hand-written layer of the client library, see design 5.
 """
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -17,7 +16,9 @@ from google.cloud.firestore_v1 import types
 from google.cloud.firestore_v1.services.firestore import FirestoreClient
 from google.cloud.firestore_v1.services.firestore.transports import FirestoreGrpcTransport
 
+from functions import local_suite
 from functions.cache import once
+from functions.environment import CHANNEL_OPTIONS, credentials, project_id
 from functions.firestore.codec import document, encode_query, encode_write
 from functions.firestore.group_commit import GroupCommit, Item, Result, Turn
 from functions.firestore.model import (
@@ -33,7 +34,6 @@ from functions.firestore.model import (
     Written,
     may_repeat,
 )
-from functions.parameters import CHANNEL_OPTIONS, credentials, project_id
 
 _TRANSIENT: Final = (
     exceptions.ServiceUnavailable,
@@ -84,7 +84,7 @@ class FirestoreDocuments(Documents):
 
         The credentials are the function's own.
         """
-        if emulator := os.environ.get("FIRESTORE_EMULATOR_HOST"):
+        if emulator := local_suite.firestore_emulator():
             return cls.at_emulator(emulator, project_id() or "")
         own_credentials, project = credentials()
         return cls.at_google(own_credentials, project_id() or project)

@@ -1,12 +1,8 @@
-"""Adapters for Cloud Tasks (gRPC) and for its emulator in firebase-tools (plain HTTP).
+"""Adapter for Cloud Tasks.
 
 https://cloud.google.com/tasks/docs/reference/rpc/google.cloud.tasks.v2
 """
 
-import base64
-import http.client
-import json
-from contextlib import closing
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -18,7 +14,8 @@ from google.cloud import tasks_v2
 from google.cloud.tasks_v2.services.cloud_tasks.transports import CloudTasksGrpcTransport
 from google.protobuf import duration_pb2
 
-from functions.parameters import CHANNEL_OPTIONS, api_stand_ins, credentials, project_id
+from functions import local_suite
+from functions.environment import CHANNEL_OPTIONS, credentials, project_id
 from functions.ports import LOCATION, TASKS_TIMEOUT_SECONDS, Task
 
 _RETRY: Final = Retry(
@@ -42,7 +39,7 @@ class CloudTasks:
     @classmethod
     def from_environment(cls) -> Self:
         """Create an adapter with the credentials of this function."""
-        if stand_ins := api_stand_ins():
+        if stand_ins := local_suite.api_stand_ins():
             return cls.at_stand_in(stand_ins, project_id() or "")
         given, project = credentials()
         account = getattr(given, "service_account_email", "default")
@@ -90,32 +87,3 @@ class CloudTasks:
             )
         except exceptions.AlreadyExists:
             return
-
-
-@dataclass(frozen=True, slots=True)
-class EmulatedTasks:
-    """Adapter for the task queues of the Firebase emulator.
-
-    `host` is `name:port` or a URL, as in `CLOUD_TASKS_EMULATOR_HOST`.
-    """
-
-    host: str
-
-    def enqueue(self, task: Task) -> None:
-        """Enqueue `task` (see `TaskQueue`). The emulator ignores `due`."""
-        queue = f"projects/{project_id() or ''}/locations/{LOCATION}/queues/{task.queue}"
-        request = {
-            "task": {
-                "name": f"{queue}/tasks/{task.name}",
-                "dispatchDeadline": f"{task.seconds}s",
-                "httpRequest": {"url": "", "body": base64.b64encode(task.body).decode()},
-            }
-        }
-        host = self.host.removeprefix("http://")
-        connection = http.client.HTTPConnection(host, timeout=TASKS_TIMEOUT_SECONDS)
-        with closing(connection):
-            headers = {"Content-Type": "application/json"}
-            connection.request("POST", f"/{queue}/tasks", json.dumps(request), headers)
-            status = connection.getresponse().status
-        if status not in (http.client.OK, http.client.CONFLICT):
-            raise ConnectionError(f"the tasks emulator answered {status}")

@@ -19,7 +19,7 @@ from typing import Any, Final
 import flask
 from werkzeug.exceptions import BadRequest, RequestEntityTooLarge
 
-from functions.parameters import project_id
+from functions.environment import project_id
 
 BODY_SECONDS: Final = 6.0
 """Deadline for reading a body. Long enough for a phone in a short tunnel."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from functions import log, parameters
+from functions import environment, local_suite, log
 from functions.cache import once
 from functions.ports import Clock
 
@@ -148,12 +148,12 @@ def secret_manager_client() -> "SecretManagerServiceClient":
         SecretManagerServiceGrpcTransport,
     )
 
-    if stand_ins := parameters.api_stand_ins():
-        channel = grpc.insecure_channel(stand_ins, options=parameters.CHANNEL_OPTIONS)
+    if stand_ins := local_suite.api_stand_ins():
+        channel = grpc.insecure_channel(stand_ins, options=environment.CHANNEL_OPTIONS)
     else:
         channel = SecretManagerServiceGrpcTransport.create_channel(
             SecretManagerServiceClient.DEFAULT_ENDPOINT,
-            credentials=parameters.credentials()[0],
-            options=parameters.CHANNEL_OPTIONS,
+            credentials=environment.credentials()[0],
+            options=environment.CHANNEL_OPTIONS,
         )
     return SecretManagerServiceClient(transport=SecretManagerServiceGrpcTransport(channel=channel))

@@ -12,6 +12,7 @@ from google.auth.credentials import AnonymousCredentials
 from google.cloud.firestore_v1 import base_client, types
 from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
 
+from functions.environment import CHANNEL_OPTIONS
 from functions.firestore import client as firestore
 from functions.firestore.client import FirestoreDocuments, GroupedDocuments
 from functions.firestore.model import (
@@ -25,7 +26,6 @@ from functions.firestore.model import (
     Write,
     Written,
 )
-from functions.parameters import CHANNEL_OPTIONS
 from functions.recap.audience.guests import GuestStore
 
 SLOW_SECONDS: Final = 0.05

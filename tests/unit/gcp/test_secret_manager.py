@@ -16,7 +16,7 @@ from google.cloud.secretmanager_v1.services.secret_manager_service.transports im
 from emulator.cloud.api_server import ADDRESS_VARIABLE, ApiServer
 from emulator.cloud.secret_manager import DESTROYED, DISABLED, ENABLED
 from emulator.cloud.secret_manager import SecretManager as Keys
-from functions import parameters, process
+from functions import environment, process
 from functions.gcp.secret_manager import (
     FRESH_SECONDS,
     KEPT_SECONDS,
@@ -239,7 +239,7 @@ def test_the_client_has_the_options_and_credentials_of_all_clients(
 
     credentials = object()
     monkeypatch.setattr(SecretManagerServiceGrpcTransport, "create_channel", channel)
-    monkeypatch.setattr(parameters, "credentials", lambda: (credentials, "demo-wall"))
+    monkeypatch.setattr(environment, "credentials", lambda: (credentials, "demo-wall"))
     monkeypatch.delenv("GOOGLE_API_STAND_INS", raising=False)
     secret_manager_client.__wrapped__()  # type: ignore[attr-defined]
-    assert made == {"credentials": credentials, "options": parameters.CHANNEL_OPTIONS}
+    assert made == {"credentials": credentials, "options": environment.CHANNEL_OPTIONS}

@@ -121,5 +121,5 @@ def test_no_adapter_is_forgotten() -> None:
         "functions.firestore.client",
         "functions.gcp.cloud_tasks",
         "functions.gcp.secret_manager",
-        "functions.parameters",
+        "functions.environment",
     }

@@ -1,0 +1,96 @@
+"""Everything that a deploy contains for the local suite only.
+
+Firebase's functions emulator and the local cloud run the deployed code, so these settings cannot be
+outside of it. None of them has an effect at Google.
+"""
+
+import base64
+import http.client
+import json
+import os
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from functions.environment import project_id
+from functions.ports import LOCATION, TASKS_TIMEOUT_SECONDS, Task
+
+
+def api_stand_ins() -> str | None:
+    """Return the `host:port` of the stand-ins for Google's APIs, or None outside local clouds."""
+    return os.environ.get("GOOGLE_API_STAND_INS")
+
+
+def firestore_emulator() -> str | None:
+    """Return the `host:port` of Firestore's emulator, or None at Google."""
+    return os.environ.get("FIRESTORE_EMULATOR_HOST")
+
+
+_overrides: Final[dict[str, str]] = {}
+
+
+def set_overrides(settings: Mapping[str, str]) -> None:
+    """Set settings that the environment of a deployed function must not change.
+
+    Only the entry point of local processes calls this function, and that is never deployed.
+    """
+    _overrides.update(settings)
+
+
+def webhook_ca_bundle() -> str | None:
+    """Return the path of additional certificate authorities for receivers."""
+    return _setting("WEBHOOK_CA_BUNDLE")
+
+
+def webhook_allow_loopback() -> bool:
+    """Return whether receivers may have loopback addresses."""
+    return _setting("WEBHOOK_ALLOW_LOOPBACK") == "true"
+
+
+def mail_key() -> str:
+    """Return the public key of the local mailbox, or "" at Google."""
+    path = _setting("MAILBOX_KEY")
+    return Path(path).read_text().strip() if path and Path(path).exists() else ""
+
+
+def _setting(name: str) -> str | None:
+    in_emulator = os.environ.get("FUNCTIONS_EMULATOR") == "true"
+    settings = os.environ if in_emulator else _overrides
+    return settings.get(name) or None
+
+
+def emulated_tasks() -> "EmulatedTasks | None":
+    """Return the adapter for Firebase's emulator of Cloud Tasks, or None without that emulator."""
+    host = os.environ.get("CLOUD_TASKS_EMULATOR_HOST")
+    return EmulatedTasks(host) if host else None
+
+
+@dataclass(frozen=True, slots=True)
+class EmulatedTasks:
+    """Adapter for the task queues of the Firebase emulator.
+
+    `host` is `name:port` or a URL, as in `CLOUD_TASKS_EMULATOR_HOST`.
+    """
+
+    host: str
+
+    def enqueue(self, task: Task) -> None:
+        """Enqueue `task` (see `TaskQueue`). The emulator ignores `due`."""
+        queue = f"projects/{project_id() or ''}/locations/{LOCATION}/queues/{task.queue}"
+        request = {
+            "task": {
+                "name": f"{queue}/tasks/{task.name}",
+                "dispatchDeadline": f"{task.seconds}s",
+                "httpRequest": {"url": "", "body": base64.b64encode(task.body).decode()},
+            }
+        }
+        host = self.host.removeprefix("http://")
+        connection = http.client.HTTPConnection(host, timeout=TASKS_TIMEOUT_SECONDS)
+        with closing(connection):
+            headers = {"Content-Type": "application/json"}
+            connection.request("POST", f"/{queue}/tasks", json.dumps(request), headers)
+            status = connection.getresponse().status
+        if status not in (http.client.OK, http.client.CONFLICT):
+            raise ConnectionError(f"the tasks emulator answered {status}")
