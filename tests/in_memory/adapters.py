@@ -1,4 +1,4 @@
-"""A `Service` on adapters in memory; a test hands in the adapters that it looks at."""
+"""Build a `Service` from adapters in memory; a test passes the adapters that it inspects."""
 
 import threading
 import uuid
@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
 
+from functions.cache import lazy_property
 from functions.firestore.model import Documents
 from functions.gcp.secret_manager import MissingSecretError
 from functions.ports import Clock, ParallelMap
+from functions.recap.limits import Slots
 from functions.service import Adapters, Service
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 
@@ -27,13 +29,13 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class InMemorySecrets:
-    """See `SecretReader`; `kept` was read before a rotation, and is not fresh."""
+    """A `SecretReader`. Unless `fresh`, it returns `kept`: values from before a rotation."""
 
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: KEYS)
     kept: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def versions(self, name: str, *, at_most: int = 100, fresh: bool = False) -> tuple[str, ...]:
-        """See `SecretReader`."""
+        """Return the values of the secret, the newest first."""
         if name not in self.keys:
             raise MissingSecretError(name)
         values = self.keys if fresh else {**self.keys, **self.kept}
@@ -46,7 +48,7 @@ def _none(*_: object) -> Any:
 
 @dataclass(slots=True)
 class InMemoryRandom:
-    """See `Random`."""
+    """A `Random` whose values a test can choose."""
 
     new_id: Callable[[], str] = lambda: uuid.uuid4().hex
     webhook_secret: Callable[[], str] = _none
@@ -54,43 +56,57 @@ class InMemoryRandom:
 
 @dataclass(slots=True)
 class InMemoryAccounts:
-    """See `Accounts`; no user is known."""
+    """An `Accounts` without users."""
 
     verified_addresses: Callable[[Collection[str]], Mapping[str, str]] = lambda _: {}
     claims_of: Callable[[str], Mapping[str, Any] | None] = lambda _: None
 
 
 def one_by_one(work: Callable[[Item], Result], items: Iterable[Item], /) -> list[Result]:
-    """See `ParallelMap`: one after the other, in their order."""
+    """Apply `work` to each item in order, without threads."""
     return [work(item) for item in items]
 
 
 @dataclass(slots=True)
 class InMemoryThreads:
-    """See `Threads`."""
+    """A `Threads` that starts no threads."""
 
     in_parallel: ParallelMap = one_by_one
     mutex: Callable[[], AbstractContextManager[object]] = threading.Lock
 
     def pool(self, *_: object, **__: object) -> ParallelMap:
-        """See `Threads`."""
+        """Return the parallel map of this test."""
         return self.in_parallel
 
 
 class NoTasks:
-    """See `TaskQueue`; nothing may be queued."""
+    """A `TaskQueue` that fails the test if a task is queued."""
 
     enqueue = staticmethod(_none)
 
 
-def having(service: Service, **objects: Any) -> Service:
-    """The service with these objects in place of those that it would make, by name."""
-    vars(service).update(objects)
-    return service
+class InMemoryService(Service):
+    """A service whose calls do not wait for a slot, as no other thread would return one."""
+
+    def __init__(self, adapters: Adapters, slots: Slots | None = None) -> None:
+        """Use `slots`, by default slots of its own."""
+        super().__init__(adapters)
+        self._slots = slots or Slots(seconds=0)
+
+    @lazy_property
+    def slots(self) -> Slots:
+        """The concurrency limit of recaps and previews."""
+        return self._slots
 
 
-def service_on(documents: Documents | None = None, **adapters: Any) -> Service:
-    """A process that has just begun, at `NOW`, on these documents and adapters."""
+def service_on(
+    documents: Documents | None = None,
+    *,
+    slots: Slots | None = None,
+    kind: type[InMemoryService] = InMemoryService,
+    **adapters: Any,
+) -> Service:
+    """Build the service of a process that starts at `NOW` with these documents and adapters."""
     clock = Clock(lambda: NOW, lambda: 0.0, _none)
     used = documents or InMemoryDocuments(Firestore(lambda: NOW))
     defaults: dict[str, Any] = {
@@ -104,4 +120,4 @@ def service_on(documents: Documents | None = None, **adapters: Any) -> Service:
         "accounts": InMemoryAccounts(),
         "random": InMemoryRandom(),
     }
-    return Service(Adapters(**(defaults | adapters)))
+    return kind(Adapters(**(defaults | adapters)), slots)

@@ -1,6 +1,6 @@
-"""Firestore in memory: what it stores, and the `Documents` that reach it.
+"""Firestore in memory: its storage, and an adapter of the port `Documents`.
 
-tests/suite/store/test_documents.py puts the same cases to this and to the emulator of Firestore.
+tests/suite/store/test_documents.py runs the same cases here and on Google's Firestore emulator.
 """
 
 import operator
@@ -53,42 +53,44 @@ _COMPARED: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 T = TypeVar("T")
 
 Watch: TypeAlias = Callable[[str, Document | None, Document | None], object]
-"""Gets the path of a write, and the document before and after it."""
+"""Receives the path of a write, and the document before and after it."""
 
 
 class RefusedError(Exception):
-    """The request breaks a limit of Firestore's; nothing was written."""
+    """The request exceeds a limit of Firestore. Nothing was written."""
 
 
 class _WrittenMeanwhileError(Exception):
-    """Another commit came before that of a transaction."""
+    """Another commit changed the document during a transaction."""
 
 
 @dataclass(eq=False, repr=False)
 class Firestore:
-    """All documents of a project; every method happens at one moment."""
+    """All documents of a project. Every method is atomic."""
 
     now: Callable[[], datetime] = lambda: _NOON
-    """The time of the service; two commits never have the same."""
+    """The time of the service. Two commits never have the same time."""
     watches: list[Watch] = field(default_factory=list)
-    """Called with every write."""
+    """Called after every write."""
     _last: Version = 0
     _collections: dict[str, dict[str, Document]] = field(default_factory=dict)
 
     def get(self, path: str) -> Document | None:
-        """The document at `path`."""
+        """Return the document at `path`."""
         names = path.split("/")
         if len(names) % 2 or any(map(_is_reserved, names)):
-            raise RefusedError(f"no path of a document: {path}")
+            raise RefusedError(f"not a document path: {path}")
         collection, _, name = path.rpartition("/")
         return self._collections.get(collection, {}).get(name)
 
     def query(self, query: Query) -> Sequence[Document]:
-        """The documents of a query, whole."""
+        """Return the documents that match, with all fields."""
         for _, compare, value in query.where:
             values = value if compare == "in" else [value]
             if not 0 < len(values) <= _VALUES_OF_IN or any(map(_is_too_long, values)):
-                raise RefusedError(f"a query by {len(values)} values, or by too long a text")
+                raise RefusedError(
+                    f"a query by {len(values)} values, or by a text that is too long"
+                )
         ordered = [name.removeprefix("-") for name in query.order]
         found = [
             document
@@ -106,7 +108,7 @@ class Firestore:
         return _sorted(found, query.order)[: query.limit]
 
     def commit(self, *writes: Write) -> Sequence[Written]:
-        """Make all of the writes, or none."""
+        """Apply all of the writes, or none."""
         request = types.CommitRequest.pb(types.CommitRequest())
         for write in writes:
             encode_write(write, write.path, request.writes.add())
@@ -136,19 +138,19 @@ class Firestore:
 
 @dataclass(eq=False, repr=False)
 class InMemoryDocuments(Documents):
-    """See `Documents`; each call of Firestore is one `through`, which may let it fail."""
+    """A `Documents` that passes each call of Firestore to `through`, which may let it fail."""
 
     firestore: Firestore = field(default_factory=Firestore)
     through: Through = at_once
 
     def get(self, path: str, fields: Sequence[str] = (), **_: float) -> Document | None:
-        """See `Documents`."""
+        """Return the document at `path`."""
         return self.get_all([path], fields=fields)[0]
 
     def get_all(
         self, paths: Sequence[str], fields: Sequence[str] = (), **_: float
     ) -> Sequence[Document | None]:
-        """See `Documents`."""
+        """Return the documents at `paths`, None for each that does not exist."""
 
         def found() -> Sequence[Document | None]:
             documents = map(self.firestore.get, paths)
@@ -157,18 +159,18 @@ class InMemoryDocuments(Documents):
         return self._call("get", paths[-1], found) if paths else []
 
     def stream(self, query: Query) -> Iterator[Document]:
-        """See `Documents`; all documents come at once."""
+        """Yield the documents that match. One call reads all of them."""
         ordered = [name.removeprefix("-") for name in query.order]
         asked = [*query.select, *ordered] if query.select else []
         for found in self._call("find", _of(query), lambda: self.firestore.query(query)):
             yield _masked(found, asked) or found
 
     def count(self, query: Query) -> int:
-        """See `Documents`."""
+        """Return the number of documents that match."""
         return self._call("count", _of(query), lambda: len(self.firestore.query(query)))
 
     def commit(self, *writes: Write, **_: float) -> Sequence[Written]:
-        """See `Documents`."""
+        """Apply all of the writes, or none."""
         return self._call(
             type(writes[0]).__name__.lower(),
             writes[0].path,
@@ -177,7 +179,7 @@ class InMemoryDocuments(Documents):
         )
 
     def write_each(self, writes: Sequence[Write], **_: float) -> Sequence[Written | Exception]:
-        """See `Documents`."""
+        """Apply each write on its own, and return its result or its error."""
 
         def each() -> Sequence[Written | Exception]:
             if len(writes) > _WRITES_OF_A_BATCH:
@@ -193,7 +195,7 @@ class InMemoryDocuments(Documents):
     def transact(
         self, path: str, decide: Callable[[Document | None], Sequence[Write]]
     ) -> Sequence[Written]:
-        """See `Documents`; others may write between its two calls."""
+        """Write what `decide` returns. Others may write between the two calls of Firestore."""
         for _ in range(TRANSACTIONS):
             found = self._call("begin", path, lambda: self.firestore.get(path))
             try:
@@ -219,7 +221,7 @@ class InMemoryDocuments(Documents):
             return error
 
     def _call(self, what: str, path: str, effect: Callable[[], T], *, retried: bool = True) -> T:
-        """Call Firestore; the call's name is such as `get deliveries`."""
+        """Call Firestore under a name such as `get deliveries`."""
         return self.through(f"{what} {path.split('/')[-2]}", effect, retried=retried)
 
 
@@ -240,7 +242,7 @@ def _check(write: Write, before: Document | None) -> None:
 def _applied(
     write: Write, fields: Mapping[str, Any], before: Document | None, at: Version
 ) -> tuple[Document | None, Sequence[int]]:
-    """The document after a write of `fields`, and the sums of `add`."""
+    """Return the document after a write of `fields`, and the sums of `add`."""
     if isinstance(write, Delete):
         return None, []
     after = dict(before.fields) if before and isinstance(write, Merge) else {}
@@ -263,7 +265,7 @@ def _applied(
     else:
         after = dict(fields)
     if before and _key(before.fields) == _key(after):
-        return before, sums  # a write that changes nothing makes no version
+        return before, sums  # Firestore keeps the version if a write changes nothing
     created = before.created if before else _EPOCH + timedelta(microseconds=at // 1000)
     return Document(write.path, after, at, created), sums
 
@@ -277,7 +279,7 @@ def _masked(found: Document | None, names: Sequence[str]) -> Document | None:
 
 
 def _is_of(query: Query, path: str) -> bool:
-    """Whether the query asks the collection at `path`."""
+    """Return whether the query covers the collection at `path`."""
     if not query.group:
         return path == query.collection
     above, _, name = query.collection.rpartition("/")
@@ -286,7 +288,7 @@ def _is_of(query: Query, path: str) -> bool:
 
 
 def _holds(document: Document, name: str, compare: str, wanted: Any) -> bool:
-    """Whether a document meets a condition; by None, no document does."""
+    """Return whether a document meets a condition. No document matches None."""
     if name not in document.fields:
         return False
     rank, value = _key(document.fields[name])
@@ -303,7 +305,7 @@ def _is_too_long(value: Any) -> bool:
 
 
 def _key(value: Any) -> tuple[int, Any]:
-    """The place of a value among all values, as the indexes have it."""
+    """Return a key that sorts values as Firestore's indexes do."""
     rank = next((rank for rank, kind in enumerate(_TYPES, 1) if isinstance(value, kind)), 0)
     match value:
         case None:
@@ -318,7 +320,7 @@ def _key(value: Any) -> tuple[int, Any]:
 
 
 def _sorted(documents: Iterable[Document], order: Sequence[str]) -> list[Document]:
-    """Documents in the order of a query: by its fields, then by path."""
+    """Sort documents in the order of a query: by its fields, then by path."""
     descending = bool(order) and order[-1].startswith("-")
     found = sorted(documents, key=lambda document: document.path.split("/"), reverse=descending)
     for name in reversed(order):

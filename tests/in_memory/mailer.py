@@ -1,4 +1,4 @@
-"""A mail service in memory, whose answers are read as SendGrid's are."""
+"""A mail service in memory. Its answers have the format of SendGrid."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,28 +14,28 @@ from functions.ports import SecretReader
 from tests.in_memory.adapters import InMemorySecrets
 from tests.in_memory.through import ServiceError, Through, at_once
 
-_NO_RESET_IS_TOLD: Final = datetime.fromtimestamp(0, UTC)
+_WITHOUT_RESET: Final = datetime.fromtimestamp(0, UTC)
 
 
 @dataclass(frozen=True)
 class InMemoryMailer:
-    """See `message.Mailer`; answers are read as SendGrid's are."""
+    """A `Mailer` whose requests `answer` answers in the format of SendGrid."""
 
     key_name = KEY_NAME
     recipients_per_request = 2
     bytes_per_recipient = BYTES_PER_RECIPIENT
 
     answer: Callable[[EmailMessage], Answer]
-    """Gives the answer to a request."""
+    """Returns the answer to a request."""
     through: Through = at_once
     secrets: SecretReader = field(default_factory=InMemorySecrets)
 
     def check(self) -> None:
-        """See `message.Mailer`."""
+        """Raise an error if the key is missing."""
         current_key(self.secrets)
 
     def send(self, message: EmailMessage) -> SendOutcome:
-        """See `message.Mailer`."""
+        """Send a request, and return its outcome."""
         try:
             answer = self.through("mailer.send", lambda: self.answer(message), retried=False)
         except ServiceError:
@@ -44,4 +44,4 @@ class InMemoryMailer:
             return Unknown("no answer")
         if answer.status == HTTPStatus.ACCEPTED:
             return Accepted("made-up")
-        return refusal(answer.status, answer.headers, answer.body, now=_NO_RESET_IS_TOLD)
+        return refusal(answer.status, answer.headers, answer.body, now=_WITHOUT_RESET)

@@ -1,4 +1,4 @@
-"""Cloud Tasks and receivers in memory, as the ports of the webhooks reach them."""
+"""Cloud Tasks and receivers in memory, behind the ports of the webhooks."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from tests.in_memory.through import Through, at_once
 
 @dataclass(eq=False)
 class InMemoryTasks:
-    """The service behind `TaskQueue`, for all instances: it keeps a task of each name."""
+    """The service behind `TaskQueue`, shared by all instances. It accepts each task name once."""
 
     now: Callable[[], datetime]
     queued: Callable[[Task], object] = lambda _: None
@@ -22,7 +22,7 @@ class InMemoryTasks:
     _names: Names = field(default_factory=Names)
 
     def create(self, task: Task) -> None:
-        """Queue `task`, unless its name is taken."""
+        """Queue `task` unless its name was used before."""
         if self._names.take(task.queue, task.name, self.now()):
             self.accepted.append(task)
             self.queued(task)
@@ -30,28 +30,28 @@ class InMemoryTasks:
 
 @dataclass(frozen=True, slots=True)
 class InMemoryTaskQueue:
-    """See `TaskQueue`."""
+    """A `TaskQueue` of one instance."""
 
     tasks: InMemoryTasks
     through: Through = at_once
 
     def enqueue(self, task: Task) -> None:
-        """See `TaskQueue`."""
+        """Queue the task."""
         self.through("queue.enqueue", lambda: self.tasks.create(task))
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptedSender:
-    """See `Sender`; receivers answer as scripted."""
+    """A `Sender` whose receivers answer as scripted."""
 
     answer: Callable[[str, Mapping[str, str], bytes], int]
-    """Gives the HTTP status, or raises `SendError`."""
+    """Returns the HTTP status, or raises `SendError`."""
     through: Through = at_once
     excerpt: Callable[[], str | None] = lambda: None
-    """Gives the beginning of the answer's body."""
+    """Returns the beginning of the response body."""
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes, _: Source) -> Response:
-        """See `Sender`."""
+        """Return the scripted response to a request."""
         return Response(
             self.through("sender.post", lambda: self.answer(url, headers, body), retried=False),
             self.excerpt(),

@@ -1,4 +1,4 @@
-"""Records as the service leaves them, for tests that begin in the middle."""
+"""Records as the service writes them, for tests that start from an existing state."""
 
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -17,7 +17,7 @@ def new_delivery(
     now: datetime = NOW,
     **fields: Any,
 ) -> Delivery:
-    """A delivery to `url` as it is created."""
+    """Build a delivery to `url` as the service creates it."""
     made: dict[str, Any] = {
         "event_id": "e1",
         "event_type": EventType.PHOTO_UPLOADED,
@@ -33,7 +33,7 @@ _STATUS: Final = {Outcome.SUCCESS: 200, Outcome.FAILED: 500}
 def ended_delivery(
     name: str, url: str, at: datetime, outcome: Outcome = Outcome.FAILED, **fields: Any
 ) -> Delivery:
-    """A delivery to `url` that ended `at` that time, with its last attempt."""
+    """Build a delivery to `url` that ended at `at`, with its last attempt."""
     log = [
         Attempt(number=len(RETRY_SCHEDULE), at=at, status=status, milliseconds=1)
         for status in [_STATUS.get(outcome)]

@@ -1,4 +1,4 @@
-"""How an adapter in memory calls its service, and how a call can end."""
+"""The hook through which adapters in memory call their services, and the failures of a call."""
 
 from collections.abc import Callable
 from typing import Protocol, TypeVar
@@ -7,26 +7,26 @@ T = TypeVar("T")
 
 
 class Crash(BaseException):
-    """The instance is gone. No `except Exception` of the code under test may hold it up."""
+    """The instance stopped. It is a `BaseException`, so the code under test cannot catch it."""
 
 
 class ServiceError(Exception):
-    """A service answered with an error, or its answer was lost; the adapter has given up."""
+    """A service answered with an error, or its answer was lost, and the adapter stopped trying."""
 
 
 class Through(Protocol):
-    """How an adapter in memory has its effect: at once, or at the time that a schedule finds."""
+    """Runs the effect of a call: at once, or at the time that a scheduler chooses."""
 
     def __call__(self, what: str, effect: Callable[[], T], *, retried: bool = True) -> T:
-        """Have `effect`, under the name `what`; its answer, or what it raises.
+        """Run `effect` under the name `what`. Return its answer, or raise its error.
 
         Args:
             what: Name of the call.
-            effect: What the service does, at one moment.
-            retried: Whether the real adapter tries again what may have worked.
+            effect: The service's part of the call. It is atomic.
+            retried: Whether the real adapter repeats a call whose answer was lost.
         """
 
 
 def at_once(what: str, effect: Callable[[], T], *, retried: bool = True) -> T:  # noqa: ARG001
-    """A service that is always there; for tests without a schedule."""
+    """Run `effect` at once, for tests without a scheduler."""
     return effect()

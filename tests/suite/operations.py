@@ -15,6 +15,7 @@ from werkzeug.test import EnvironBuilder
 
 from bench.costs import Cost
 from emulator.mailbox import Mailbox
+from functions.cache import lazy_property
 from functions.call.caller import Caller, Role
 from functions.firestore.client import FirestoreDocuments
 from functions.firestore.model import Documents
@@ -25,7 +26,7 @@ from functions.ports import Task
 from functions.process import CLOCK, ProcessThreads, SystemRandom, secret_reader
 from functions.service import Service
 from functions.webhooks.deliveries.fair_queue import Tenants
-from tests.in_memory.adapters import InMemorySecrets, having, service_on
+from tests.in_memory.adapters import InMemorySecrets, InMemoryService, service_on
 
 ENTRIES_A_READ: Final = 1000
 """Index entries that an aggregation counts for the price of one read."""
@@ -159,10 +160,17 @@ def counting_documents(counted: Operations) -> Documents:
     return FirestoreDocuments.through(counting, os.environ["GCLOUD_PROJECT"])
 
 
-def counting_service(counted: Operations, **given: Any) -> Service:
-    """A process whose calls of Firestore and tasks are counted; `given` replaces its adapters.
+class _ServiceWithKnownTenants(InMemoryService):
+    @lazy_property
+    def _tenants(self) -> Tenants:
+        return Tenants(counting_documents(Operations()), CLOCK)
 
-    It knows the tenant of each event already.
+
+def counting_service(counted: Operations, **given: Any) -> Service:
+    """Build a service whose calls of Firestore and tasks are counted.
+
+    It reads the tenants of events without being counted, as if they were cached. `given` replaces
+    its adapters.
     """
     adapters: dict[str, Any] = {
         "clock": CLOCK,
@@ -172,8 +180,8 @@ def counting_service(counted: Operations, **given: Any) -> Service:
         "random": SystemRandom(),
         "parameters": Parameters(photo_hosts="*"),
     }
-    service = service_on(counting_documents(counted), **(adapters | given))
-    return having(service, _tenants=Tenants(counting_documents(Operations()), CLOCK))
+    documents = counting_documents(counted)
+    return service_on(documents, kind=_ServiceWithKnownTenants, **(adapters | given))
 
 
 def mailing_service(counted: Operations, mailbox: Mailbox) -> Service:

@@ -1,4 +1,4 @@
-"""A clock that stands still until a test sets it."""
+"""A clock that changes only when a test sets it."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -9,26 +9,26 @@ from functions.webhooks.deliveries.fair_queue import Tenants
 
 @dataclass(slots=True)
 class Clock:
-    """Seconds that pass when a test says so."""
+    """A clock in seconds that a test sets."""
 
     now: float = 1000.0
 
     def __call__(self) -> float:
-        """Seconds."""
+        """Return the time in seconds."""
         return self.now
 
     @property
     def process(self) -> outside.Clock:
-        """The clocks of a process that go with it."""
+        """The clocks of a process, set to this time."""
         return outside.Clock(lambda: datetime.fromtimestamp(self.now, UTC), self, lambda _: None)
 
 
 class NamedTenants(Tenants):
-    """Tenants that stand in the names of their events: `t1` of `e1 of t1`."""
+    """Tenants that are part of their events' IDs: `t1` of `e1 of t1`."""
 
     def __init__(self) -> None:
-        """Nothing has to be looked up."""
+        """Skip the cache and the store of the base class."""
 
     def of(self, event_id: str) -> str:
-        """See `Tenants`."""
+        """Return the last word of the event ID."""
         return event_id.rpartition(" of ")[2]

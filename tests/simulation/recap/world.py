@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from emulator.provider_models.sendgrid import NO_ANSWER, Answer, Problem, accepted, refused
+from functions.cache import lazy_property
 from functions.call.caller import Caller, Role
 from functions.call.errors import CallError
 from functions.email_address import address_hash
@@ -29,8 +30,8 @@ from functions.recap.ledger.batch import (
     total,
 )
 from functions.recap.ledger.recap_store import COOLDOWN, Lock
-from functions.recap.limits import Slots, tenant_key
-from functions.recap.preview import Preview
+from functions.recap.limits import tenant_key
+from functions.recap.preview import Preview, RecapPreview
 from functions.recap.recap_arguments import PreviewArguments, RecapArguments, ScheduleArguments
 from functions.recap.report import RecapResult
 from functions.recap.schedule import task_of
@@ -38,8 +39,8 @@ from functions.service import Service
 from tests.in_memory.adapters import (
     InMemoryAccounts,
     InMemoryRandom,
+    InMemoryService,
     InMemoryThreads,
-    having,
     service_on,
 )
 from tests.in_memory.documents import Firestore, InMemoryDocuments
@@ -164,6 +165,14 @@ _TOLD_AGAIN_AFTER: Final = (0, SECOND, MINUTE, HOUR)
 
 _TROUBLE: Final = (0.0, 0.0, 0.1, 0.4)
 _HOLD_UPS: Final = (0.0, 0.0, 0.04, 0.12)
+
+
+class _ServiceWithSmallPreviews(InMemoryService):
+    """A service that counts skipped guests also in a recap to few guests."""
+
+    @lazy_property
+    def recap_preview(self) -> RecapPreview:
+        return replace(super().recap_preview, min_guests=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,8 +305,9 @@ class RecapWorld:
         return self._service(instance, self._held_up(instance), three_at_once)
 
     def _service(self, instance: Instance, through: Through, in_parallel: ParallelMap) -> Service:
-        fresh = service_on(
+        return service_on(
             InMemoryDocuments(self._firestore, through),
+            kind=_ServiceWithSmallPreviews,
             clock=Clock(instance.now, instance.monotonic, instance.sleep),
             mailer=lambda: InMemoryMailer(self._answer, through),
             random=InMemoryRandom(self._word),
@@ -308,9 +318,6 @@ class RecapWorld:
             threads=InMemoryThreads(in_parallel, OneAtATime),
             parameters=PARAMETERS,
         )
-        having(fresh, slots=Slots(seconds=0))
-        preview = replace(fresh.recap_preview, min_guests=0)
-        return having(fresh, recap_preview=preview)
 
     def _held_up(self, instance: Instance) -> Through:
         """Calls of ports, some of which are held up for longer than a lease."""

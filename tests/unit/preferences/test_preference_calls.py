@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import flask
 import pytest
@@ -16,7 +16,7 @@ from functions.firestore.model import Put, Write, Written
 from functions.gcp.callables import Call
 from functions.handlers import preference_calls
 from functions.links.token import Scope, TokenKeys
-from tests.in_memory.adapters import having
+from tests.in_memory.through import ServiceError, at_once
 from tests.unit.preferences.people import KEY, NOW, People, answer
 
 SITE: Final = "https://wall.events"
@@ -30,6 +30,8 @@ def token(uid: str = "u1", *, scope: Scope = Scope.UNSUBSCRIBE, issued: datetime
     """A token as it stands in a mail."""
     return TokenKeys([KEY]).issue(uid, issued, scope)
 
+
+T = TypeVar("T")
 
 Visit = Callable[..., TestResponse]
 
@@ -225,12 +227,22 @@ def test_a_change_that_is_saved_is_no_failure(
     assert saved.fields["emailPreferences"] == {"marketing": False, "recap": False}
 
 
+def _without_users(what: str, effect: Callable[[], T], *, retried: bool = True) -> T:
+    """Refuse every call for user records."""
+    if what.endswith(" users"):
+        raise ServiceError(what)
+    return at_once(what, effect, retried=retried)
+
+
 def test_a_fault_of_firestore_is_internal(
-    people: People, visit: Visit, capfd: pytest.CaptureFixture[str]
+    people: People,
+    visit: Visit,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Spec 4.5 and 7.2: each call says so to its caller, and why in a log line of its own."""
+    """Answer as spec 4.5 and 7.2 say, with the cause in a log line of each call."""
     ids, _ = people.mailed("ann@example.com")
-    having(people.service, users=None)
+    monkeypatch.setattr(people.documents, "through", _without_users)
     for call, problem in (
         (partial(people.look_up, ids), "loaded"),
         (partial(people.change, ids, recap=False), "saved"),

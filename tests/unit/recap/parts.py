@@ -38,7 +38,6 @@ from tests.in_memory.adapters import (
     InMemoryAccounts,
     InMemoryRandom,
     InMemorySecrets,
-    having,
     one_by_one,
     service_on,
 )
@@ -228,8 +227,9 @@ class House:
         """
         limits = limits or RecapLimits()
         secrets = InMemorySecrets({name: KEYS[name] for name in KEYS if name != self.lacks})
-        fresh = service_on(
+        return service_on(
             InMemoryDocuments(self.firestore, through),
+            slots=self.slots,
             clock=Clock(lambda: self.now, self.monotonic, self._sleep),
             mailer=lambda: InMemoryMailer(self._answer, through, secrets),
             secrets=secrets,
@@ -247,7 +247,6 @@ class House:
                 **self.parameters,
             ),
         )
-        return having(fresh, slots=self.slots)
 
     def enqueue(self, task: Task) -> None:
         """See `TaskQueue`."""
