@@ -130,7 +130,7 @@ def _of_file(path: Path) -> OptOuts:
             rows = csv.reader(file)
             for number, row in enumerate(rows):
                 cells = [trimmed(cell) for cell in row]
-                if not any(cells) or (number == 0 and "@" not in cells[0]):
+                if not any(cells) or (number == 0 and not any("@" in cell for cell in cells)):
                     continue
                 where = f"{path}, line {rows.line_num}"
                 if len(cells) < 2 or not (address := _address(cells[0])):  # noqa: PLR2004 - a pair

@@ -332,6 +332,7 @@ def _end_task(now: datetime, schedule: Document) -> Task:
     """Return the task that ends an overdue schedule; there is one an hour."""
     event_id = schedule.path.split("/")[1]
     version, at = str(schedule.fields["version"]), schedule.fields["at"]
+    schedule.fields["by"]["uid"]  # without it the task would fail each time
     end = scheduled_task(event_id, version, at)
     return replace(end, name=_name(f"{event_id}/{version}/{now:%Y%m%d%H}"), due=now)
 

@@ -273,10 +273,13 @@ def test_a_record_that_says_sent_stays(planned: Planned) -> None:
     "path",
     [f"events/{EVENT}/schedules/app-{{}}", "schedules/app-{}", "events/gone-{}/schedules/recap"],
 )
-def test_no_record_keeps_other_schedules_from_being_ended(planned: Planned, path: str) -> None:
+@pytest.mark.parametrize("more", [{}, {"version": "v1"}, {"version": "v1", "by": "ann"}])
+def test_no_record_keeps_other_schedules_from_being_ended(
+    planned: Planned, path: str, more: Mapping[str, str]
+) -> None:
     """An app's own `schedules`, and unreadable records, are passed over."""
     planned.plan()
-    foreign = {"state": "scheduled", "at": NOON}
+    foreign = {"state": "scheduled", "at": NOON, **more}
     writes = [Create(path.format(number), foreign) for number in range(30)]
     planned.house.documents.commit(*writes)
     assert sweep(planned, hours=3) == 1
