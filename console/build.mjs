@@ -17,7 +17,7 @@ const ASSETS = join(SITE, "app");
 const TESTS = join(ROOT, ".emulator", "console-tests");
 
 /** Of all scripts of the console on the wire, gzipped. */
-const CONSOLE_BYTES = 185_000;
+const CONSOLE_BYTES = 190_000;
 
 // Where the emulators are, of which only a page on this machine makes use.
 const { emulators } = JSON.parse(await readFile(join(ROOT, "firebase.json"), "utf8"));
@@ -48,14 +48,24 @@ const OPTIONS = {
   },
   logLevel: "warning",
   legalComments: "eof",
-  // 46 kB of regular expressions for queries that the console does not make.
-  alias: { re2js: "./re2js.mjs" },
+  plugins: [{ name: "no-pipelines", setup: leaveOutPipelines }],
 };
 
 if (process.argv.includes("--tests")) await buildTests();
 else {
   if (SITE !== PUBLIC) await cp(PUBLIC, SITE, { recursive: true });
   await Promise.all([buildPages(), buildTexts(), buildFiles()]);
+}
+
+// Firestore evaluates pipelines in the browser, which the console never runs. Without this function, esbuild drops the
+// evaluators, and the regular expressions that they use: 5 kB, and 46 kB.
+function leaveOutPipelines({ onLoad }) {
+  onLoad({ filter: /@firebase.firestore.dist.common-\w+\.esm\.js$/ }, async ({ path }) => {
+    const text = await readFile(path, "utf8");
+    const contents = text.replace(/^(function __PRIVATE_toEvaluable\(\w+\) \{)\n.*?^\}/ms, '$1 throw new Error("no pipelines"); }');
+    if (contents === text) throw new Error(`${path} has no __PRIVATE_toEvaluable: check how Firestore evaluates pipelines`);
+    return { contents, loader: "js" };
+  });
 }
 
 async function parameter(name) {

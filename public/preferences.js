@@ -10,13 +10,13 @@ let texts = {};
 const text = (english) => texts[english] ?? english;
 
 const NO_GOOD = () =>
-  text("This link has expired, or is not complete. Please open the one in the newest mail from us.");
+  text("This link has expired or is incomplete. Please use the link in our latest email.");
 const MESSAGES = {
-  NO_TOKEN: () => text("To see your preferences, open the link at the end of a mail from us."),
+  NO_TOKEN: () => text("To see your preferences, use the link at the bottom of one of our emails."),
   INVALID_ARGUMENT: NO_GOOD,
   PERMISSION_DENIED: NO_GOOD,
   RESOURCE_EXHAUSTED: ({ possibleFrom }) =>
-    text("There were many requests from your network. Please try again after %(time)s.").replace(
+    text("Too many requests from your network. Please try again after %(time)s.").replace(
       "%(time)s",
       new Date(possibleFrom).toLocaleTimeString(document.documentElement.lang, TIME),
     ),
@@ -143,7 +143,7 @@ function showWhose(email) {
   const whose = element("whose");
   whose.hidden = false;
   if (!email) {
-    whose.textContent = text("For the address that your link was sent to.");
+    whose.textContent = text("For the address this link was sent to.");
     return;
   }
   const address = document.createElement("bdi");
@@ -181,7 +181,7 @@ async function load() {
   for (const id of ["preferences", "whose", "retry", "undo"]) element(id).hidden = true;
   element("one-click").hidden = !oneClick;
   if (oneClick) {
-    say(text("Do you want no more event recaps?"));
+    say(text("Unsubscribe from event recaps?"));
     return;
   }
   try {
@@ -220,7 +220,7 @@ async function unsubscribe() {
   try {
     await (oneClick ? click() : call("updateEmailPreferences", { token, preferences: { recap: false } }));
     for (const id of ["one-click", "retry"]) element(id).hidden = true;
-    say(text("Done: you get no more event recaps. The link at the end of the mail turns them on again."));
+    say(text("You're unsubscribed from event recaps. Changed your mind? Use the link at the bottom of any recap."));
   } catch (error) {
     explain(error);
   } finally {
@@ -262,7 +262,7 @@ for (const flag of flags) {
 
 element("none").addEventListener("click", () => {
   const all = Object.fromEntries(flags.map((flag) => [flag.name, false]));
-  change(all, text("Saved: you get none of these mails any more."));
+  change(all, text("You've been unsubscribed from all of these emails."));
 });
 element("undo").addEventListener("click", () => change(before, text("Saved.")));
 element("retry").addEventListener("click", load);

@@ -138,7 +138,7 @@ class Composer:
         self._personal = arguments.mode is Mode.PERSONAL
         self._subject = arguments.subject or self._templated_subject()
         thanks = (
-            self._texts.text("Thank you for being part of it.")
+            self._texts.text("Thanks for being there!")
             if self._personal
             else self._texts.text("Here are the highlights.")
         )
@@ -248,8 +248,8 @@ class Composer:
         if not event:
             return text("Photos from the event")
         if self._personal:
-            return text("Your photos from %(event)s", event=event)
-        return text("The best photos of %(event)s", event=event)
+            return text("Your photos: %(event)s", event=event)
+        return text("Highlights: %(event)s", event=event)
 
     def _from(self) -> str:
         """The sender, with the event's name added where both names are given."""

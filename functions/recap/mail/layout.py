@@ -183,6 +183,9 @@ MIN_CONTRAST: Final = 4.5
 
 _COLOUR: Final = re.compile("#[0-9A-Fa-f]{6}")
 
+_SHADES: Final = 20
+"""Steps from a color to white."""
+
 
 @dataclass(frozen=True, slots=True)
 class Colours:
@@ -206,9 +209,27 @@ class Colours:
         return cls(accent, max("#000000", "#ffffff", key=lambda text: contrast(text, accent)))
 
     def link(self, background: str, usual: str = "#1f5fbf") -> str:
-        """The accent for a link on `background`; `usual` without an accent that can be read."""
+        """Return the accent for a link on `background`, or `usual` if the accent is hard to read."""
         accent = self.accent
         return accent if accent and contrast(accent, background) >= MIN_CONTRAST else usual
+
+    def dark_link(self, background: str, usual: str = "#8ab4ff") -> str:
+        """Return the accent for a link on a dark `background`, as much lighter as a reader needs.
+
+        Without an accent, `usual` is returned.
+        """
+        if not self.accent:
+            return usual
+        shades = (_lighter(self.accent, step / _SHADES) for step in range(_SHADES + 1))
+        return next(shade for shade in shades if contrast(shade, background) >= MIN_CONTRAST)
+
+
+def _lighter(colour: str, share: float) -> str:
+    """Return `colour` mixed with this `share` of white."""
+    if not share:
+        return colour
+    parts = [round(part + (255 - part) * share) for part in bytes.fromhex(colour[1:])]
+    return f"#{bytes(parts).hex()}"
 
 
 def contrast(one: str, other: str) -> float:

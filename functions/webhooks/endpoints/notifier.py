@@ -318,10 +318,10 @@ def _reason(failed: Attempt | None) -> str:
 
 def _what_to_do(changes: Sequence[Change], *, works: bool) -> str:
     if works and not any(change.waiting for change in changes):
-        return "No action is needed."
+        return "No action needed."
     if works:
-        return "Resend the missed deliveries in the console."
-    advice = "Fix the receiver, send a test, and resend the missed deliveries in the console."
+        return "Resend failed deliveries in the console."
+    advice = "Fix the endpoint, send a test, then resend failed deliveries in the console."
     if any(change.state is NoticeState.DISABLED for change in changes):
         advice += " An admin can switch a URL on again."
     return advice

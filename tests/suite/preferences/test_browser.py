@@ -87,11 +87,12 @@ def test_a_one_click_link_that_is_opened_asks(
 
     asked, pressed = browse({"link": link}, {"link": link, "press": "Unsubscribe"})
 
-    assert asked.said == "Do you want no more event recaps?"
+    assert asked.said == "Unsubscribe from event recaps?"
     assert asked.address == f"{SITE}/preferences"
     assert asked.problems == []
     assert pressed.said == (
-        "Done: you get no more event recaps. The link at the end of the mail turns them on again."
+        "You're unsubscribed from event recaps. "
+        "Changed your mind? Use the link at the bottom of any recap."
     )
     assert record.get().get("emailPreferences") == {"recap": False}
 
@@ -117,9 +118,7 @@ def test_a_link_that_an_email_gateway_has_rewritten_still_works(
         assert visit.address == f"{SITE}/preferences"
         assert not any(token in request["url"] for request in visit.requests[1:])
     assert [visit.switches for visit in visits[: len(links)]] == [{RECAP: True}] * len(links)
-    assert [visit.said for visit in visits[len(links) :]] == [
-        "Do you want no more event recaps?"
-    ] * 2
+    assert [visit.said for visit in visits[len(links) :]] == ["Unsubscribe from event recaps?"] * 2
 
 
 @pytest.mark.usefixtures("one_hour")
@@ -134,8 +133,8 @@ def test_a_reader_in_a_crowded_network_can_still_unsubscribe(
     link = page_link(SITE, token)
     refused, pressed = browse({"link": link}, {"link": link, "press": "Unsubscribe"})
 
-    assert refused.said.startswith("There were many requests from your network.")
-    assert pressed.said.startswith("Done: you get no more event recaps.")
+    assert refused.said.startswith("Too many requests from your network.")
+    assert pressed.said.startswith("You're unsubscribed from event recaps.")
     assert record.get().get("emailPreferences") == {"recap": False}
 
 
@@ -145,7 +144,7 @@ def test_a_guest_without_an_account_sees_one_switch(browse: Browse, token: str) 
 
     first, more = browse({"link": link}, {"link": link, "open": "More"})
 
-    assert "For the address that your link was sent to." in first.text
+    assert "For the address this link was sent to." in first.text
     assert first.switches == {RECAP: True}
     assert more.switches == FRESH
 
@@ -165,7 +164,7 @@ def test_the_page_shows_what_holds(
 
     assert off.switches == FRESH | {TIPS: False, RECAP: False}
     assert "Off, because tips and reminders are off." in off.text
-    assert none.said == "Saved: you get none of these mails any more."
+    assert none.said == "You've been unsubscribed from all of these emails."
     assert undone.said == "Saved."
     assert record.get().get("emailPreferences") == {
         "lifecycle": False,
@@ -222,8 +221,7 @@ def test_a_link_that_is_no_good_is_explained(browse: Browse, token: str, old_tok
 
     for visit in browse(*({"link": page_link(SITE, bad)} for bad in (altered, old_token))):
         assert visit.said == (
-            "This link has expired, or is not complete. "
-            "Please open the one in the newest mail from us."
+            "This link has expired or is incomplete. Please use the link in our latest email."
         )
         assert visit.switches == {}
         assert visit.address == f"{SITE}/preferences"

@@ -48,7 +48,7 @@ def test_look_mail_it_to_oneself_send(
 
     assert preview(message="Thank you!", sendToMe=True).result == shown | {"mailed": True}
     (mine,) = mailbox.mails
-    assert (mine.to, mine.subject) == (organizer.email, "[Preview] Your photos from Summer Party")
+    assert (mine.to, mine.subject) == (organizer.email, "[Preview] Your photos: Summer Party")
     assert (mine.text, mine.html) == (shown["text"], shown["html"])
     for part in (
         "Hi <bdi>Anna</bdi>,",

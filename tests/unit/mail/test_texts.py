@@ -109,6 +109,15 @@ def test_every_text_is_whole(language: str) -> None:
         assert "%(count)s" in forms[-1] or not message.pluralizable
 
 
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_no_grammar_depends_on_an_events_name(language: str) -> None:
+    """A name such as "Hochzeit von Ann" follows a colon or a quotation mark, or begins a text."""
+    for message in _messages(language):
+        for text in [message.string] if isinstance(message.string, str) else message.string:
+            for before in text.split("%(event)s")[:-1]:
+                assert not before.strip() or before.strip()[-1] in ":«„“”‘", text
+
+
 @pytest.mark.parametrize(
     ("tag", "language", "direction"),
     [
@@ -130,17 +139,17 @@ def test_the_language_is_the_tags(tag: str | None, language: str, direction: str
 @pytest.mark.parametrize(
     ("language", "count", "text"),
     [
-        ("en", 9000, "You shared 9,000 photos on the wall."),
-        ("de", 9000, "Du hast 9.000 Fotos auf der Fotowand geteilt."),
-        ("pl", 3, "Na ścianie są 3 Twoje zdjęcia."),
-        ("pl", 5, "Na ścianie jest 5 Twoich zdjęć."),
-        ("ar", 2, "شاركت صورتين على الجدار."),
-        ("ar", 11, "شاركت 11 صورة على الجدار."),
+        ("en", 9000, "You shared 9,000 photos."),
+        ("de", 9000, "Du hast 9.000 Fotos geteilt."),
+        ("pl", 3, "Udostępniono 3 Twoje zdjęcia."),
+        ("pl", 5, "Udostępniono 5 Twoich zdjęć."),
+        ("ar", 2, "شاركت صورتين."),
+        ("ar", 11, "شاركت 11 صورة."),
     ],
 )
 def test_plurals_and_numbers_are_the_languages(language: str, count: int, text: str) -> None:
     """Numbers are written by Babel, and plural forms are chosen by gettext."""
-    one, many = "You shared a photo on the wall.", "You shared %(count)s photos on the wall."
+    one, many = "You shared one photo.", "You shared %(count)s photos."
     assert Texts.of(language).plural(one, many, count) == text
 
 

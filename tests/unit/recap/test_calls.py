@@ -327,7 +327,7 @@ SENDER: Final = '"Summer Party via Wall" <photos@example.com>'
 SHOWN: Final = {
     "from": SENDER,
     "replyTo": SENDER,
-    "subject": "Your photos from Summer Party",
+    "subject": "Your photos: Summer Party",
     "recipients": 2,
     "hadRecap": 0,
     "left": 0,

@@ -11,37 +11,36 @@ from functions.recap.mail.layout import MIN_CONTRAST, Colours, contrast
 from tests.unit.recap.parts import EVENT, TENANT, House
 
 BLACK, WHITE, BLUE, LIGHT_BLUE = "#000000", "#ffffff", "#1f5fbf", "#8ab4ff"
-USUAL: Final = {
-    **dict.fromkeys(("#ffffff", "#f1f5fd", "#f1f3f6", "#e7e9ee"), BLUE),
-    **dict.fromkeys(("#1f2329", "#2a2f37"), LIGHT_BLUE),
-}
-"""The colour of links on each background of the mail, without an accent."""
+LIGHT: Final = ("#ffffff", "#f1f5fd", "#f1f3f6", "#e7e9ee")
+DARK: Final = ("#1f2329", "#2a2f37", "#14161a")
+"""The backgrounds of links in the email."""
 
 
 @pytest.mark.parametrize(
     ("accent", "on_accent", "link", "dark_link"),
     [
-        ("#0b1f4d", WHITE, "#0b1f4d", LIGHT_BLUE),
+        (None, WHITE, BLUE, LIGHT_BLUE),
+        ("#0b1f4d", WHITE, "#0b1f4d", "#858fa6"),
         ("#ffff00", BLACK, BLUE, "#ffff00"),
         ("#FFD60A", BLACK, BLUE, "#FFD60A"),
         ("#ffffff", BLACK, BLUE, "#ffffff"),
-        ("#000000", WHITE, "#000000", LIGHT_BLUE),
+        ("#000000", WHITE, "#000000", "#8c8c8c"),
         # Greys: #757575 has a contrast of 4.61 with white, and of 4.56 with black.
-        ("#757575", WHITE, "#757575", LIGHT_BLUE),
-        ("#767676", BLACK, "#767676", LIGHT_BLUE),
-        ("#777777", BLACK, BLUE, LIGHT_BLUE),
-        ("#808080", BLACK, BLUE, LIGHT_BLUE),
-        ("#888888", BLACK, BLUE, LIGHT_BLUE),
+        ("#757575", WHITE, "#757575", "#8a8a8a"),
+        ("#767676", BLACK, "#767676", "#8b8b8b"),
+        ("#777777", BLACK, BLUE, "#8b8b8b"),
+        ("#808080", BLACK, BLUE, "#8d8d8d"),
+        ("#888888", BLACK, BLUE, "#8e8e8e"),
         ("#898989", BLACK, BLUE, "#898989"),
     ],
 )
 def test_an_accent_colours_links_where_it_can_be_read(
-    accent: str, on_accent: str, link: str, dark_link: str
+    accent: str | None, on_accent: str, link: str, dark_link: str
 ) -> None:
-    """A link keeps the usual colour where the accent's contrast with the card is below 4.5."""
+    """A contrast below 4.5 leaves a link blue on a light card, and lightens it on a dark one."""
     colours = Colours.of(accent)
     assert (colours.accent, colours.on_accent) == (accent, on_accent)
-    assert (colours.link("#ffffff", BLUE), colours.link("#1f2329", LIGHT_BLUE)) == (link, dark_link)
+    assert (colours.link(LIGHT[0]), colours.dark_link(DARK[0])) == (link, dark_link)
 
 
 def test_every_text_has_the_contrast_on_every_background() -> None:
@@ -51,8 +50,21 @@ def test_every_text_has_the_contrast_on_every_background() -> None:
     for parts in itertools.product(range(0, 256, 31), repeat=3):
         colours = Colours.of(f"#{bytes(parts).hex()}")
         assert contrast(colours.on_accent, colours.accent or "") >= MIN_CONTRAST
-        for background, usual in USUAL.items():
-            assert contrast(colours.link(background, usual), background) >= MIN_CONTRAST
+        for background in LIGHT:
+            assert contrast(colours.link(background), background) >= MIN_CONTRAST
+        for background in DARK:
+            assert contrast(colours.dark_link(background), background) >= MIN_CONTRAST
+
+
+@pytest.mark.parametrize("accent", ["#0b1f4d", "#7a1230", "#123456"])
+def test_a_dark_accent_keeps_its_hue_in_dark_mode(house: House, accent: str) -> None:
+    """Links and the note's border are a lighter shade of the accent, never the usual blue."""
+    html = _html(house, accentColor=accent)
+    dark = html[html.index("prefers-color-scheme: dark") : html.index("</style>")]
+    assert f"border-color: {Colours.of(accent).dark_link('#2a2f37')} !important" in dark
+    assert "#6ea3ff" not in dark
+    # The frame's rule for all links comes first; the email's own rules follow it.
+    assert dark.count(LIGHT_BLUE) == 2
 
 
 @pytest.fixture

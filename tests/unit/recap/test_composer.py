@@ -233,7 +233,7 @@ def test_newlines_in_the_name_of_an_event_reach_no_subject() -> None:
     """Spec 4.1: no name of an event can add a header to a mail."""
     composer = composer_of(name="Summer\nBcc: x@example.com\x0b\u2029 Party")
     subject = composer.message([_recipient()]).subject
-    assert subject == "Your photos from SummerBcc: x@example.com Party"
+    assert subject == "Your photos: SummerBcc: x@example.com Party"
 
 
 def test_a_tag_of_one_message_is_in_no_other_and_in_no_text() -> None:
@@ -275,7 +275,7 @@ def test_without_one_nothing_stands_there(mode: Mode) -> None:
     message = composer_of(mode).message([_recipient()])
     text, html = _parts(message)
     assert text.endswith(LINKS.page)
-    assert "which mails you get</a>\n</td>" in html
+    assert "manage preferences</a>\n</td>" in html
     assert message.reply_to is None
 
 
@@ -294,8 +294,8 @@ def test_without_name_gallery_and_photos_it_is_still_a_mail() -> None:
     message = composer.message([_recipient(name="", photo_count=2)])
     text, html = _parts(message)
     assert message.subject == "Photos from the event"
-    assert text.startswith("Hi there,\n\nThank you for being part of it.\n\n")
-    assert "You shared 2 photos on the wall." in text
+    assert text.startswith("Hi there,\n\nThanks for being there!\n\n")
+    assert "You shared 2 photos." in text
     assert "gallery" not in text + html.partition("<body")[2]
     assert "None" not in text + html
 
@@ -306,12 +306,12 @@ def test_the_first_photo_comes_before_the_organizers_words() -> None:
         name="Anna & Björn", message="Thank you!\nhttps://example.com/film?a=1&b=2."
     )
     text, html = _parts(composer.message([_recipient(_pictures(8))]))
-    places = [html.index(part) for part in ("<img", "From <bdi>Anna &amp; Björn</bdi>:", "/0-t")]
+    places = [html.index(part) for part in ("<img", "A note from the organizer", "/0-t")]
     assert places == sorted(places)
     assert '<a href="https://example.com/film?a=1&amp;b=2"' in html
-    assert "Thank you for being part" not in html + text
-    assert "From Anna & Björn:\nThank you!\n" in text
-    assert html.count("See the whole gallery") == 2
+    assert "Thanks for being there" not in html + text
+    assert "A note from the organizer\n\nThank you!\n" in text
+    assert html.count("View the full gallery") == 2
 
 
 @pytest.mark.parametrize(

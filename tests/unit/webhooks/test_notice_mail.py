@@ -85,7 +85,7 @@ def mail(*changes: Change, name: str = "Garden party") -> EmailMessage:
         (
             change(NoticeState.RECOVERED, acknowledged_at=AGAIN, waiting=0),
             "A webhook URL works again: Garden party",
-            ["No action is needed."],
+            ["No action needed."],
         ),
     ],
 )
@@ -94,7 +94,7 @@ def test_what_it_says(told: Change, subject: str, says: list[str]) -> None:
     made = mail(told)
     assert made.subject == subject
     html = re.sub(r"\s+", " ", re.sub("<[^>]+>", "", made.html))
-    for sentence in [*says, shown(URL), "An event admin can remove it"]:
+    for sentence in [*says, shown(URL), "Any admin can remove it"]:
         assert sentence in html, sentence
         assert sentence in made.text, sentence
     assert CONSOLE in made.text
@@ -186,7 +186,7 @@ def test_an_event_without_a_name() -> None:
     """A script may have made an event without a name."""
     made = mail(name="")
     assert made.subject == "A webhook URL is failing"
-    assert "to the failure notices of the event" in made.text
+    assert "to webhook alerts for this event" in made.text
 
 
 def test_it_comes_from_the_sender_of_the_deployment() -> None:

@@ -95,7 +95,7 @@ function Settings({ isOpen, children }: { readonly isOpen: boolean; readonly chi
 function Color({ value, onChange, problem }: { readonly value: string; readonly onChange: (value: string) => void; readonly problem: string | null }) {
   return (
     <div class="color">
-      <Field label="Brand color (optional)" value={value} placeholder={DEFAULT_COLOR} onChange={onChange} problem={problem} hint="Used for the button and links. Links stay blue if this color would be hard to read." />
+      <Field label="Brand color (optional)" value={value} placeholder={DEFAULT_COLOR} onChange={onChange} problem={problem} hint="Used for the button and links. Links stay blue if this color would be hard to read. In dark mode they get a lighter shade of it." />
       <input type="color" aria-label="Pick a brand color" value={/^#[0-9a-f]{6}$/i.test(value) ? value : DEFAULT_COLOR} onInput={(event) => onChange(event.currentTarget.value)} />
     </div>
   );
