@@ -209,7 +209,7 @@ class Colours:
         return cls(accent, max("#000000", "#ffffff", key=lambda text: contrast(text, accent)))
 
     def link(self, background: str, usual: str = "#1f5fbf") -> str:
-        """Return the accent for a link on `background`, or `usual` if the accent is hard to read."""
+        """Return the accent for a link on `background`, or `usual` if that is hard to read."""
         accent = self.accent
         return accent if accent and contrast(accent, background) >= MIN_CONTRAST else usual
 

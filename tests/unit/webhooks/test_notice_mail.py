@@ -78,7 +78,7 @@ def mail(*changes: Change, name: str = "Garden party") -> EmailMessage:
                 "on 1 May 2026, 20:05 UTC",
                 "after failing since 1 May",
                 "12 deliveries have not",
-                "Resend the missed deliveries in the console.",
+                "Resend failed deliveries in the console.",
                 "3 of them were skipped while the URL was switched off.",
             ],
         ),
