@@ -38,8 +38,6 @@ _VALUES_OF_IN: Final = 30
 
 _NOON: Final = datetime(2026, 5, 1, 12, tzinfo=UTC)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_TYPES: Final = (bool, int | float, datetime, str, bytes, list, dict)
-"""Types in the order in which Firestore sorts their values, after None."""
 
 _COMPARED: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "==": operator.eq,
@@ -92,12 +90,13 @@ class Firestore:
                     f"a query by {len(values)} values, or by a text that is too long"
                 )
         ordered = [name.removeprefix("-") for name in query.order]
+        conditions = [_condition(*condition) for condition in query.where]
         found = [
             document
             for path, documents in self._collections.items()
             if _is_of(query, path)
             for document in documents.values()
-            if all(_holds(document, *condition) for condition in query.where)
+            if all(meets(document) for meets in conditions)
             and all(name in document.fields for name in ordered)
         ]
         if query.after:
@@ -287,13 +286,17 @@ def _is_of(query: Query, path: str) -> bool:
     return is_below and name in ("", path.rpartition("/")[2])
 
 
-def _holds(document: Document, name: str, compare: str, wanted: Any) -> bool:
-    """Return whether a document meets a condition. No document matches None."""
-    if name not in document.fields:
-        return False
-    rank, value = _key(document.fields[name])
-    keys = map(_key, wanted if compare == "in" else [wanted])
-    return any(rank == key[0] > 0 and _COMPARED[compare](value, key[1]) for key in keys)
+def _condition(name: str, compare: str, wanted: Any) -> Callable[[Document], bool]:
+    """Return a function that tests a document. No document matches None."""
+    keys = [_key(value) for value in (wanted if compare == "in" else [wanted])]
+
+    def meets(document: Document) -> bool:
+        if name not in document.fields:
+            return False
+        rank, value = _key(document.fields[name])
+        return any(rank == key[0] > 0 and _COMPARED[compare](value, key[1]) for key in keys)
+
+    return meets
 
 
 def _is_reserved(name: str) -> bool:
@@ -304,19 +307,26 @@ def _is_too_long(value: Any) -> bool:
     return isinstance(value, str) and len(value.encode()) >= _INDEXED_BYTES
 
 
-def _key(value: Any) -> tuple[int, Any]:
+def _key(value: Any) -> tuple[int, Any]:  # noqa: PLR0911 - a case for each type
     """Return a key that sorts values as Firestore's indexes do."""
-    rank = next((rank for rank, kind in enumerate(_TYPES, 1) if isinstance(value, kind)), 0)
     match value:
         case None:
-            return rank, 0
+            return 0, 0
         case str():
-            return rank, value.encode()[:_INDEXED_BYTES]
+            return 4, value.encode()[:_INDEXED_BYTES]
+        case bool():
+            return 1, value
+        case int() | float():
+            return 2, value
+        case datetime():
+            return 3, value
+        case bytes():
+            return 5, value
         case list():
-            return rank, [_key(inner) for inner in value]
+            return 6, [_key(inner) for inner in value]
         case dict():
-            return rank, [(name, _key(value[name])) for name in sorted(value)]
-    return rank, value
+            return 7, [(name, _key(value[name])) for name in sorted(value)]
+    return 0, value
 
 
 def _sorted(documents: Iterable[Document], order: Sequence[str]) -> list[Document]:

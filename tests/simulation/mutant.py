@@ -33,8 +33,10 @@ class Mutant:
     instead: Any
 
 
-def schedules_to_catch(world: str, mutant: Mutant, limit: int = LIMIT) -> tuple[int, str] | None:
-    """How many schedules it took, and what was seen; None where it was not caught."""
+def schedules_to_catch(
+    world: str, mutant: Mutant, limit: int = LIMIT, first: int = 1
+) -> tuple[int, str] | None:
+    """Return the first schedule that catches the mutant and the violation, or None."""
     with mock.patch.object(mutant.of, mutant.function, mutant.instead):
-        failed = first_violation(WORLDS[world], range(1, limit + 1))
+        failed = first_violation(WORLDS[world], range(first, first + limit))
     return (failed.seed, failed.violations[0]) if failed else None
