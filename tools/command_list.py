@@ -86,7 +86,7 @@ CHECKS = (
     ),
     Check(
         "simulation",
-        "use cases in thousands of schedules, with faults at every call",
+        "use cases in many schedules, with faults at every call",
         _PYTEST,
         folder="tests/simulation",
     ),
