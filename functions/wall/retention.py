@@ -133,6 +133,9 @@ KEEP_DAYS: Final = "keepGuestDataDays"
 
 MAX_DAYS: Final = 3650
 
+_CLOCK_ERROR: Final = timedelta(days=1)
+"""Maximum error of a script's clock or time zone."""
+
 _LATEST: Final = datetime.max.replace(tzinfo=UTC) - timedelta(days=MAX_DAYS)
 
 _EVENTS: Final = 20
@@ -161,10 +164,15 @@ def _has_unusable_days(event: Document | None) -> bool:
 
 
 def _lacks_archiving_time(event: Document | None) -> bool:
-    """Return whether the event is archived with a number of days, but without `archivedAt`."""
+    """Return whether the event is archived with a number of days, but without `archivedAt`.
+
+    A time after the write cannot be true either. A script may have mistaken its unit.
+    """
     fields = event.fields if event else {}
-    is_archived = fields.get("status") == EventStatus.ARCHIVED
-    return is_archived and keep_days(event) is not None and time(fields.get("archivedAt")) is None
+    if event is None or fields.get("status") != EventStatus.ARCHIVED or keep_days(event) is None:
+        return False
+    archived = time(fields.get("archivedAt"))
+    return archived is None or archived > event.written + _CLOCK_ERROR
 
 
 def due_at(event: Document | None) -> datetime | None:

@@ -77,11 +77,17 @@ def test_days_count_from_archiving(change: Mapping[str, Any], days: int | None) 
     assert due_at(Document("events/e", {**ARCHIVED, **change}, 1, created=NOON)) == expected
 
 
-@pytest.mark.parametrize("archived_at", [None, "2026-05-01", 1777660200, True])
+@pytest.mark.parametrize(
+    "archived_at",
+    [
+        *(None, "2026-05-01", 1777660200, True),
+        *(NOON + timedelta(days=2), NOON.replace(year=2062), NOON.replace(year=9999)),
+    ],
+)
 def test_an_event_without_a_time_of_archiving_gets_that_of_the_write(
     world: World, forgetting: Forgetting, archived_at: object
 ) -> None:
-    """A script archived it. A later write doesn't move the time."""
+    """A script archived it, perhaps with a later time. A later write doesn't move the time."""
     world.put("events/e", **(ARCHIVED | {"archivedAt": archived_at}))
     [after] = world.firestore.query(Query(collection="events"))
     forgetting.event_written(None, after)
