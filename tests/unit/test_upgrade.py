@@ -20,7 +20,7 @@ from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.deliveries.delivery import Outcome
 from tests.in_memory.documents import Firestore
 from tests.unit.recap.parts import House, guest
-from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
+from tests.unit.webhooks.webhook_fixture import EVENT, NOW, OTHER, URL, WebhookFixture
 
 KEY: Final = TokenKeys(["the key that signs links, of the last release"])
 LAST_RELEASE: Final = Path(__file__).parent / "last_release.jsonl"
@@ -33,24 +33,26 @@ MEANT: Final = {"since"}
 """Fields with another value than the last release writes, and the same meaning."""
 
 
-def webhooks_written() -> Parts:
+def webhooks_written() -> WebhookFixture:
     """Deliveries in every state, and what stands beside them."""
-    parts, superadmin = Parts(), Caller("u1", Role.SUPERADMIN, "t1")
-    parts.subscribe({"url": URL, "id": "screen"}, OTHER, "http://example.com/", recover=["screen"])
-    parts.process().webhook_secrets.make(EVENT)
-    parts.crowd(99)
-    photo = parts.photo(status="approved", email="ann@example.com")
-    parts.process().publisher.photo_written("w1", EVENT, None, photo)
-    deliveries = {f"{record.event_type} {record.url}": record for record in parts.records}
-    parts.attempts(deliveries[f"photo.uploaded {URL}"], 204)
-    parts.failed(deliveries[f"photo.approved {URL}"])
-    parts.failed(deliveries[f"photo.uploaded {OTHER}"])
-    parts.attempts(deliveries[f"guest.joined {OTHER}"], 500, None)
-    again = parts.record(deliveries[f"photo.uploaded {OTHER}"])
-    parts.process().actions.resend(EVENT, again.id)
-    parts.process().actions.rotate_secret(EVENT, superadmin, timedelta(hours=1))
-    parts.process().log_links.give_out(EVENT, superadmin, URL, timedelta(days=7))
-    return parts
+    webhooks, superadmin = WebhookFixture(), Caller("u1", Role.SUPERADMIN, "t1")
+    webhooks.subscribe(
+        {"url": URL, "id": "screen"}, OTHER, "http://example.com/", recover=["screen"]
+    )
+    webhooks.process().webhook_secrets.make(EVENT)
+    webhooks.earlier_photos(99)
+    photo = webhooks.photo(status="approved", email="ann@example.com")
+    webhooks.process().publisher.photo_written("w1", EVENT, None, photo)
+    deliveries = {f"{record.event_type} {record.url}": record for record in webhooks.records}
+    webhooks.attempts(deliveries[f"photo.uploaded {URL}"], 204)
+    webhooks.failed(deliveries[f"photo.approved {URL}"])
+    webhooks.failed(deliveries[f"photo.uploaded {OTHER}"])
+    webhooks.attempts(deliveries[f"guest.joined {OTHER}"], 500, None)
+    again = webhooks.record(deliveries[f"photo.uploaded {OTHER}"])
+    webhooks.process().actions.resend(EVENT, again.id)
+    webhooks.process().actions.rotate_secret(EVENT, superadmin, timedelta(hours=1))
+    webhooks.process().log_links.give_out(EVENT, superadmin, URL, timedelta(days=7))
+    return webhooks
 
 
 def recap_written() -> House:
@@ -68,11 +70,11 @@ def recap_written() -> House:
 
 def written() -> dict[str, Any]:
     """The records, tasks and links of this release, by the clocks of the tests."""
-    parts, house = webhooks_written(), recap_written()
+    webhooks, house = webhooks_written(), recap_written()
     return {
-        "webhooks": _documents(parts.firestore),
+        "webhooks": _documents(webhooks.firestore),
         "recap": _documents(house.firestore),
-        "tasks": {f"{task.queue}/{task.name}": dict(task.data) for task in parts.queued},
+        "tasks": {f"{task.queue}/{task.name}": dict(task.data) for task in webhooks.queued},
         "links": {
             scope: KEY.sign(about, NOW + timedelta(days=1), scope) for scope, about in ABOUT.items()
         },
@@ -108,25 +110,25 @@ def last_release() -> Any:
 
 def test_deliveries_of_the_last_release_go_on(last: Any) -> None:
     """Its tasks make their attempts, the sweep and automatic recovery find the rest."""
-    parts = Parts()
+    webhooks = WebhookFixture()
     for path, fields in last["webhooks"].items():
-        parts.put(path, fields)
-    before = {record.id: record for record in parts.records}
+        webhooks.put(path, fields)
+    before = {record.id: record for record in webhooks.records}
     assert len(before) == sum("/deliveries/" in path for path in last["webhooks"])
-    parts.now += timedelta(minutes=10)
+    webhooks.now += timedelta(minutes=10)
     for data in last["tasks"].values():
-        parts.process().worker.attempt(AttemptRequest.read(data))
-    assert parts.process().sweeper.sweep() == 0, "every task was found"
-    parts.process().endpoint_sweep.sweep()
-    [recovered] = [record for record in parts.records if record.outcome.is_open]
-    parts.attempts(recovered, 204)
+        webhooks.process().worker.attempt(AttemptRequest.read(data))
+    assert webhooks.process().sweeper.sweep() == 0, "every task was found"
+    webhooks.process().endpoint_sweep.sweep()
+    [recovered] = [record for record in webhooks.records if record.outcome.is_open]
+    webhooks.attempts(recovered, 204)
 
     outcomes = {Outcome.SUCCESS, Outcome.SKIPPED}
-    assert {record.outcome for record in parts.records} == outcomes
-    assert all(record.body == before[record.id].body for record in parts.records)
+    assert {record.outcome for record in webhooks.records} == outcomes
+    assert all(record.body == before[record.id].body for record in webhooks.records)
     secret = last["webhooks"][f"events/{EVENT}/secrets/webhooks"]["secret"]
-    assert parts.process().webhook_secrets.of(EVENT) == secret
-    page = parts.process().shared_log.read_page(EVENT, "1")
+    assert webhooks.process().webhook_secrets.of(EVENT) == secret
+    page = webhooks.process().shared_log.read_page(EVENT, "1")
     shown = {delivery.id for delivery in page.deliveries}
     assert shown == {key for key in before if before[key].url == URL}
 

@@ -28,8 +28,8 @@ from tests.unit.contract.promise import (
     refusals,
     request_schema,
 )
-from tests.unit.webhooks.calls import COUNTED, ROWS, Row, Staff, arguments, expected, told
-from tests.unit.webhooks.wall import Wall as Arranged
+from tests.unit.webhooks.callable_rows import COUNTED, ROWS, Row, Staff, arguments, expected, told
+from tests.unit.webhooks.event_states import ArrangedEvent
 from tools import local_secrets
 
 _TIME: Final = re.compile(r"[0-9-]{10}T[0-9:.]+Z|[0-9:]{5} UTC")
@@ -159,7 +159,7 @@ def signed_in(role: str, tenant: str | None) -> Account:
 @pytest.mark.parametrize("row", ONE_OF_EACH.values())
 def test_a_webhook_call_is_answered(row: Row, wall: Wall, headers: dict[str, str]) -> None:
     """Spec 4.6 to 4.14, 5 and 7: the deployed functions answer as the table says."""
-    arranged = Arranged(documents(), wall.id, datetime.now(UTC))
+    arranged = ArrangedEvent(documents(), wall.id, datetime.now(UTC))
     arranged.arrange()
     row.state(arranged)
 

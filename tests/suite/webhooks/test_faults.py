@@ -2,7 +2,8 @@
 
 The functions run in processes of their own, which are really killed and cut off; the test stands
 where Eventarc and Cloud Tasks stand. Every step and fault is in `tests/unit/webhooks`
-(`test_worker.py`, `test_publisher.py`, `test_sweeper.py`, `test_waiting.py`); here is one each.
+(`test_worker.py`, `test_publisher.py`, `test_sweeper.py`, `test_delivery_queues.py`). Here is one
+of each.
 """
 
 import json

@@ -22,7 +22,7 @@ from functions.webhooks.endpoints.endpoint_sweep import EndpointSweep
 from functions.webhooks.events import EventType
 from tests.unit.contract.hostile_arguments import VALUES
 from tests.unit.recap import parts as recap
-from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts
+from tests.unit.webhooks.webhook_fixture import EVENT, NOW, URL, WebhookFixture
 
 VALUES_OF_DOCUMENTS: Final = (
     *(value for value in VALUES if value != 10**30),  # Firestore's integers have 64 bits
@@ -74,64 +74,64 @@ SETTINGS: Final[Mapping[str, Callable[[Any], Any]]] = {
 }
 
 
-def check_bodies(parts: Parts) -> None:
+def check_bodies(webhooks: WebhookFixture) -> None:
     """Each body is JSON, in UTF-8."""
-    for record in parts.records:
+    for record in webhooks.records:
         json.dumps(json.loads(record.body), allow_nan=False, ensure_ascii=False).encode()
 
 
-def fail(parts: Parts) -> None:
+def fail(webhooks: WebhookFixture) -> None:
     """Make all attempts of all deliveries fail, and sweep."""
-    parts.answers = [500] * 1000
-    for task in parts.queued:  # an attempt queues the next one
-        parts.now = max(parts.now, task.due)
+    webhooks.answers = [500] * 1000
+    for task in webhooks.queued:  # an attempt queues the next one
+        webhooks.now = max(webhooks.now, task.due)
         if task.queue != "sendWebhookNotice":
-            parts.process().worker.attempt(AttemptRequest.read(task.data))
-    parts.process().sweeper.sweep()
-    sweep: EndpointSweep = parts.process().endpoint_sweep
+            webhooks.process().worker.attempt(AttemptRequest.read(task.data))
+    webhooks.process().sweeper.sweep()
+    sweep: EndpointSweep = webhooks.process().endpoint_sweep
     sweep.sweep()
 
 
 @pytest.mark.parametrize("field", PHOTO)
 def test_no_photo_stops_a_trigger(field: str) -> None:
     """Uploaded, changed to a decent photo and back, and deleted."""
-    parts = Parts()
-    parts.subscribe({"url": URL, "events": list(EventType)})
+    webhooks = WebhookFixture()
+    webhooks.subscribe({"url": URL, "events": list(EventType)})
     for number, value in enumerate(VALUES_OF_DOCUMENTS):
-        parts.put(f"events/{EVENT}/photos/{number}", PHOTO | {field: value})
+        webhooks.put(f"events/{EVENT}/photos/{number}", PHOTO | {field: value})
         hostile, decent = (
             Photo.read(str(number), fields, created=NOW, updated=NOW)
             for fields in (PHOTO | {field: value}, PHOTO | {"status": "pending"})
         )
         for before, after in itertools.pairwise([None, hostile, decent, hostile, None]):
             write = f"{number} {before} {after}"
-            parts.process().publisher.photo_written(write, EVENT, before, after)
+            webhooks.process().publisher.photo_written(write, EVENT, before, after)
         public_fields(Document("events/e1/photos/p1", PHOTO | {field: value}, 1, created=NOW))
-    check_bodies(parts)
+    check_bodies(webhooks)
 
 
 @pytest.mark.parametrize("field", WALL_EVENT)
 def test_no_event_stops_a_trigger(field: str) -> None:
     """Made, published, archived; its timer as well."""
-    parts = Parts()
+    webhooks = WebhookFixture()
     for value in VALUES_OF_DOCUMENTS:
-        parts.put(f"events/{EVENT}", WALL_EVENT | {field: value})
+        webhooks.put(f"events/{EVENT}", WALL_EVENT | {field: value})
         states = [{"status": status} | {field: value} for status in ("published", "archived")]
         events = [WallEvent.read(WALL_EVENT | state, updated=NOW) for state in states]
         for before, after in itertools.pairwise([None, *events]):
-            parts.process().publisher.event_written(f"{before} {after}", EVENT, before, after)
+            webhooks.process().publisher.event_written(f"{before} {after}", EVENT, before, after)
         due_at(Document("events/e1", WALL_EVENT | {field: value}, 1, created=NOW))
-    check_bodies(parts)
+    check_bodies(webhooks)
 
 
 @pytest.mark.parametrize("place", SETTINGS)
 def test_no_settings_stop_a_trigger_an_attempt_or_a_sweep(place: str) -> None:
     """An upload, four attempts that fail, and the record of the endpoint that fails."""
     for value in VALUES_OF_DOCUMENTS:
-        parts = Parts()
-        parts.put(f"events/{EVENT}/settings/webhooks", SETTINGS[place](value))
-        parts.process().publisher.photo_written("w1", EVENT, None, parts.photo())
-        fail(parts)
+        webhooks = WebhookFixture()
+        webhooks.put(f"events/{EVENT}/settings/webhooks", SETTINGS[place](value))
+        webhooks.process().publisher.photo_written("w1", EVENT, None, webhooks.photo())
+        fail(webhooks)
 
 
 @pytest.mark.parametrize("mode", ["personal", "all"])

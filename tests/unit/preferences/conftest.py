@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.unit.preferences.people import People
+from tests.unit.preferences.account_fixture import AccountFixture
 
 
 @pytest.fixture
-def people() -> People:
+def accounts() -> AccountFixture:
     """Nobody has a record."""
-    return People()
+    return AccountFixture()

@@ -17,7 +17,7 @@ from functions.gcp.callables import Call
 from functions.handlers import preference_calls
 from functions.links.token import Scope, TokenKeys
 from tests.in_memory.through import ServiceError, at_once
-from tests.unit.preferences.people import KEY, NOW, People, answer
+from tests.unit.preferences.account_fixture import KEY, NOW, AccountFixture, answer
 
 SITE: Final = "https://wall.events"
 FIELD: Final = {"List-Unsubscribe": "One-Click"}
@@ -37,13 +37,13 @@ Visit = Callable[..., TestResponse]
 
 
 @pytest.fixture
-def visit(people: People) -> Visit:
+def visit(accounts: AccountFixture) -> Visit:
     """Make a request to a one-click link."""
     app = flask.Flask(__name__)
     methods = ("GET", "HEAD", "POST", "PUT")
     app.add_url_rule(
         "/",
-        view_func=lambda: preference_calls.unsubscribe(people.service, flask.request),
+        view_func=lambda: preference_calls.unsubscribe(accounts.service, flask.request),
         methods=methods,
     )
 
@@ -58,14 +58,16 @@ def visit(people: People) -> Visit:
 @pytest.mark.parametrize(
     "how", [{}, {"data": MULTIPART, "content_type": "multipart/form-data; boundary=b"}]
 )
-def test_a_click_turns_recaps_off_once(people: People, visit: Visit, how: dict[str, Any]) -> None:
+def test_a_click_turns_recaps_off_once(
+    accounts: AccountFixture, visit: Visit, how: dict[str, Any]
+) -> None:
     """RFC 8058: a POST with the field, in either form, turns recaps off, also repeated."""
-    people.account("u1", "")
+    accounts.account("u1", "")
     for _ in range(2):
         answer = visit(token(), **how)
         assert answer.status_code == 200
         assert answer.text.startswith("You're unsubscribed from event recaps.")
-        assert people.record("u1")["emailPreferences"] == {"recap": False}
+        assert accounts.record("u1")["emailPreferences"] == {"recap": False}
 
 
 @pytest.mark.parametrize(
@@ -96,12 +98,12 @@ def test_a_click_turns_recaps_off_once(people: People, visit: Visit, how: dict[s
     ],
 )
 def test_the_body_counts_in_any_content_type(
-    people: People, visit: Visit, body: bytes, content_type: str
+    accounts: AccountFixture, visit: Visit, body: bytes, content_type: str
 ) -> None:
     """RFC 8058, 3.2: relays add line ends and replace the content type."""
     answer = visit(token("guest-1"), data=body, content_type=content_type)
     assert answer.status_code == 200
-    assert people.record("guest-1")["emailPreferences"] == {"recap": False}
+    assert accounts.record("guest-1")["emailPreferences"] == {"recap": False}
 
 
 @pytest.mark.parametrize(
@@ -120,23 +122,25 @@ def test_the_body_counts_in_any_content_type(
 )
 @pytest.mark.parametrize("content_type", ["application/x-www-form-urlencoded", "text/plain"])
 def test_no_other_body_is_a_click(
-    people: People, visit: Visit, body: bytes, content_type: str
+    accounts: AccountFixture, visit: Visit, body: bytes, content_type: str
 ) -> None:
     """RFC 8058, 3.1: only the field of a mail program turns recaps off."""
     assert visit(token(), data=body, content_type=content_type).status_code == 400
-    assert people.record("u1") is None
+    assert accounts.record("u1") is None
 
 
 @pytest.mark.parametrize(
     "query",
     ["token={}", "token%3D{}", "token%3d{}&utm=1", "%3Ftoken={}", "token%253D{}", "utm=1&token={}"],
 )
-def test_a_rewritten_one_click_link_still_works(people: People, visit: Visit, query: str) -> None:
+def test_a_rewritten_one_click_link_still_works(
+    accounts: AccountFixture, visit: Visit, query: str
+) -> None:
     """Email gateways percent-encode parts of a link."""
     opened = visit(None, "GET", query_string=query.format(token()))
     assert opened.headers["Location"] == f"{SITE}/preferences#unsubscribe={token()}"
     assert visit(None, query_string=query.format(token())).status_code == 200
-    assert people.record("u1")["emailPreferences"] == {"recap": False}
+    assert accounts.record("u1")["emailPreferences"] == {"recap": False}
 
 
 def test_clicks_are_not_limited_and_guesses_are(visit: Visit) -> None:
@@ -151,7 +155,9 @@ def test_clicks_are_not_limited_and_guesses_are(visit: Visit) -> None:
     assert answers[20].text == until
 
 
-def test_changes_are_limited_by_the_link_and_guesses_by_the_address(people: People) -> None:
+def test_changes_are_limited_by_the_link_and_guesses_by_the_address(
+    accounts: AccountFixture,
+) -> None:
     """Spec 8: people who share the address of a network keep nobody from a change."""
 
     def change(with_token: str) -> str:
@@ -159,7 +165,7 @@ def test_changes_are_limited_by_the_link_and_guesses_by_the_address(people: Peop
         request = flask.Request({"REMOTE_ADDR": "203.0.113.7"})
         call = Call(function="updateEmailPreferences", data=data, request=request)
         try:
-            preference_calls.update_email_preferences(people.service, call)
+            preference_calls.update_email_preferences(accounts.service, call)
         except CallError as refused:
             return refused.code
         return "changed"
@@ -172,27 +178,29 @@ def test_changes_are_limited_by_the_link_and_guesses_by_the_address(people: Peop
     assert changes == ["changed"] * 19 + ["resource-exhausted"], "by one link"
 
 
-def test_a_click_right_after_a_rotation_counts(people: People) -> None:
+def test_a_click_right_after_a_rotation_counts(accounts: AccountFixture) -> None:
     """Design 3.57: the newest key signs at once, and other processes have read the one before."""
-    people.kept_keys["EMAIL_PREFS_KEY"] = ("the key before the rotation, 32 b",)
-    people.account("u1", "ann@example.com")
-    ids, _ = people.mailed("ann@example.com")
-    assert people.look_up(ids)["email"] == "ann@example.com"
-    assert people.click(ids) == 200
-    assert people.record("u1")["emailPreferences"]["recap"] is False
+    accounts.kept_keys["EMAIL_PREFS_KEY"] = ("the key before the rotation, 32 b",)
+    accounts.account("u1", "ann@example.com")
+    ids, _ = accounts.mailed("ann@example.com")
+    assert accounts.look_up(ids)["email"] == "ann@example.com"
+    assert accounts.click(ids) == 200
+    assert accounts.record("u1")["emailPreferences"]["recap"] is False
 
 
-def test_keys_that_verify_are_not_read_anew(people: People) -> None:
+def test_keys_that_verify_are_not_read_anew(accounts: AccountFixture) -> None:
     """Design 3.57: a process keeps keys for five minutes, also a disabled version."""
     kept = "a key that was disabled since, 32 b"
-    people.kept_keys["EMAIL_PREFS_KEY"] = (kept,)
+    accounts.kept_keys["EMAIL_PREFS_KEY"] = (kept,)
     request = flask.Request({"REMOTE_ADDR": "203.0.113.7"})
     data = {"token": TokenKeys([kept]).issue("u1", NOW)}
     call = Call(function="getEmailPreferences", data=data, request=request)
-    assert preference_calls.get_email_preferences(people.service, call) == answer()
+    assert preference_calls.get_email_preferences(accounts.service, call) == answer()
 
 
-def test_opening_a_link_leads_to_the_page_and_changes_nothing(people: People, visit: Visit) -> None:
+def test_opening_a_link_leads_to_the_page_and_changes_nothing(
+    accounts: AccountFixture, visit: Visit
+) -> None:
     """A scanner that opens every link changes nothing; a person is asked on the page."""
     for method in ("GET", "HEAD"):
         answer = visit(token(), method)
@@ -203,26 +211,26 @@ def test_opening_a_link_leads_to_the_page_and_changes_nothing(people: People, vi
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
     assert visit(token(), "PUT").status_code == 405
     assert visit(token(), data={"List-Unsubscribe": "?"}).status_code == 400
-    assert people.record("u1") is None
+    assert accounts.record("u1") is None
 
 
 def test_a_change_that_is_saved_is_no_failure(
-    people: People, monkeypatch: pytest.MonkeyPatch
+    accounts: AccountFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Spec 4.4: the answer needs no read after the change, which an outage could make fail."""
-    people.is_late = True
-    people.account("u1", "ann@example.com", marketing=False)
-    commit = people.documents.commit
+    accounts.is_late = True
+    accounts.account("u1", "ann@example.com", marketing=False)
+    commit = accounts.documents.commit
 
     def last(*writes: Write, **limits: float) -> Sequence[Written]:
         if any(write.path == "users/u1" for write in writes):
-            monkeypatch.setattr(people.documents, "get_all", None)
+            monkeypatch.setattr(accounts.documents, "get_all", None)
         return commit(*writes, **limits)
 
-    monkeypatch.setattr(people.documents, "commit", last)
+    monkeypatch.setattr(accounts.documents, "commit", last)
     expected = answer("ann@example.com", recap=False, marketing=False)
-    assert people.change(("u1",), recap=False) == expected
-    saved = people.documents.firestore.get("users/u1")
+    assert accounts.change(("u1",), recap=False) == expected
+    saved = accounts.documents.firestore.get("users/u1")
     assert saved is not None
     assert saved.fields["emailPreferences"] == {"marketing": False, "recap": False}
 
@@ -235,17 +243,17 @@ def _without_users(what: str, effect: Callable[[], T], *, retried: bool = True) 
 
 
 def test_a_fault_of_firestore_is_internal(
-    people: People,
+    accounts: AccountFixture,
     visit: Visit,
     capfd: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Answer as spec 4.5 and 7.2 say, with the cause in a log line of each call."""
-    ids, _ = people.mailed("ann@example.com")
-    monkeypatch.setattr(people.documents, "through", _without_users)
+    ids, _ = accounts.mailed("ann@example.com")
+    monkeypatch.setattr(accounts.documents, "through", _without_users)
     for call, problem in (
-        (partial(people.look_up, ids), "loaded"),
-        (partial(people.change, ids, recap=False), "saved"),
+        (partial(accounts.look_up, ids), "loaded"),
+        (partial(accounts.change, ids, recap=False), "saved"),
     ):
         with pytest.raises(CallError, match=f"couldn't be {problem}. Try again") as refused:
             call()
@@ -260,14 +268,14 @@ def test_a_fault_of_firestore_is_internal(
 
 @pytest.mark.parametrize("has_account", [False, True])
 def test_an_owner_frees_an_address_that_a_mail_came_back_from(
-    people: People, *, has_account: bool
+    accounts: AccountFixture, *, has_account: bool
 ) -> None:
     """Turning recaps on frees the address, and no other change does."""
     guest = guest_uid(address_hash("ann@example.com"))
-    people.write(Put(f"users/{guest}", {"unreachableUntil": NOW + timedelta(days=365)}))
+    accounts.write(Put(f"users/{guest}", {"unreachableUntil": NOW + timedelta(days=365)}))
     if has_account:
-        people.verified["u1"] = "ann@example.com"
-        people.account("u1", "ANN@example.com")
+        accounts.verified["u1"] = "ann@example.com"
+        accounts.account("u1", "ANN@example.com")
     for flags, is_kept in (({"marketing": True}, True), ({"recap": True}, False)):
-        people.change(("u1" if has_account else guest,), **flags)
-        assert ("unreachableUntil" in people.record(guest)) is is_kept
+        accounts.change(("u1" if has_account else guest,), **flags)
+        assert ("unreachableUntil" in accounts.record(guest)) is is_kept

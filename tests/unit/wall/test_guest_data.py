@@ -10,21 +10,21 @@ import pytest
 from functions.firestore.model import Document, Query, Write, Written
 from functions.wall.retention import Forgetting, TimeUpError, due_at
 from tests.in_memory.through import ServiceError
-from tests.unit.wall.world import NOON, World
+from tests.unit.wall.wall_fixture import NOON, WallFixture
 
 ARCHIVED = {"status": "archived", "archivedAt": NOON, "keepGuestDataDays": 30}
 PAGE = 2
 
 
-def put_photos(world: World, count: int) -> None:
+def put_photos(wall: WallFixture, count: int) -> None:
     """Write so many photos of the event."""
     paths = [f"events/e/photos/p{n:03}" for n in range(count)]
-    world.put(*paths, uploaderName="Ann", uploaderEmail="ann@example.com")
+    wall.put(*paths, uploaderName="Ann", uploaderEmail="ann@example.com")
 
 
-def told_of(world: World) -> set[str]:
+def told_of(wall: WallFixture) -> set[str]:
     """Photos that tell of their guest."""
-    found = world.firestore.query(Query(collection="events/e/photos"))
+    found = wall.firestore.query(Query(collection="events/e/photos"))
     return {
         photo.id
         for photo in found
@@ -32,25 +32,25 @@ def told_of(world: World) -> set[str]:
     }
 
 
-def timers_of(world: World) -> dict[str, datetime]:
+def timers_of(wall: WallFixture) -> dict[str, datetime]:
     """When guests of which events are forgotten."""
-    found = world.firestore.query(Query(collection="guestData", group=True))
+    found = wall.firestore.query(Query(collection="guestData", group=True))
     return {timer.path.split("/")[1]: timer.fields["dueAt"] for timer in found}
 
 
 @pytest.fixture
-def world() -> World:
+def wall() -> WallFixture:
     """An event, archived at noon, with five photos."""
-    world = World()
-    world.put("events/e", **ARCHIVED)
-    put_photos(world, 5)
-    return world
+    wall = WallFixture()
+    wall.put("events/e", **ARCHIVED)
+    put_photos(wall, 5)
+    return wall
 
 
 @pytest.fixture
-def forgetting(world: World) -> Forgetting:
-    """The use case in that world."""
-    return Forgetting(world.documents, world.clock, page_size=PAGE)
+def forgetting(wall: WallFixture) -> Forgetting:
+    """The use case in that wall."""
+    return Forgetting(wall.documents, wall.clock, page_size=PAGE)
 
 
 @pytest.mark.parametrize(
@@ -85,127 +85,129 @@ def test_days_count_from_archiving(change: Mapping[str, Any], days: int | None) 
     ],
 )
 def test_an_event_without_a_time_of_archiving_gets_that_of_the_write(
-    world: World, forgetting: Forgetting, archived_at: object
+    wall: WallFixture, forgetting: Forgetting, archived_at: object
 ) -> None:
     """A script archived it, perhaps with a later time. A later write doesn't move the time."""
-    world.put("events/e", **(ARCHIVED | {"archivedAt": archived_at}))
-    [after] = world.firestore.query(Query(collection="events"))
+    wall.put("events/e", **(ARCHIVED | {"archivedAt": archived_at}))
+    [after] = wall.firestore.query(Query(collection="events"))
     forgetting.event_written(None, after)
-    assert world.fields("events/e")["archivedAt"] == after.written
-    world.now += timedelta(days=1)
-    [later] = world.firestore.query(Query(collection="events"))
+    assert wall.fields("events/e")["archivedAt"] == after.written
+    wall.now += timedelta(days=1)
+    [later] = wall.firestore.query(Query(collection="events"))
     forgetting.event_written(after, later)
-    assert timers_of(world) == {"e": after.written + timedelta(days=30)}
+    assert timers_of(wall) == {"e": after.written + timedelta(days=30)}
 
 
 @pytest.mark.parametrize(("days", "errors"), [(30, 0), (None, 0), ("30", 1), (0, 1), (1.5, 1)])
 def test_days_that_cannot_be_used_are_logged_once(
-    world: World,
+    wall: WallFixture,
     forgetting: Forgetting,
     days: object,
     errors: int,
     capfdbinary: pytest.CaptureFixture[bytes],
 ) -> None:
     """The guests of such an event are kept, and an operator hears of it."""
-    world.put("events/e", **(ARCHIVED | {"keepGuestDataDays": days}))
-    [after] = world.firestore.query(Query(collection="events"))
+    wall.put("events/e", **(ARCHIVED | {"keepGuestDataDays": days}))
+    [after] = wall.firestore.query(Query(collection="events"))
     forgetting.event_written(None, after)
     forgetting.event_written(after, after)
     assert capfdbinary.readouterr().out.count(b"event.guests-kept") == errors
 
 
-def test_guests_are_forgotten_when_it_is_time(world: World, forgetting: Forgetting) -> None:
+def test_guests_are_forgotten_when_it_is_time(wall: WallFixture, forgetting: Forgetting) -> None:
     """Guests are forgotten in all photos when the timer is due, and not a moment before."""
     of_another_app = "lists/e/guestData/1"
-    world.put(of_another_app, dueAt=NOON)
+    wall.put(of_another_app, dueAt=NOON)
     forgetting.schedule("e")
-    world.now = NOON + timedelta(days=30) - timedelta(seconds=1)
+    wall.now = NOON + timedelta(days=30) - timedelta(seconds=1)
     forgetting.sweep()
-    assert len(told_of(world)) == 5
-    world.now += timedelta(seconds=1)
-    world.at["write each photos"] = lambda: world.delete("events/e/photos/p001")
+    assert len(told_of(wall)) == 5
+    wall.now += timedelta(seconds=1)
+    wall.at["write each photos"] = lambda: wall.delete("events/e/photos/p001")
     forgetting.sweep()
-    assert told_of(world) == set()
-    assert world.fields(of_another_app) == {"dueAt": NOON}
-    world.delete(of_another_app)
-    assert timers_of(world) == {}
+    assert told_of(wall) == set()
+    assert wall.fields(of_another_app) == {"dueAt": NOON}
+    wall.delete(of_another_app)
+    assert timers_of(wall) == {}
 
 
 @pytest.mark.parametrize("status", ["published", None])
 def test_an_event_that_lives_again_keeps_its_guests(
-    world: World, forgetting: Forgetting, status: str | None
+    wall: WallFixture, forgetting: Forgetting, status: str | None
 ) -> None:
     """The timer has no effect where the event is published again or deleted."""
     forgetting.schedule("e")
     if status:
-        world.put("events/e", **(ARCHIVED | {"status": status}))
+        wall.put("events/e", **(ARCHIVED | {"status": status}))
     else:
-        world.delete("events/e")
-    world.now = NOON + timedelta(days=30)
+        wall.delete("events/e")
+    wall.now = NOON + timedelta(days=30)
     forgetting.sweep()
-    assert (len(told_of(world)), timers_of(world)) == (5, {})
+    assert (len(told_of(wall)), timers_of(wall)) == (5, {})
 
 
 def test_an_event_that_is_archived_meanwhile_has_its_timer(
-    world: World, forgetting: Forgetting
+    wall: WallFixture, forgetting: Forgetting
 ) -> None:
     """Triggers run at once: one that has seen the event published deletes no later timer."""
 
     def archived_again() -> None:
-        world.put("events/e", **ARCHIVED)
+        wall.put("events/e", **ARCHIVED)
         forgetting.schedule("e")
 
-    world.put("events/e", **(ARCHIVED | {"status": "published"}))
-    world.at = {"end events": archived_again}
+    wall.put("events/e", **(ARCHIVED | {"status": "published"}))
+    wall.at = {"end events": archived_again}
     forgetting.schedule("e")
-    assert timers_of(world) == {"e": NOON + timedelta(days=30)}
+    assert timers_of(wall) == {"e": NOON + timedelta(days=30)}
 
 
 def test_an_event_that_is_archived_anew_during_the_sweep_keeps_its_timer(
-    world: World, forgetting: Forgetting
+    wall: WallFixture, forgetting: Forgetting
 ) -> None:
     """It was published in between, and guests may have uploaded photos."""
     forgetting.schedule("e")
-    world.now = NOON + timedelta(days=30)
+    wall.now = NOON + timedelta(days=30)
 
     def archived_again() -> None:
-        world.put("events/e", **(ARCHIVED | {"archivedAt": world.now}))
+        wall.put("events/e", **(ARCHIVED | {"archivedAt": wall.now}))
         forgetting.schedule("e")
 
-    world.at["write each photos"] = archived_again
+    wall.at["write each photos"] = archived_again
     forgetting.sweep()
-    assert timers_of(world) == {"e": NOON + timedelta(days=60)}
+    assert timers_of(wall) == {"e": NOON + timedelta(days=60)}
 
 
-def test_more_days_are_waited_for(world: World, forgetting: Forgetting) -> None:
+def test_more_days_are_waited_for(wall: WallFixture, forgetting: Forgetting) -> None:
     """The event as it is when the timer is due decides, and the timer follows."""
     forgetting.schedule("e")
-    world.put("events/e", **(ARCHIVED | {"keepGuestDataDays": 60}))
-    world.now = NOON + timedelta(days=30)
+    wall.put("events/e", **(ARCHIVED | {"keepGuestDataDays": 60}))
+    wall.now = NOON + timedelta(days=30)
     forgetting.sweep()
-    assert (len(told_of(world)), timers_of(world)) == (5, {"e": NOON + timedelta(days=60)})
+    assert (len(told_of(wall)), timers_of(wall)) == (5, {"e": NOON + timedelta(days=60)})
 
 
-def test_a_large_event_keeps_no_other_event_waiting(world: World, forgetting: Forgetting) -> None:
+def test_a_large_event_keeps_no_other_event_waiting(
+    wall: WallFixture, forgetting: Forgetting
+) -> None:
     """What a sweep has no time for waits behind other events, and goes on where it stopped."""
-    put_photos(world, 200)  # to read them all takes longer than a sweep has
-    world.put("events/small", **ARCHIVED)
-    world.put("events/small/photos/p", uploaderName="Ben")
+    put_photos(wall, 200)  # to read them all takes longer than a sweep has
+    wall.put("events/small", **ARCHIVED)
+    wall.put("events/small/photos/p", uploaderName="Ben")
     forgetting.schedule("e")
     forgetting.schedule("small")
-    world.now = NOON + timedelta(days=30)
+    wall.now = NOON + timedelta(days=30)
     timers = []
     for _ in range(8):
-        world.now += timedelta(minutes=5)
+        wall.now += timedelta(minutes=5)
         with contextlib.suppress(TimeUpError):
             forgetting.sweep()
-        timers.append(set(timers_of(world)))
+        timers.append(set(timers_of(wall)))
     assert timers[:2] == [{"e", "small"}, {"e"}]
-    assert (told_of(world), timers[-1]) == (set(), set())
+    assert (told_of(wall), timers[-1]) == (set(), set())
 
 
 def test_a_photo_whose_write_fails_is_written_again(
-    world: World, forgetting: Forgetting, monkeypatch: pytest.MonkeyPatch
+    wall: WallFixture, forgetting: Forgetting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The sweep walks through the photos until every write has succeeded."""
     documents = forgetting.documents
@@ -217,6 +219,6 @@ def test_a_photo_whose_write_fails_is_written_again(
 
     monkeypatch.setattr(documents, "write_each", busy)
     forgetting.schedule("e")
-    world.now = NOON + timedelta(days=30)
+    wall.now = NOON + timedelta(days=30)
     forgetting.sweep()
-    assert (told_of(world), timers_of(world)) == (set(), {})
+    assert (told_of(wall), timers_of(wall)) == (set(), {})

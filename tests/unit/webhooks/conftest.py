@@ -4,21 +4,21 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.unit.webhooks.evening import Evening
-from tests.unit.webhooks.parts import Parts
+from tests.unit.webhooks.endpoint_fixture import EndpointFixture
+from tests.unit.webhooks.webhook_fixture import WebhookFixture
 
 
 @pytest.fixture
-def parts() -> Iterator[Parts]:
+def webhooks() -> Iterator[WebhookFixture]:
     """An event with one URL; all that is planned for a call has to come about."""
-    made = Parts()
+    made = WebhookFixture()
     yield made
     assert not made.planned
 
 
 @pytest.fixture
-def evening() -> Iterator[Evening]:
+def endpoints() -> Iterator[EndpointFixture]:
     """Nothing has failed; all that is planned for a call has to come about."""
-    made = Evening()
+    made = EndpointFixture()
     yield made
     assert not made.planned

@@ -17,79 +17,87 @@ from functions.webhooks.endpoints.endpoint_store import EndpointStore
 from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint
 from functions.webhooks.webhook_settings import key
 from tests.in_memory.documents import InMemoryDocuments
-from tests.unit.webhooks.evening import HOUR, MINUTE, SETTINGS, Evening
-from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, fails
+from tests.unit.webhooks.endpoint_fixture import HOUR, MINUTE, SETTINGS, EndpointFixture
+from tests.unit.webhooks.webhook_fixture import EVENT, NOW, OTHER, URL, fails
 
 T = TypeVar("T")
 
 
-def test_each_failure_is_sent_again_once_in_order(evening: Evening) -> None:
+def test_each_failure_is_sent_again_once_in_order(endpoints: EndpointFixture) -> None:
     """Spec 6.5: tests and what has failed again are left alone; the oldest comes first."""
-    evening.parameters = Parameters(deliveries_at_once=2)
+    endpoints.parameters = Parameters(deliveries_at_once=2)
     for number in range(5):
-        evening.ends(f"d{number}")
-    evening.ends("test", test=True)
-    evening.answer_at_last()
-    evening.swept_until(evening.now + 30 * MINUTE)
+        endpoints.end_delivery(f"d{number}")
+    endpoints.end_delivery("test", test=True)
+    endpoints.acknowledge()
+    endpoints.sweep_until(endpoints.now + 30 * MINUTE)
 
-    assert evening.sent_again == [f"d{number}" for number in range(5)]
+    assert endpoints.resent == [f"d{number}" for number in range(5)]
 
 
-def test_nothing_goes_to_a_silent_receiver_nor_what_failed_a_day_before(evening: Evening) -> None:
+def test_nothing_goes_to_a_silent_receiver_nor_what_failed_a_day_before(
+    endpoints: EndpointFixture,
+) -> None:
     """Spec 6.5: 24 hours before the acknowledgement at most."""
-    evening.ends("old")
-    evening.now += 25 * HOUR
-    evening.ends("missed")
-    evening.swept_until(evening.now + HOUR)
-    assert evening.sent_again == []
-    evening.answer_at_last()
-    evening.swept_until(evening.now + 10 * MINUTE)
+    endpoints.end_delivery("old")
+    endpoints.now += 25 * HOUR
+    endpoints.end_delivery("missed")
+    endpoints.sweep_until(endpoints.now + HOUR)
+    assert endpoints.resent == []
+    endpoints.acknowledge()
+    endpoints.sweep_until(endpoints.now + 10 * MINUTE)
 
-    assert evening.sent_again == ["missed"]
+    assert endpoints.resent == ["missed"]
 
 
-def test_a_long_backlog_is_sent_again_behind_all_other_endpoints(evening: Evening) -> None:
+def test_a_long_backlog_is_sent_again_behind_all_other_endpoints(
+    endpoints: EndpointFixture,
+) -> None:
     """Spec 6.5: one sweep, many pages; what has failed again in the meantime uses up none."""
-    evening.subscribe(URL, OTHER, recover=[URL, OTHER])
-    evening.parameters = Parameters(deliveries_at_once=1)
+    endpoints.subscribe(URL, OTHER, recover=[URL, OTHER])
+    endpoints.parameters = Parameters(deliveries_at_once=1)
     backlog = [f"d{number}" for number in range(25)]
     for name in backlog:
-        evening.ends(name)
-    evening.ends("other", url=OTHER)
+        endpoints.end_delivery(name)
+    endpoints.end_delivery("other", url=OTHER)
     for url in (URL, OTHER):
-        evening.answer_at_last(url)
-    evening.sweep()
-    assert [name for name in evening.sent_again if name != "other"] == backlog
-    assert evening.sent_again.index("other") <= 10, "at most ten pages of the long one came before"
+        endpoints.acknowledge(url)
+    endpoints.sweep()
+    assert [name for name in endpoints.resent if name != "other"] == backlog
+    assert endpoints.resent.index("other") <= 10, "at most ten pages of the long one came before"
 
-    for record in [record for record in evening.records if record.id in backlog[:15]]:
-        evening.failed(record)
-    evening.ends("late")
-    evening.answer_at_last()
-    evening.swept_until(evening.now + 5 * MINUTE)
-    assert {record.id for record in evening.records if record.round} == {*backlog, "other", "late"}
-    assert all(record.round < 2 for record in evening.records)
+    for record in [record for record in endpoints.records if record.id in backlog[:15]]:
+        endpoints.failed(record)
+    endpoints.end_delivery("late")
+    endpoints.acknowledge()
+    endpoints.sweep_until(endpoints.now + 5 * MINUTE)
+    assert {record.id for record in endpoints.records if record.round} == {
+        *backlog,
+        "other",
+        "late",
+    }
+    assert all(record.round < 2 for record in endpoints.records)
 
 
-def test_a_recovery_that_an_admin_ends_meanwhile_stops(evening: Evening) -> None:
+def test_a_recovery_that_an_admin_ends_meanwhile_stops(endpoints: EndpointFixture) -> None:
     """Spec 6.5: a sweep that goes on with an endpoint reads the settings again."""
-    evening.parameters = Parameters(deliveries_at_once=1)
-    evening.fail(15)
-    evening.answer_at_last()
-    evening.at("update endpoints", lambda: evening.subscribe(URL))
-    evening.sweep()
-    assert len(evening.sent_again) == 10
+    endpoints.parameters = Parameters(deliveries_at_once=1)
+    endpoints.fail(15)
+    endpoints.acknowledge()
+    endpoints.at("update endpoints", lambda: endpoints.subscribe(URL))
+    endpoints.sweep()
+    assert len(endpoints.resent) == 10
 
 
-def test_what_failed_goes_to_the_present_url_of_its_endpoint(evening: Evening) -> None:
+def test_what_failed_goes_to_the_present_url_of_its_endpoint(endpoints: EndpointFixture) -> None:
     """Spec 6.5: a typo is corrected, and nothing is lost."""
     wrong, right = "https://localhsot.example/hook", "https://localhost.example/hook"
-    evening.subscribe({"url": wrong, "id": "screen"}, recover=["screen"])
-    missed = evening.ends("missed", url=wrong, endpoint="screen")
-    evening.subscribe({"url": right, "id": "screen"}, recover=["screen"])
-    evening.ends("arrived", Outcome.SUCCESS, url=right, endpoint="screen")
-    evening.swept_until(evening.now + 5 * MINUTE)
-    again = evening.record(missed)
+    endpoints.subscribe({"url": wrong, "id": "screen"}, recover=["screen"])
+    missed = endpoints.end_delivery("missed", url=wrong, endpoint="screen")
+    endpoints.subscribe({"url": right, "id": "screen"}, recover=["screen"])
+    endpoints.end_delivery("arrived", Outcome.SUCCESS, url=right, endpoint="screen")
+    endpoints.sweep_until(endpoints.now + 5 * MINUTE)
+    again = endpoints.record(missed)
 
     assert (again.url, again.endpoint, again.round, again.body) == (right, "screen", 1, missed.body)
 
@@ -105,41 +113,46 @@ def test_what_failed_goes_to_the_present_url_of_its_endpoint(evening: Evening) -
     ],
 )
 def test_an_endpoint_is_disabled_after_a_hundred_failures_over_five_days(
-    evening: Evening, days: float, failures: int, acknowledged: int | None, *, is_disabled: bool
+    endpoints: EndpointFixture,
+    days: float,
+    failures: int,
+    acknowledged: int | None,
+    *,
+    is_disabled: bool,
 ) -> None:
     """Spec 7.3: the last hundred in a row, tests aside; others' entries do not move its count."""
-    evening.subscribe(URL, OTHER, disabled={key(OTHER): {"url": OTHER}})
-    evening.ends("test", test=True)
+    endpoints.subscribe(URL, OTHER, disabled={key(OTHER): {"url": OTHER}})
+    endpoints.end_delivery("test", test=True)
     for number in range(failures):
-        evening.now = NOW + number * timedelta(days=days) / (failures - 1)
+        endpoints.now = NOW + number * timedelta(days=days) / (failures - 1)
         outcome = Outcome.SUCCESS if number == acknowledged else Outcome.FAILED
-        evening.ends(f"d{number}", outcome)
-    evening.sweep()
-    disabled = evening.fields(SETTINGS)["disabled"]
+        endpoints.end_delivery(f"d{number}", outcome)
+    endpoints.sweep()
+    disabled = endpoints.fields(SETTINGS)["disabled"]
 
     assert (key(URL) in disabled) is is_disabled
     assert key(OTHER) in disabled
 
 
-def test_a_failure_is_noted_once_a_minute(evening: Evening) -> None:
+def test_a_failure_is_noted_once_a_minute(endpoints: EndpointFixture) -> None:
     """Spec 6.4: a read and a write, however many deliveries fail."""
-    failures = evening.process().worker.failures
-    delivery = evening.ends("d1")
+    failures = endpoints.process().worker.failures
+    delivery = endpoints.end_delivery("d1")
     failures.tenants.of(EVENT)  # which the attempt has asked for
-    evening.calls.clear()
+    endpoints.calls.clear()
     for _ in range(100):
         failures.note(delivery)
-    assert evening.calls == ["get endpoints", "update endpoints"]
-    evening.monotonic += 60
+    assert endpoints.calls == ["get endpoints", "update endpoints"]
+    endpoints.monotonic += 60
     failures.note(delivery)
 
-    assert len(evening.calls) == 4
+    assert len(endpoints.calls) == 4
 
 
 WATCHED = 300
 
 
-class SlowEvening(Evening):
+class SlowEndpointFixture(EndpointFixture):
     """Each call takes some seconds, beside many endpoints of another tenant that fail."""
 
     seconds = 0.0
@@ -175,13 +188,13 @@ def failing(event_id: str, name: str, tenant_id: str, *, hours_late: int = 0) ->
 
 def test_endpoints_of_others_keep_nobody_waiting() -> None:
     """Spec 6.5: the next sweep sends again, though its time is up after some of them."""
-    evening = SlowEvening()
-    evening.crowd_in()
-    evening.ends("missed")
-    evening.answer_at_last()
+    endpoints = SlowEndpointFixture()
+    endpoints.crowd_in()
+    endpoints.end_delivery("missed")
+    endpoints.acknowledge()
 
-    assert evening.sweep() < WATCHED / 2
-    assert evening.sent_again == ["missed"]
+    assert endpoints.sweep() < WATCHED / 2
+    assert endpoints.resent == ["missed"]
 
 
 def test_tenants_have_their_turns() -> None:
@@ -192,25 +205,25 @@ def test_tenants_have_their_turns() -> None:
     assert turns == ["a1", "b1", "c1", "a2", "b2", "a3"]
 
 
-def test_an_error_at_one_endpoint_keeps_no_other_waiting(evening: Evening) -> None:
+def test_an_error_at_one_endpoint_keeps_no_other_waiting(endpoints: EndpointFixture) -> None:
     """Spec 6.5: the sweep checks the other endpoints, and the next sweep tries this one again."""
-    evening.subscribe(URL, OTHER, recover=[URL, OTHER])
+    endpoints.subscribe(URL, OTHER, recover=[URL, OTHER])
     for url in (OTHER, URL):
-        evening.ends(f"missed-{url[-4:]}", url=url)
-        evening.answer_at_last(url)
-    evening.at("find deliveries", fails)
-    evening.sweep()
-    assert len(evening.sent_again) == 1
-    evening.swept_until(evening.now + 5 * MINUTE)
-    assert sorted(evening.sent_again) == ["missed-hook", "missed-ther"]
+        endpoints.end_delivery(f"missed-{url[-4:]}", url=url)
+        endpoints.acknowledge(url)
+    endpoints.at("find deliveries", fails)
+    endpoints.sweep()
+    assert len(endpoints.resent) == 1
+    endpoints.sweep_until(endpoints.now + 5 * MINUTE)
+    assert sorted(endpoints.resent) == ["missed-hook", "missed-ther"]
 
 
-def test_where_nobody_is_to_be_notified_no_failure_is_counted(evening: Evening) -> None:
+def test_where_nobody_is_to_be_notified_no_failure_is_counted(endpoints: EndpointFixture) -> None:
     """An endpoint that fails costs the read of its last success, and no task."""
-    evening.subscribe(URL, OTHER)
-    evening.fail(5)
-    evening.calls.clear()
+    endpoints.subscribe(URL, OTHER)
+    endpoints.fail(5)
+    endpoints.calls.clear()
 
-    assert evening.mailed() == []
-    assert evening.queued == []
-    assert "count deliveries" not in evening.calls
+    assert endpoints.collect_notices() == []
+    assert endpoints.queued == []
+    assert "count deliveries" not in endpoints.calls

@@ -14,8 +14,8 @@ from functions.webhooks.endpoints.failing_endpoint import (
     RecentDeliveries,
 )
 from functions.webhooks.webhook_settings import SWITCHED_OFF, Subscription
-from tests.unit.webhooks.evening import HOUR, MINUTE
-from tests.unit.webhooks.parts import NOW, URL
+from tests.unit.webhooks.endpoint_fixture import HOUR, MINUTE
+from tests.unit.webhooks.webhook_fixture import NOW, URL
 
 DAY: Final = timedelta(days=1)
 ENDPOINT: Final = Subscription(URL)

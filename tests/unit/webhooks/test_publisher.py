@@ -17,7 +17,15 @@ from functions.wall.wall_event import EventStatus, Photo, PhotoStatus, WallEvent
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.webhook_settings import key
 from tests.in_memory.through import Crash, ServiceError
-from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts, crashes, fails
+from tests.unit.webhooks.webhook_fixture import (
+    EVENT,
+    NOW,
+    OTHER,
+    URL,
+    WebhookFixture,
+    crashes,
+    fails,
+)
 
 if TYPE_CHECKING:
     from functions.service import Service
@@ -27,40 +35,46 @@ MILESTONE = "milestone.reached"
 JOINED = "guest.joined"
 
 
-def publish(parts: Parts, after: Photo, before: Photo | None = None, write: str = "w1") -> None:
+def publish(
+    webhooks: WebhookFixture, after: Photo, before: Photo | None = None, write: str = "w1"
+) -> None:
     """Run the trigger of one write of a photo, in an instance that has just begun."""
-    parts.process().publisher.photo_written(write, EVENT, before, after)
+    webhooks.process().publisher.photo_written(write, EVENT, before, after)
 
 
-def publish_event(parts: Parts, before: EventStatus | None, after: EventStatus | None) -> None:
+def publish_event(
+    webhooks: WebhookFixture, before: EventStatus | None, after: EventStatus | None
+) -> None:
     """Run the trigger of one write of the event."""
     was, now = (
         None if status is None else WallEvent.read({"status": status}, updated=NOW)
         for status in (before, after)
     )
-    parts.process().publisher.event_written("w1", EVENT, was, now)
+    webhooks.process().publisher.event_written("w1", EVENT, was, now)
 
 
-def reached(parts: Parts) -> list[int]:
+def reached(webhooks: WebhookFixture) -> list[int]:
     """The milestones that receivers are told of."""
-    told = [record for record in parts.records if record.event_type == MILESTONE]
+    told = [record for record in webhooks.records if record.event_type == MILESTONE]
     return sorted(json.loads(record.body)["data"]["milestone"] for record in told)
 
 
 @pytest.mark.parametrize("status", PhotoStatus)
-def test_a_deleted_photo_is_told_where_it_is_listed(parts: Parts, status: PhotoStatus) -> None:
+def test_a_deleted_photo_is_told_where_it_is_listed(
+    webhooks: WebhookFixture, status: PhotoStatus
+) -> None:
     """Spec 6.1: of an approved photo, to URLs that name `photo.deleted`; others get the seven."""
-    parts.subscribe(URL, {"url": OTHER, "events": ["photo.deleted"]})
-    parts.process().publisher.photo_written("w1", EVENT, parts.photo(status=status), None)
+    webhooks.subscribe(URL, {"url": OTHER, "events": ["photo.deleted"]})
+    webhooks.process().publisher.photo_written("w1", EVENT, webhooks.photo(status=status), None)
 
     expected = [("photo.deleted", OTHER)] if status is PhotoStatus.APPROVED else []
-    assert parts.told == expected
-    assert len(parts.queued) == len(expected)
+    assert webhooks.fired == expected
+    assert len(webhooks.queued) == len(expected)
 
 
-def test_a_deletion_is_dated_by_its_own_write(parts: Parts) -> None:
+def test_a_deletion_is_dated_by_its_own_write(webhooks: WebhookFixture) -> None:
     """Spec 6.1: not by the photo's last write, hours before."""
-    parts.subscribe({"url": URL, "events": ["photo.deleted"]})
+    webhooks.subscribe({"url": URL, "events": ["photo.deleted"]})
     photo = Document(f"events/{EVENT}/photos/p1", {"status": "approved"}, 1, NOW)
     deletion = DocumentWritten(
         id="w1",
@@ -69,118 +83,120 @@ def test_a_deletion_is_dated_by_its_own_write(parts: Parts) -> None:
         before=photo,
         after=None,
     )
-    service = cast("Service", SimpleNamespace(publisher=parts.process().publisher))
+    service = cast("Service", SimpleNamespace(publisher=webhooks.process().publisher))
     webhook_triggers.photo_written(service, deletion)
 
-    assert parts.data("photo.deleted") == {
+    assert webhooks.data("photo.deleted") == {
         "photo": {"id": "p1", "deletedAt": "2026-05-01T21:30:00.000Z"}
     }
 
 
-def test_the_messages_of_a_write_are_queued_in_their_order_for_each_url(parts: Parts) -> None:
+def test_the_messages_of_a_write_are_queued_in_their_order_for_each_url(
+    webhooks: WebhookFixture,
+) -> None:
     """Whichever of the things that may be done in parallel is done first, in a second run too."""
-    parts.subscribe(URL, OTHER)
-    parts.crowd(499)
-    parts.in_parallel = lambda work, items: [work(item) for item in reversed(list(items))]
-    photo = parts.photo(status="approved", email="ann@example.com")
-    parts.at("queue.enqueue", fails, skip=2)
+    webhooks.subscribe(URL, OTHER)
+    webhooks.earlier_photos(499)
+    webhooks.in_parallel = lambda work, items: [work(item) for item in reversed(list(items))]
+    photo = webhooks.photo(status="approved", email="ann@example.com")
+    webhooks.at("queue.enqueue", fails, skip=2)
     with suppress(ServiceError):
-        publish(parts, photo)
-    publish(parts, photo)
-    events = {record.id: (record.url, str(record.event_type)) for record in parts.records}
-    queued = [events[str(task.data["deliveryId"])] for task in parts.queued]
+        publish(webhooks, photo)
+    publish(webhooks, photo)
+    events = {record.id: (record.url, str(record.event_type)) for record in webhooks.records}
+    queued = [events[str(task.data["deliveryId"])] for task in webhooks.queued]
     for url in (URL, OTHER):
         in_order = [UPLOADED, "photo.approved", MILESTONE, JOINED]
         assert [event for where, event in queued if where == url] == in_order
 
 
-def test_photos_that_are_deleted_with_their_event_are_not_told(parts: Parts) -> None:
+def test_photos_that_are_deleted_with_their_event_are_not_told(webhooks: WebhookFixture) -> None:
     """Spec 3.1: the event has no receivers any more."""
-    parts.subscribe({"url": URL, "events": ["photo.deleted"]})
-    parts.delete(f"events/{EVENT}")
-    parts.process().publisher.photo_written("w1", EVENT, parts.photo(status="approved"), None)
+    webhooks.subscribe({"url": URL, "events": ["photo.deleted"]})
+    webhooks.delete(f"events/{EVENT}")
+    webhooks.process().publisher.photo_written("w1", EVENT, webhooks.photo(status="approved"), None)
 
-    assert parts.told == []
+    assert webhooks.fired == []
 
 
-def test_every_url_gets_the_types_that_it_takes(parts: Parts) -> None:
+def test_every_url_gets_the_types_that_it_takes(webhooks: WebhookFixture) -> None:
     """Spec 6.3.4: one record for each message and URL, due at once, and its task."""
-    parts.subscribe(URL, {"url": OTHER, "events": ["photo.approved", UPLOADED]})
-    publish(parts, parts.photo(status="approved"))
+    webhooks.subscribe(URL, {"url": OTHER, "events": ["photo.approved", UPLOADED]})
+    publish(webhooks, webhooks.photo(status="approved"))
 
-    assert parts.told == [
+    assert webhooks.fired == [
         ("photo.approved", URL),
         ("photo.approved", OTHER),
         (UPLOADED, URL),
         (UPLOADED, OTHER),
     ]
-    assert {record.outcome for record in parts.records} == {Outcome.PENDING}
-    assert {record.next_attempt_at for record in parts.records} == {NOW}
-    assert {task.queue for task in parts.queued} == {"deliverWebhook"}
-    assert parts.calls[-5:] == ["create deliveries", *["queue.enqueue"] * 4]
-    assert sorted(task.name for task in parts.queued) == sorted(
-        f"{record.id}-1" for record in parts.records
+    assert {record.outcome for record in webhooks.records} == {Outcome.PENDING}
+    assert {record.next_attempt_at for record in webhooks.records} == {NOW}
+    assert {task.queue for task in webhooks.queued} == {"deliverWebhook"}
+    assert webhooks.calls[-5:] == ["create deliveries", *["queue.enqueue"] * 4]
+    assert sorted(task.name for task in webhooks.queued) == sorted(
+        f"{record.id}-1" for record in webhooks.records
     )
 
 
 @pytest.mark.parametrize("settings", [[], [{"url": URL, "events": ["event.archived"]}]])
-def test_what_nobody_takes_is_not_recorded(parts: Parts, settings: list[Any]) -> None:
+def test_what_nobody_takes_is_not_recorded(webhooks: WebhookFixture, settings: list[Any]) -> None:
     """A message without a taker costs no count, no look-up and no record."""
-    parts.subscribe(*settings)
-    publish(parts, parts.photo(email="ana@example.com"))
-    assert parts.calls == ["get settings"]
+    webhooks.subscribe(*settings)
+    publish(webhooks, webhooks.photo(email="ana@example.com"))
+    assert webhooks.calls == ["get settings"]
 
 
-def test_a_write_that_means_nothing_costs_nothing(parts: Parts) -> None:
+def test_a_write_that_means_nothing_costs_nothing(webhooks: WebhookFixture) -> None:
     """Most writes are none of the table (spec 3.1)."""
-    photo = parts.photo(status="approved")
-    publish(parts, photo, before=photo)
-    assert not parts.calls
+    photo = webhooks.photo(status="approved")
+    publish(webhooks, photo, before=photo)
+    assert not webhooks.calls
 
 
-def test_an_unusable_or_disabled_url_is_skipped_and_recorded(parts: Parts) -> None:
+def test_an_unusable_or_disabled_url_is_skipped_and_recorded(webhooks: WebhookFixture) -> None:
     """Spec 3.4 and 7.3: no attempt; the reason is recorded."""
     entry = {"url": OTHER, "reason": "nobody answers", "at": NOW}
-    parts.subscribe(URL, "http://example.com", OTHER, disabled={key(OTHER): entry})
-    publish(parts, parts.photo())
+    webhooks.subscribe(URL, "http://example.com", OTHER, disabled={key(OTHER): entry})
+    publish(webhooks, webhooks.photo())
 
-    outcomes = {record.url: (record.outcome, record.reason) for record in parts.records}
+    outcomes = {record.url: (record.outcome, record.reason) for record in webhooks.records}
     assert outcomes == {
         URL: (Outcome.PENDING, None),
         "http://example.com": (Outcome.SKIPPED, "the URL does not start with https://"),
         OTHER: (Outcome.SKIPPED, "the URL is disabled: nobody answers"),
     }
-    assert len(parts.queued) == 1
+    assert len(webhooks.queued) == 1
 
 
-def test_photos_are_counted_for_an_archive_that_somebody_takes(parts: Parts) -> None:
+def test_photos_are_counted_for_an_archive_that_somebody_takes(webhooks: WebhookFixture) -> None:
     """Spec 6.1, `photoCount`: for no other type, and for nobody where nobody takes it."""
-    parts.crowd(7)
-    publish_event(parts, EventStatus.DRAFT, EventStatus.PUBLISHED)
-    assert "count photos" not in parts.calls
-    publish_event(parts, EventStatus.PUBLISHED, EventStatus.ARCHIVED)
-    assert parts.data("event.archived")["photoCount"] == 7
+    webhooks.earlier_photos(7)
+    publish_event(webhooks, EventStatus.DRAFT, EventStatus.PUBLISHED)
+    assert "count photos" not in webhooks.calls
+    publish_event(webhooks, EventStatus.PUBLISHED, EventStatus.ARCHIVED)
+    assert webhooks.data("event.archived")["photoCount"] == 7
 
-    parts.calls.clear()
-    parts.subscribe({"url": URL, "events": [UPLOADED]})
-    publish_event(parts, EventStatus.PUBLISHED, EventStatus.ARCHIVED)
-    assert parts.calls == ["get settings"]
+    webhooks.calls.clear()
+    webhooks.subscribe({"url": URL, "events": [UPLOADED]})
+    publish_event(webhooks, EventStatus.PUBLISHED, EventStatus.ARCHIVED)
+    assert webhooks.calls == ["get settings"]
 
 
-def test_a_new_event_gets_its_secret(parts: Parts) -> None:
+def test_a_new_event_gets_its_secret(webhooks: WebhookFixture) -> None:
     """Spec 2.1: once, also where the trigger runs again, or an attempt made it first."""
-    publish_event(parts, None, EventStatus.DRAFT)
-    assert parts.calls == ["create secrets"]
-    secret = parts.process().webhook_secrets.of(EVENT)
-    publish_event(parts, None, EventStatus.DRAFT)
-    assert parts.process().webhook_secrets.of(EVENT) == secret
+    publish_event(webhooks, None, EventStatus.DRAFT)
+    assert webhooks.calls == ["create secrets"]
+    secret = webhooks.process().webhook_secrets.of(EVENT)
+    publish_event(webhooks, None, EventStatus.DRAFT)
+    assert webhooks.process().webhook_secrets.of(EVENT) == secret
 
 
-def test_other_writes_of_an_event_make_no_secret(parts: Parts) -> None:
+def test_other_writes_of_an_event_make_no_secret(webhooks: WebhookFixture) -> None:
     """An event has one secret from its first write: a change and a deletion write none."""
-    publish_event(parts, EventStatus.DRAFT, EventStatus.DRAFT)
-    publish_event(parts, EventStatus.DRAFT, None)
-    assert not parts.calls
+    publish_event(webhooks, EventStatus.DRAFT, EventStatus.DRAFT)
+    publish_event(webhooks, EventStatus.DRAFT, None)
+    assert not webhooks.calls
 
 
 @pytest.mark.parametrize(
@@ -197,92 +213,96 @@ def test_other_writes_of_an_event_make_no_secret(parts: Parts) -> None:
         (10_001, [100, 500, 1000, 5000], [10_000]),
     ],
 )
-def test_milestones_due(parts: Parts, count: int, recorded: list[int], due: list[int]) -> None:
+def test_milestones_due(
+    webhooks: WebhookFixture, count: int, recorded: list[int], due: list[int]
+) -> None:
     """Spec 6.1: 100, 500, 1000, 5000 and 10000, each for the first write at or past it."""
     for number in recorded:
-        parts.put(_milestone(number), {"photoId": "x"})
-    parts.crowd(count - 1)
-    unclaimed = parts.process().publisher.milestones.unclaimed(
-        EVENT, parts.photo(), NOW - timedelta(2)
+        webhooks.put(_milestone(number), {"photoId": "x"})
+    webhooks.earlier_photos(count - 1)
+    unclaimed = webhooks.process().publisher.milestones.unclaimed(
+        EVENT, webhooks.photo(), NOW - timedelta(2)
     )
     assert due == [milestone.number for milestone in unclaimed]
 
 
 @pytest.mark.parametrize("clock", [0.0, 29.9, 1e6])
 def test_a_milestone_fires_on_a_machine_whose_clock_has_just_begun(
-    parts: Parts, clock: float
+    webhooks: WebhookFixture, clock: float
 ) -> None:
     """Spec 6.1: wherever the monotonic clock of a fresh instance stands."""
-    parts.monotonic = clock
-    parts.crowd(99)
-    publish(parts, parts.photo("p1", uploaderName="Ana"))
-    assert reached(parts) == [100]
-    assert parts.data(MILESTONE)["latestPhoto"] == {"id": "p1", "uploaderName": "Ana"}
-    assert parts.calls.count("create deliveries") == 1  # with its deliveries
-    assert parts.fields(_milestone(100)) == {"photoId": "p1", "reachedAt": NOW}
+    webhooks.monotonic = clock
+    webhooks.earlier_photos(99)
+    publish(webhooks, webhooks.photo("p1", uploaderName="Ana"))
+    assert reached(webhooks) == [100]
+    assert webhooks.data(MILESTONE)["latestPhoto"] == {"id": "p1", "uploaderName": "Ana"}
+    assert webhooks.calls.count("create deliveries") == 1  # with its deliveries
+    assert webhooks.fields(_milestone(100)) == {"photoId": "p1", "reachedAt": NOW}
 
 
-def test_a_milestone_fires_once(parts: Parts) -> None:
+def test_a_milestone_fires_once(webhooks: WebhookFixture) -> None:
     """For the first write seen at or past it; a process looks again a minute later."""
-    parts.crowd(99)
-    publisher = parts.process().publisher
+    webhooks.earlier_photos(99)
+    publisher = webhooks.process().publisher
     for number in range(3):
-        photo = parts.photo(f"p{number}")
+        photo = webhooks.photo(f"p{number}")
         publisher.photo_written(f"w{number}", EVENT, None, photo)
-    assert reached(parts) == [100]
-    assert parts.data(MILESTONE)["latestPhoto"]["id"] == "p0"
-    assert parts.calls.count("get milestones") == 2  # the third is remembered
-    parts.monotonic += 61
+    assert reached(webhooks) == [100]
+    assert webhooks.data(MILESTONE)["latestPhoto"]["id"] == "p0"
+    assert webhooks.calls.count("get milestones") == 2  # the third is remembered
+    webhooks.monotonic += 61
     gone = (f"events/{EVENT}/photos/p{number}" for number in range(3))
-    parts.delete(*gone)  # 99 again, and 100 once more
-    publisher.photo_written("w4", EVENT, None, parts.photo("p4"))
-    assert parts.calls.count("get milestones") == 3
-    assert reached(parts) == [100]
+    webhooks.delete(*gone)  # 99 again, and 100 once more
+    publisher.photo_written("w4", EVENT, None, webhooks.photo("p4"))
+    assert webhooks.calls.count("get milestones") == 3
+    assert reached(webhooks) == [100]
 
 
 @pytest.mark.parametrize("stopped", ["create deliveries", "queue.enqueue"])
 @pytest.mark.parametrize("others", [1, 3])
 def test_a_milestone_is_queued_when_the_trigger_of_its_photo_runs_again(
-    parts: Parts, stopped: str, others: int
+    webhooks: WebhookFixture, stopped: str, others: int
 ) -> None:
     """Also in a process that has seen meanwhile that the milestone is recorded for that photo."""
-    parts.crowd(99)
-    first = parts.photo("p0")
-    parts.after(stopped, crashes)
+    webhooks.earlier_photos(99)
+    first = webhooks.photo("p0")
+    webhooks.after(stopped, crashes)
     with pytest.raises(Crash):
-        publish(parts, first, write="w0")
-    publisher = parts.process().publisher
+        publish(webhooks, first, write="w0")
+    publisher = webhooks.process().publisher
     for number in range(1, 1 + others):
-        photo = parts.photo(f"p{number}")
+        photo = webhooks.photo(f"p{number}")
         publisher.photo_written(f"w{number}", EVENT, None, photo)
     publisher.photo_written("w0", EVENT, None, first)
-    [milestone] = [made for made in parts.records if made.event_type == MILESTONE]
-    assert milestone.id in [task.data["deliveryId"] for task in parts.queued]
+    [milestone] = [made for made in webhooks.records if made.event_type == MILESTONE]
+    assert milestone.id in [task.data["deliveryId"] for task in webhooks.queued]
 
 
-def test_of_two_photos_that_reach_a_milestone_at_once_one_is_told_of(parts: Parts) -> None:
+def test_of_two_photos_that_reach_a_milestone_at_once_one_is_told_of(
+    webhooks: WebhookFixture,
+) -> None:
     """The milestone is one commit with its deliveries: the second trigger leaves it out."""
-    parts.crowd(98)
-    first, second = parts.photo("p1"), parts.photo("p2")
-    parts.at("create deliveries", lambda: publish(parts, first, write="w1"))
-    publish(parts, second, write="w2")
+    webhooks.earlier_photos(98)
+    first, second = webhooks.photo("p1"), webhooks.photo("p2")
+    webhooks.at("create deliveries", lambda: publish(webhooks, first, write="w1"))
+    publish(webhooks, second, write="w2")
 
-    assert [event for event, _ in parts.told] == [MILESTONE, UPLOADED, UPLOADED]
-    assert parts.data(MILESTONE)["latestPhoto"]["id"] == "p1"
-    assert len(parts.queued) == 3
+    assert [event for event, _ in webhooks.fired] == [MILESTONE, UPLOADED, UPLOADED]
+    assert webhooks.data(MILESTONE)["latestPhoto"]["id"] == "p1"
+    assert len(webhooks.queued) == 3
 
 
-def test_a_guest_joins_once_however_the_address_is_spelled(parts: Parts) -> None:
+def test_a_guest_joins_once_however_the_address_is_spelled(webhooks: WebhookFixture) -> None:
     """Spec 6.1, design 3.12: the oldest photo of the address; each spelling is one guest."""
     photos = []
     for number, email in enumerate(("ana@example.com", "ana@example.com", " Ana@Example.com ")):
-        parts.now = NOW + timedelta(seconds=number)
-        photos.append(parts.photo(f"p{9 - number}", email))
+        webhooks.now = NOW + timedelta(seconds=number)
+        photos.append(webhooks.photo(f"p{9 - number}", email))
     for number in (1, 0, 2):  # the trigger of the second photo runs first
-        publish(parts, photos[number], write=f"w{number}")
-    assert parts.data(JOINED)["firstPhotoId"] == "p9"
-    assert [event for event, _ in parts.told] == [JOINED, UPLOADED, UPLOADED, UPLOADED]
-    assert len(parts.queued) == 4
+        publish(webhooks, photos[number], write=f"w{number}")
+    assert webhooks.data(JOINED)["firstPhotoId"] == "p9"
+    assert [event for event, _ in webhooks.fired] == [JOINED, UPLOADED, UPLOADED, UPLOADED]
+    assert len(webhooks.queued) == 4
 
 
 @pytest.mark.parametrize(
@@ -295,159 +315,171 @@ def test_a_guest_joins_once_however_the_address_is_spelled(parts: Parts) -> None
         ("ana+x@example.com", "ana@example.com"),
     ],
 )
-def test_no_one_joins_in_place_of_another_guest(parts: Parts, decoy: str, email: str) -> None:
+def test_no_one_joins_in_place_of_another_guest(
+    webhooks: WebhookFixture, decoy: str, email: str
+) -> None:
     """Spec 6.1: a text that looks like an address is another guest; invisible ends are not."""
-    parts.subscribe({"url": URL, "events": [JOINED]})
+    webhooks.subscribe({"url": URL, "events": [JOINED]})
     for number, address in enumerate([decoy, email, f"\u200b{email.title()}\ufeff"]):
-        parts.now += timedelta(seconds=1)
-        publish(parts, parts.photo(f"p{number}", address), write=f"w{number}")
-    joined = [json.loads(record.body)["data"]["uploaderEmail"] for record in parts.records]
+        webhooks.now += timedelta(seconds=1)
+        publish(webhooks, webhooks.photo(f"p{number}", address), write=f"w{number}")
+    joined = [json.loads(record.body)["data"]["uploaderEmail"] for record in webhooks.records]
     assert sorted(joined) == sorted([decoy, email])
 
 
-def test_a_milestone_that_was_behind_is_told_to_nobody(parts: Parts) -> None:
+def test_a_milestone_that_was_behind_is_told_to_nobody(webhooks: WebhookFixture) -> None:
     """Design 3.11: those passed ten minutes before the URLs were written; later ones fire."""
-    parts.crowd(499)
-    parts.subscribe(URL)
-    publish(parts, parts.photo("p1"))
-    assert parts.fields(_milestone(100)) == {"photoId": None, "reachedAt": None}
+    webhooks.earlier_photos(499)
+    webhooks.subscribe(URL)
+    publish(webhooks, webhooks.photo("p1"))
+    assert webhooks.fields(_milestone(100)) == {"photoId": None, "reachedAt": None}
 
-    publish(parts, parts.photo("p2"), write="w2")
-    assert reached(parts) == [500]
+    publish(webhooks, webhooks.photo("p2"), write="w2")
+    assert reached(webhooks) == [500]
 
 
 @pytest.mark.parametrize(("minutes", "told"), [(9, [100]), (11, [])])
 def test_what_was_reached_just_before_the_urls_were_written_fires(
-    parts: Parts, minutes: int, told: list[int]
+    webhooks: WebhookFixture, minutes: int, told: list[int]
 ) -> None:
     """A trigger may be late; a URL that was just added may hear of the milestone."""
     for number in range(100):
-        parts.photo(f"p{number}")
-    parts.now += timedelta(minutes=minutes)
-    parts.subscribe(URL, OTHER)
-    publish(parts, parts.photo("p100"))
-    assert reached(parts) == told * 2
+        webhooks.photo(f"p{number}")
+    webhooks.now += timedelta(minutes=minutes)
+    webhooks.subscribe(URL, OTHER)
+    publish(webhooks, webhooks.photo("p100"))
+    assert reached(webhooks) == told * 2
 
 
 @pytest.mark.parametrize(("minutes", "told"), [(10, []), (11, [100])])
 def test_a_milestone_that_photos_dated_back_by_a_script_reach_fires(
-    parts: Parts, minutes: int, told: list[int]
+    webhooks: WebhookFixture, minutes: int, told: list[int]
 ) -> None:
     """Design 3.11: a photo dated more than ten minutes before its own write was not there then."""
-    parts.subscribe(URL, urlsChangedAt=NOW + timedelta(hours=1))
+    webhooks.subscribe(URL, urlsChangedAt=NOW + timedelta(hours=1))
     dated = NOW - timedelta(days=1)
     for number in range(100):
-        parts.now = NOW + timedelta(days=1)
-        photo = parts.photo(f"p{number}", createdAt=dated)
-    publish(parts, replace(photo, created_at=photo.updated_at - timedelta(minutes=minutes)))
+        webhooks.now = NOW + timedelta(days=1)
+        photo = webhooks.photo(f"p{number}", createdAt=dated)
+    publish(webhooks, replace(photo, created_at=photo.updated_at - timedelta(minutes=minutes)))
 
-    assert reached(parts) == told
+    assert reached(webhooks) == told
 
 
-def test_a_late_trigger_tells_a_milestone_whatever_else_was_saved_meanwhile(parts: Parts) -> None:
+def test_a_late_trigger_tells_a_milestone_whatever_else_was_saved_meanwhile(
+    webhooks: WebhookFixture,
+) -> None:
     """Spec 6.1: it is twenty minutes late, and an admin has named the URL by then."""
     changed = NOW - timedelta(days=1)
-    parts.subscribe(URL, urlsChangedAt=changed)
-    parts.crowd(99)
-    hundredth = parts.photo("p100")
-    parts.now += timedelta(minutes=20)
-    parts.subscribe(URL, urlsChangedAt=changed, labels={"a": "Screen in the hall"})
-    publish(parts, hundredth)
+    webhooks.subscribe(URL, urlsChangedAt=changed)
+    webhooks.earlier_photos(99)
+    hundredth = webhooks.photo("p100")
+    webhooks.now += timedelta(minutes=20)
+    webhooks.subscribe(URL, urlsChangedAt=changed, labels={"a": "Screen in the hall"})
+    publish(webhooks, hundredth)
 
-    assert [event for event, _ in parts.told] == [MILESTONE, UPLOADED]
+    assert [event for event, _ in webhooks.fired] == [MILESTONE, UPLOADED]
 
 
-def test_urls_that_were_changed_at_the_beginning_of_time_stop_no_trigger(parts: Parts) -> None:
+def test_urls_that_were_changed_at_the_beginning_of_time_stop_no_trigger(
+    webhooks: WebhookFixture,
+) -> None:
     """A script has left the first time that Firestore knows: every milestone is later."""
-    parts.subscribe(URL, urlsChangedAt=datetime.min.replace(tzinfo=UTC))
-    parts.crowd(99)
-    publish(parts, parts.photo("p1"))
-    assert reached(parts) == [100]
+    webhooks.subscribe(URL, urlsChangedAt=datetime.min.replace(tzinfo=UTC))
+    webhooks.earlier_photos(99)
+    publish(webhooks, webhooks.photo("p1"))
+    assert reached(webhooks) == [100]
 
 
-def test_several_milestones_at_once_are_due_in_order(parts: Parts) -> None:
+def test_several_milestones_at_once_are_due_in_order(webhooks: WebhookFixture) -> None:
     """A second apart, as after an outage of the triggers."""
     for number in range(999):
-        parts.put(f"events/{EVENT}/photos/q{number}", {"createdAt": NOW})
-    publish(parts, parts.photo("p1"))
+        webhooks.put(f"events/{EVENT}/photos/q{number}", {"createdAt": NOW})
+    publish(webhooks, webhooks.photo("p1"))
     due = {
         json.loads(record.body)["data"]["milestone"]: record.next_attempt_at
-        for record in parts.records
+        for record in webhooks.records
         if record.event_type == MILESTONE
     }
     assert due == {n: NOW + timedelta(seconds=s) for s, n in enumerate((100, 500, 1000))}
 
 
-def test_a_milestone_that_another_trigger_has_found_behind_stays_untold(parts: Parts) -> None:
+def test_a_milestone_that_another_trigger_has_found_behind_stays_untold(
+    webhooks: WebhookFixture,
+) -> None:
     """The trigger that records the milestone first decides whether it fires."""
-    parts.crowd(99)
+    webhooks.earlier_photos(99)
 
     def found_behind() -> None:
-        parts.put(_milestone(100), {"photoId": None, "reachedAt": None})
+        webhooks.put(_milestone(100), {"photoId": None, "reachedAt": None})
 
-    parts.at("create deliveries", found_behind)
-    publish(parts, parts.photo("p1"))
-    assert [event for event, _ in parts.told] == [UPLOADED]
+    webhooks.at("create deliveries", found_behind)
+    publish(webhooks, webhooks.photo("p1"))
+    assert [event for event, _ in webhooks.fired] == [UPLOADED]
 
 
 @pytest.mark.parametrize("email", [None, "", "  "])
-def test_a_guest_without_an_address_is_known_by_uid(parts: Parts, email: str | None) -> None:
+def test_a_guest_without_an_address_is_known_by_uid(
+    webhooks: WebhookFixture, email: str | None
+) -> None:
     """Design 3.12: joins once with the first photo of the uid; the address is null then."""
     for number, uid in enumerate(("u1", "u1", "u2", None)):
-        parts.now += timedelta(seconds=1)
-        publish(parts, parts.photo(f"p{number}", email, uploaderUid=uid), write=f"w{number}")
+        webhooks.now += timedelta(seconds=1)
+        publish(webhooks, webhooks.photo(f"p{number}", email, uploaderUid=uid), write=f"w{number}")
     joined = [
-        json.loads(record.body)["data"] for record in parts.records if record.event_type == JOINED
+        json.loads(record.body)["data"]
+        for record in webhooks.records
+        if record.event_type == JOINED
     ]
     assert sorted((delivery["firstPhotoId"], delivery["uploaderEmail"]) for delivery in joined) == [
         ("p0", None),
         ("p2", None),
     ]
-    assert parts.calls.count("find photos") == 3
+    assert webhooks.calls.count("find photos") == 3
 
 
 @pytest.mark.parametrize("email", ["ana@example.com", None])
 def test_the_next_photo_is_the_first_where_the_first_was_deleted(
-    parts: Parts, email: str | None
+    webhooks: WebhookFixture, email: str | None
 ) -> None:
     """Before its trigger has run, and after that of the next one, which saw it there."""
-    first = parts.photo("p1", email, uploaderUid="u1")
-    parts.now += timedelta(seconds=1)
-    publish(parts, parts.photo("p2", email, uploaderUid="u1"), write="w2")
-    assert JOINED not in [event for event, _ in parts.told]
-    parts.delete(f"events/{EVENT}/photos/p1")
-    publish(parts, first, write="w1")
-    assert parts.data(JOINED)["firstPhotoId"] == "p2"
-    publish(parts, first, write="w1")
-    assert [event for event, _ in parts.told].count(JOINED) == 1
+    first = webhooks.photo("p1", email, uploaderUid="u1")
+    webhooks.now += timedelta(seconds=1)
+    publish(webhooks, webhooks.photo("p2", email, uploaderUid="u1"), write="w2")
+    assert JOINED not in [event for event, _ in webhooks.fired]
+    webhooks.delete(f"events/{EVENT}/photos/p1")
+    publish(webhooks, first, write="w1")
+    assert webhooks.data(JOINED)["firstPhotoId"] == "p2"
+    publish(webhooks, first, write="w1")
+    assert [event for event, _ in webhooks.fired].count(JOINED) == 1
 
 
-def test_a_photo_without_a_time_may_be_a_guests_first(parts: Parts) -> None:
+def test_a_photo_without_a_time_may_be_a_guests_first(webhooks: WebhookFixture) -> None:
     """The query that is ordered by `createdAt` does not find it."""
-    photo = parts.photo("p1", "ana@example.com")
+    photo = webhooks.photo("p1", "ana@example.com")
     path = f"events/{EVENT}/photos/p1"
-    parts.put(path, {"uploaderEmail": "ana@example.com"})
-    publish(parts, photo)
-    assert JOINED in [event for event, _ in parts.told]
+    webhooks.put(path, {"uploaderEmail": "ana@example.com"})
+    publish(webhooks, photo)
+    assert JOINED in [event for event, _ in webhooks.fired]
 
 
-def test_an_approval_is_nobodys_first_time(parts: Parts) -> None:
+def test_an_approval_is_nobodys_first_time(webhooks: WebhookFixture) -> None:
     """Milestones and guests are counted at uploads, not at approvals."""
-    parts.crowd(99)
-    photo = parts.photo("p1", "ana@example.com")
+    webhooks.earlier_photos(99)
+    photo = webhooks.photo("p1", "ana@example.com")
     approved = replace(photo, status=PhotoStatus.APPROVED)
-    publish(parts, approved, before=photo)
-    assert [event for event, _ in parts.told] == ["photo.approved"]
+    publish(webhooks, approved, before=photo)
+    assert [event for event, _ in webhooks.fired] == ["photo.approved"]
 
 
 # A trigger is run at least once (design 2).
 
 
-def everything(parts: Parts) -> Photo:
+def everything(webhooks: WebhookFixture) -> Photo:
     """A photo that is the hundredth, and a guest's first, for two URLs."""
-    parts.subscribe(URL, OTHER)
-    parts.crowd(99)
-    return parts.photo("p1", "ana@example.com", status="approved")
+    webhooks.subscribe(URL, OTHER)
+    webhooks.earlier_photos(99)
+    return webhooks.photo("p1", "ana@example.com", status="approved")
 
 
 CALLS = (
@@ -464,61 +496,65 @@ CALLS = (
 @pytest.mark.parametrize("when", ["at", "after"])
 @pytest.mark.parametrize("stop", [fails, crashes])
 def test_a_trigger_that_is_stopped_and_run_again_ends_as_one_that_was_not(
-    parts: Parts, call: str, when: str, stop: Callable[[], None]
+    webhooks: WebhookFixture, call: str, when: str, stop: Callable[[], None]
 ) -> None:
     """A second run ends as an undisturbed one, after a stop at any call."""
-    photo = everything(parts)
-    getattr(parts, when)(call, stop)
+    photo = everything(webhooks)
+    getattr(webhooks, when)(call, stop)
     with suppress(Crash, ServiceError):
-        publish(parts, photo)
-    parts.now += timedelta(seconds=10)
-    publish(parts, photo)
+        publish(webhooks, photo)
+    webhooks.now += timedelta(seconds=10)
+    publish(webhooks, photo)
 
-    undisturbed = Parts()
+    undisturbed = WebhookFixture()
     publish(undisturbed, everything(undisturbed))
-    assert {record.id for record in parts.records} == {record.id for record in undisturbed.records}
-    assert sorted(task.name for task in parts.queued) == sorted(
+    assert {record.id for record in webhooks.records} == {
+        record.id for record in undisturbed.records
+    }
+    assert sorted(task.name for task in webhooks.queued) == sorted(
         task.name for task in undisturbed.queued
     )
-    assert {record.outcome for record in parts.records} == {Outcome.PENDING}
-    assert parts.fields(_milestone(100))["photoId"] == "p1"
+    assert {record.outcome for record in webhooks.records} == {Outcome.PENDING}
+    assert webhooks.fields(_milestone(100))["photoId"] == "p1"
 
 
 def test_a_create_whose_answer_was_lost_is_queued_all_the_same(
-    parts: Parts, capfd: pytest.CaptureFixture[str]
+    webhooks: WebhookFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """The repeated commit finds the records of the first; a skipped delivery is logged."""
-    photo = everything(parts)
-    parts.subscribe(URL, OTHER, {"url": "http://example.com/", "events": [UPLOADED]})
-    parts.repeats("create deliveries")
-    publish(parts, photo)
-    assert len(parts.records) - 1 == len(parts.queued) == 8
+    photo = everything(webhooks)
+    webhooks.subscribe(URL, OTHER, {"url": "http://example.com/", "events": [UPLOADED]})
+    webhooks.lose_answer("create deliveries")
+    publish(webhooks, photo)
+    assert len(webhooks.records) - 1 == len(webhooks.queued) == 8
     assert "delivery.skipped" in capfd.readouterr().out
 
 
-def test_what_was_attempted_meanwhile_is_not_queued_again(parts: Parts) -> None:
+def test_what_was_attempted_meanwhile_is_not_queued_again(webhooks: WebhookFixture) -> None:
     """A trigger that runs again looks at what became of its deliveries."""
-    photo = parts.photo()
-    publish(parts, photo)
-    [record] = parts.records
-    parts.attempts(record, 500)
-    queued = list(parts.queued)
-    publish(parts, photo)
-    assert list(parts.queued) == queued
-    assert parts.record(record).attempts == 1
+    photo = webhooks.photo()
+    publish(webhooks, photo)
+    [record] = webhooks.records
+    webhooks.attempts(record, 500)
+    queued = list(webhooks.queued)
+    publish(webhooks, photo)
+    assert list(webhooks.queued) == queued
+    assert webhooks.record(record).attempts == 1
 
 
-def test_a_url_that_is_added_between_two_runs_gets_the_message_too(parts: Parts) -> None:
+def test_a_url_that_is_added_between_two_runs_gets_the_message_too(
+    webhooks: WebhookFixture,
+) -> None:
     """The record of the first stays as it is."""
-    photo = parts.photo()
-    publish(parts, photo)
-    [first] = parts.records
-    parts.subscribe(URL, OTHER)
-    parts.now += timedelta(seconds=3)
-    publish(parts, photo)
-    assert parts.told == [(UPLOADED, URL), (UPLOADED, OTHER)]
-    assert parts.record(first) == first
-    assert len(parts.queued) == 2
+    photo = webhooks.photo()
+    publish(webhooks, photo)
+    [first] = webhooks.records
+    webhooks.subscribe(URL, OTHER)
+    webhooks.now += timedelta(seconds=3)
+    publish(webhooks, photo)
+    assert webhooks.fired == [(UPLOADED, URL), (UPLOADED, OTHER)]
+    assert webhooks.record(first) == first
+    assert len(webhooks.queued) == 2
 
 
 def _milestone(number: int) -> str:
@@ -537,19 +573,23 @@ def _milestone(number: int) -> str:
     ],
 )
 def test_unknown_event_types_are_logged_once_for_each_write_of_the_settings(
-    parts: Parts, capfd: pytest.CaptureFixture[str], events: object, sent: list[str], logged: int
+    webhooks: WebhookFixture,
+    capfd: pytest.CaptureFixture[str],
+    events: object,
+    sent: list[str],
+    logged: int,
 ) -> None:
     """Known types of the same list still fire."""
-    parts.subscribe({"url": URL, "events": events})
-    process = parts.process()
+    webhooks.subscribe({"url": URL, "events": events})
+    process = webhooks.process()
     for number in range(3):
-        photo = parts.photo(f"p{number}", "ann@example.com")
+        photo = webhooks.photo(f"p{number}", "ann@example.com")
         process.publisher.photo_written(f"w{number}", EVENT, None, photo)
-    assert {event for event, _ in parts.told} == set(sent)
+    assert {event for event, _ in webhooks.fired} == set(sent)
     lines = capfd.readouterr().out.splitlines()
     assert sum("webhooks.unknown-event-types" in line for line in lines) == logged
-    parts.now += timedelta(minutes=1)
-    parts.subscribe({"url": URL, "events": events}, labels={})
-    process.publisher.photo_written("w9", EVENT, None, parts.photo("p9", "ann@example.com"))
+    webhooks.now += timedelta(minutes=1)
+    webhooks.subscribe({"url": URL, "events": events}, labels={})
+    process.publisher.photo_written("w9", EVENT, None, webhooks.photo("p9", "ann@example.com"))
     lines = capfd.readouterr().out.splitlines()
     assert sum("webhooks.unknown-event-types" in line for line in lines) == logged

@@ -12,139 +12,149 @@ from functions.handlers import webhook_calls
 from functions.parameters import Parameters
 from functions.webhooks.deliveries.delivery import KEPT_FOR, Delivery, EndedWithin, Outcome
 from tests.in_memory.through import Crash, ServiceError
-from tests.unit.webhooks.parts import ADMIN, EVENT, NOW, Parts, crashes, fails, refused
+from tests.unit.webhooks.webhook_fixture import (
+    ADMIN,
+    EVENT,
+    NOW,
+    WebhookFixture,
+    crashes,
+    fails,
+    refused,
+)
 
 ENDED: Final = EndedWithin(since=NOW - timedelta(days=1))
 
 
 @pytest.fixture
-def ended(parts: Parts) -> Delivery:
+def ended(webhooks: WebhookFixture) -> Delivery:
     """A delivery that was acknowledged."""
-    return parts.attempts(parts.delivery(), 200)
+    return webhooks.attempts(webhooks.delivery(), 200)
 
 
-def resend(parts: Parts, delivery: Delivery) -> None:
+def resend(webhooks: WebhookFixture, delivery: Delivery) -> None:
     """Send one delivery again."""
-    parts.process().actions.resend(EVENT, delivery.id)
+    webhooks.process().actions.resend(EVENT, delivery.id)
 
 
-def test_a_redelivery_is_another_round(parts: Parts, ended: Delivery) -> None:
+def test_a_redelivery_is_another_round(webhooks: WebhookFixture, ended: Delivery) -> None:
     """Spec 4.7: four fresh attempts, the first at once, with the same id and body."""
-    parts.now += timedelta(hours=1)
-    resend(parts, ended)
-    record = parts.record(ended)
+    webhooks.now += timedelta(hours=1)
+    resend(webhooks, ended)
+    record = webhooks.record(ended)
 
     assert (record.outcome, record.round, record.attempts) == (Outcome.PENDING, 1, 0)
-    assert (record.next_attempt_at, record.body) == (parts.now, ended.body)
-    fields = parts.fields(f"events/{EVENT}/deliveries/{ended.id}")
-    assert fields["expireAt"] == parts.now + KEPT_FOR
-    assert parts.queued[-1].name == f"{ended.id}-r1-1"
-    assert parts.attempts(record, 500, 204).outcome is Outcome.SUCCESS
+    assert (record.next_attempt_at, record.body) == (webhooks.now, ended.body)
+    fields = webhooks.fields(f"events/{EVENT}/deliveries/{ended.id}")
+    assert fields["expireAt"] == webhooks.now + KEPT_FOR
+    assert webhooks.queued[-1].name == f"{ended.id}-r1-1"
+    assert webhooks.attempts(record, 500, 204).outcome is Outcome.SUCCESS
 
 
-def test_a_skipped_delivery_loses_its_reason(parts: Parts) -> None:
+def test_a_skipped_delivery_loses_its_reason(webhooks: WebhookFixture) -> None:
     """Spec 4.7: the URL is enabled again."""
-    skipped = parts.delivery(disabled="the URL is disabled: dead")
-    resend(parts, skipped)
-    assert parts.record(skipped).reason is None
+    skipped = webhooks.delivery(disabled="the URL is disabled: dead")
+    resend(webhooks, skipped)
+    assert webhooks.record(skipped).reason is None
 
 
-def test_a_restart_whose_answer_was_lost_is_queued(parts: Parts, ended: Delivery) -> None:
+def test_a_restart_whose_answer_was_lost_is_queued(
+    webhooks: WebhookFixture, ended: Delivery
+) -> None:
     """Design 2: the adapter was told that the record has changed, by its own first write."""
-    parts.repeats("update deliveries")
-    resend(parts, ended)
-    assert parts.record(ended).round == 1
-    assert parts.queued[-1].data["round"] == 1
+    webhooks.lose_answer("update deliveries")
+    resend(webhooks, ended)
+    assert webhooks.record(ended).round == 1
+    assert webhooks.queued[-1].data["round"] == 1
 
 
 @pytest.mark.parametrize(("answers", "round_"), [([], 1), ([204], 2)])
 def test_of_two_calls_at_once_both_send_the_delivery_again(
-    parts: Parts, ended: Delivery, answers: list[int], round_: int
+    webhooks: WebhookFixture, ended: Delivery, answers: list[int], round_: int
 ) -> None:
     """They begin one round; where the round of the first has ended, the second begins the next."""
 
     def sent_again_meanwhile() -> None:
-        resend(parts, ended)
-        parts.attempts(ended, *answers)
+        resend(webhooks, ended)
+        webhooks.attempts(ended, *answers)
 
-    parts.at("update deliveries", sent_again_meanwhile)
-    resend(parts, ended)
-    assert parts.record(ended).round == round_
-    assert len(parts.queued) == round_
+    webhooks.at("update deliveries", sent_again_meanwhile)
+    resend(webhooks, ended)
+    assert webhooks.record(ended).round == round_
+    assert len(webhooks.queued) == round_
 
 
 def test_a_delivery_that_is_attempted_meanwhile_is_left_to_that(
-    parts: Parts, ended: Delivery
+    webhooks: WebhookFixture, ended: Delivery
 ) -> None:
     """Another call began the round, and its first attempt has failed already."""
 
     def sent_again_meanwhile() -> None:
-        resend(parts, ended)
-        parts.attempts(ended, 500)
+        resend(webhooks, ended)
+        webhooks.attempts(ended, 500)
 
-    parts.at("update deliveries", sent_again_meanwhile)
-    refused(Code.ABORTED, lambda: resend(parts, ended))
-    assert parts.record(ended).round == 1
+    webhooks.at("update deliveries", sent_again_meanwhile)
+    refused(Code.ABORTED, lambda: resend(webhooks, ended))
+    assert webhooks.record(ended).round == 1
 
 
 @pytest.mark.parametrize("call", ["update deliveries", "queue.enqueue"])
 @pytest.mark.parametrize("stop", [fails, crashes])
 @pytest.mark.parametrize("when", ["at", "after"])
 def test_a_round_that_is_begun_is_attempted(
-    parts: Parts, ended: Delivery, call: str, stop: Any, when: str
+    webhooks: WebhookFixture, ended: Delivery, call: str, stop: Any, when: str
 ) -> None:
     """Design 2: wherever the call stops, by its task, or else by the sweeper."""
-    getattr(parts, when)(call, stop)
+    getattr(webhooks, when)(call, stop)
     with suppress(Crash, ServiceError):
-        resend(parts, ended)
-    begun = parts.record(ended).round == 1
+        resend(webhooks, ended)
+    begun = webhooks.record(ended).round == 1
     assert begun == ((call, when) != ("update deliveries", "at"))
-    parts.now += timedelta(minutes=10)
-    parts.process().sweeper.sweep()
-    assert any(task.data.get("round") == 1 for task in parts.queued) == begun
+    webhooks.now += timedelta(minutes=10)
+    webhooks.process().sweeper.sweep()
+    assert any(task.data.get("round") == 1 for task in webhooks.queued) == begun
 
 
-def test_a_page_leaves_alone_what_others_have_taken_up(parts: Parts) -> None:
+def test_a_page_leaves_alone_what_others_have_taken_up(webhooks: WebhookFixture) -> None:
     """A delivery that another call has sent again since the query is left alone."""
-    made = [parts.failed(parts.delivery(cause=cause)) for cause in "ab"]
+    made = [webhooks.failed(webhooks.delivery(cause=cause)) for cause in "ab"]
 
     def acknowledged_after_all() -> None:
-        resend(parts, made[0])
-        parts.attempts(made[0], 204)
+        resend(webhooks, made[0])
+        webhooks.attempts(made[0], 204)
 
-    parts.after("find deliveries", acknowledged_after_all)
-    done = parts.process().actions.resend_page(EVENT, ENDED)
+    webhooks.after("find deliveries", acknowledged_after_all)
+    done = webhooks.process().actions.resend_page(EVENT, ENDED)
     assert (done.resent, done.left_alone, done.next) == (1, 1, None)
-    assert [parts.record(delivery).round for delivery in made] == [1, 1]
+    assert [webhooks.record(delivery).round for delivery in made] == [1, 1]
 
 
-def test_pages_send_each_delivery_once_though_it_ends_anew(parts: Parts) -> None:
+def test_pages_send_each_delivery_once_though_it_ends_anew(webhooks: WebhookFixture) -> None:
     """Spec 4.7: `until` is the first page's, and no later than now, on every page that follows."""
-    parts.parameters = Parameters(deliveries_at_once=2)
+    webhooks.parameters = Parameters(deliveries_at_once=2)
     for number in range(5):
-        parts.attempts(parts.delivery(cause=f"write-{number}"), 200)
+        webhooks.attempts(webhooks.delivery(cause=f"write-{number}"), 200)
     asked: dict[str, Any] = {"eventId": EVENT, "outcome": "any"}
     asked |= {"since": ENDED.since.isoformat(), "until": (NOW + timedelta(days=1)).isoformat()}
     sizes = list[int]()
     while not sizes or (asked["next"] and len(sizes) < 10):
         request: Any = None
         call = StaffCall(function="f", data=asked, request=request, caller=ADMIN, claims={})
-        done = webhook_calls.resend(parts.process(), call)
+        done = webhook_calls.resend(webhooks.process(), call)
         asked["next"] = done["next"]
         sizes.append(done["resent"])
-        parts.now += timedelta(seconds=1)
-        for record in [record for record in parts.records if record.outcome.is_open]:
-            parts.attempts(record, 200)
+        webhooks.now += timedelta(seconds=1)
+        for record in [record for record in webhooks.records if record.outcome.is_open]:
+            webhooks.attempts(record, 200)
 
     assert sizes == [2, 2, 1]
-    assert [record.round for record in parts.records] == [1] * 5
+    assert [record.round for record in webhooks.records] == [1] * 5
 
 
-def test_a_dry_run_reads_no_delivery(parts: Parts) -> None:
+def test_a_dry_run_reads_no_delivery(webhooks: WebhookFixture) -> None:
     """Spec 4.7: it counts by aggregations alone."""
-    parts.failed()
-    parts.calls.clear()
-    matching, _ = parts.process().actions.make_dry_run(EVENT, ENDED)
+    webhooks.failed()
+    webhooks.calls.clear()
+    matching, _ = webhooks.process().actions.make_dry_run(EVENT, ENDED)
 
     assert matching == 1
-    assert set(parts.calls) == {"get settings", "count deliveries"}
+    assert set(webhooks.calls) == {"get settings", "count deliveries"}

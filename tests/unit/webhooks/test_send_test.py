@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from functions.webhooks.events import EventType
-from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts
+from tests.unit.webhooks.webhook_fixture import EVENT, NOW, URL, WebhookFixture
 
 SPECIFICATION: Final = (Path(__file__).parents[3] / "docs/specification.md").read_text()
 
@@ -39,9 +39,9 @@ def paths(data: dict[str, Any]) -> set[str]:
 @pytest.mark.parametrize("event", EventType)
 def test_every_type_is_sent_as_a_real_one_is(event: EventType) -> None:
     """The envelope, the headers and the fields of its type, none of them null."""
-    parts = Parts()
-    delivery = parts.process().url_test.send_test(EVENT, URL, event)
-    [(headers, posted)] = parts.posts
+    webhooks = WebhookFixture()
+    delivery = webhooks.process().url_test.send_test(EVENT, URL, event)
+    [(headers, posted)] = webhooks.posts
     body = json.loads(posted)
 
     assert paths(body["data"]) == promised(event)
@@ -60,33 +60,33 @@ def test_a_test_is_a_delivery_like_any_other(status: int | None, outcome: str, q
 
     The answer to the commit of its record may be lost: the adapter has tried again (design 2).
     """
-    parts = Parts()
-    parts.answers = [status]
-    parts.repeats("create deliveries")
-    test = parts.process().url_test.send_test(EVENT, URL)
+    webhooks = WebhookFixture()
+    webhooks.answers = [status]
+    webhooks.lose_answer("create deliveries")
+    test = webhooks.process().url_test.send_test(EVENT, URL)
 
-    assert (test.outcome, len(parts.queued), len(parts.posts)) == (outcome, queued, 1)
-    assert parts.records == [test]
+    assert (test.outcome, len(webhooks.queued), len(webhooks.posts)) == (outcome, queued, 1)
+    assert webhooks.records == [test]
 
 
 def test_every_attempt_of_a_test_says_so_and_no_other_does() -> None:
     """Spec 6.2: also when the test is sent again."""
-    parts = Parts()
-    test = parts.process().url_test.send_test(EVENT, URL)
-    parts.process().actions.resend(EVENT, test.id)
-    parts.attempt(parts.record(test), in_round=1)
-    parts.attempt(parts.delivery())
+    webhooks = WebhookFixture()
+    test = webhooks.process().url_test.send_test(EVENT, URL)
+    webhooks.process().actions.resend(EVENT, test.id)
+    webhooks.attempt(webhooks.record(test), in_round=1)
+    webhooks.attempt(webhooks.delivery())
 
-    assert [headers.get("Wall-Test") for headers, _ in parts.posts] == ["true", "true", None]
+    assert [headers.get("Wall-Test") for headers, _ in webhooks.posts] == ["true", "true", None]
 
 
 def test_what_it_tells_of_has_just_happened() -> None:
     """Times are of now, and statuses those that the type is about."""
-    parts = Parts()
-    test = parts.process().url_test
+    webhooks = WebhookFixture()
+    test = webhooks.process().url_test
     for event in EventType:
         test.send_test(EVENT, URL, event)
-    bodies = [json.loads(body) for _, body in parts.posts]
+    bodies = [json.loads(body) for _, body in webhooks.posts]
     data = {body["event"]: body["data"] for body in bodies}
     times = {
         datetime.fromisoformat(value)

@@ -15,7 +15,7 @@ import stripe
 
 from functions.process import SystemRandom
 from functions.webhooks.signing import standard_headers
-from tests.unit.webhooks.parts import Parts
+from tests.unit.webhooks.webhook_fixture import WebhookFixture
 
 ROOT: Final = Path(__file__).parents[3]
 BODY: Final = '{"name":"Zoë ✓"}'
@@ -94,11 +94,11 @@ def test_the_libraries_verify_what_any_secret_signs(judge: Judge) -> None:
     assert not any(judge([altered, renamed, asked(NEW[0], signed_with=NEW[1])]))
 
 
-def test_a_delivery_is_accepted_by_both_libraries(parts: Parts) -> None:
+def test_a_delivery_is_accepted_by_both_libraries(webhooks: WebhookFixture) -> None:
     """A receiver may verify a POST by either signature."""
-    parts.now = datetime.now(UTC)
-    parts.attempts(parts.delivery(), 204)
-    [(headers, body)] = parts.posts
+    webhooks.now = datetime.now(UTC)
+    webhooks.attempts(webhooks.delivery(), 204)
+    [(headers, body)] = webhooks.posts
     library = pytest.importorskip("standardwebhooks.webhooks")
     assert library.Webhook("whsec_made").verify(body.decode(), dict(headers)) == json.loads(body)
     signature = headers["Wall-Signature"]

@@ -12,52 +12,56 @@ import main
 from functions.parameters import Parameters
 from tests.in_memory.adapters import service_on
 from tests.in_memory.through import ServiceError
-from tests.unit.webhooks.parts import FAILURES, NOW, Parts, fails
+from tests.unit.webhooks.webhook_fixture import FAILURES, NOW, WebhookFixture, fails
 
 
 @pytest.mark.parametrize(("late", "swept"), [(0, 0), (120, 0), (120.001, 1), (86400, 1)])
-def test_what_is_two_minutes_late_is_overdue(parts: Parts, late: float, swept: int) -> None:
+def test_what_is_two_minutes_late_is_overdue(
+    webhooks: WebhookFixture, late: float, swept: int
+) -> None:
     """A busy queue is not a lost task."""
-    delivery = parts.delivery()
-    parts.now += timedelta(seconds=late)
-    assert parts.process().sweeper.sweep() == swept
-    assert [task.data["deliveryId"] for task in parts.queued] == [delivery.id] * swept
+    delivery = webhooks.delivery()
+    webhooks.now += timedelta(seconds=late)
+    assert webhooks.process().sweeper.sweep() == swept
+    assert [task.data["deliveryId"] for task in webhooks.queued] == [delivery.id] * swept
 
 
-def test_what_is_swept_is_attempted(parts: Parts) -> None:
+def test_what_is_swept_is_attempted(webhooks: WebhookFixture) -> None:
     """With the number of the attempt that is owed, on its queue, under a name of this sweep."""
-    delivery = parts.attempts(parts.delivery(), 500, 500)
-    parts.now += timedelta(hours=1)
-    parts.process().sweeper.sweep()
-    task = parts.queued[-1]
+    delivery = webhooks.attempts(webhooks.delivery(), 500, 500)
+    webhooks.now += timedelta(hours=1)
+    webhooks.process().sweeper.sweep()
+    task = webhooks.queued[-1]
     assert task.queue == "retryWebhookAfter5s"
     assert task.name.startswith(f"{delivery.id}-3-sweep")
     assert task.data["attempt"] == 3
-    parts.attempt(delivery, 3)
-    assert parts.record(delivery).outcome == "success"
+    webhooks.attempt(delivery, 3)
+    assert webhooks.record(delivery).outcome == "success"
 
 
-def test_a_record_without_an_endpoint_stops_no_sweep(parts: Parts) -> None:
+def test_a_record_without_an_endpoint_stops_no_sweep(webhooks: WebhookFixture) -> None:
     """A delivery that was recorded before endpoints had ids goes by the key of its URL."""
-    delivery = parts.delivery()
+    delivery = webhooks.delivery()
     path = f"events/{delivery.event_id}/deliveries/{delivery.id}"
-    fields = dict(parts.fields(path))
-    parts.delete(path)
-    parts.put(path, {name: value for name, value in fields.items() if name != "endpoint"})
-    parts.now += timedelta(hours=1)
-    assert parts.process().sweeper.sweep() == 1
-    assert parts.record(delivery).endpoint == delivery.endpoint
+    fields = dict(webhooks.fields(path))
+    webhooks.delete(path)
+    webhooks.put(path, {name: value for name, value in fields.items() if name != "endpoint"})
+    webhooks.now += timedelta(hours=1)
+    assert webhooks.process().sweeper.sweep() == 1
+    assert webhooks.record(delivery).endpoint == delivery.endpoint
 
 
-def test_a_delivery_that_waits_gets_a_task_when_its_lateness_has_doubled(parts: Parts) -> None:
+def test_a_delivery_that_waits_gets_a_task_when_its_lateness_has_doubled(
+    webhooks: WebhookFixture,
+) -> None:
     """The task of a late delivery may be alive in a busy queue, or have been lost once more."""
-    parts.delivery()
+    webhooks.delivery()
     tasks = {}
     for minutes in range(5, 125, 5):
-        parts.now = NOW + timedelta(minutes=minutes)
+        webhooks.now = NOW + timedelta(minutes=minutes)
         for _ in range(2):
-            assert parts.process().sweeper.sweep() == 1
-        tasks[minutes] = len(parts.queued)
+            assert webhooks.process().sweeper.sweep() == 1
+        tasks[minutes] = len(webhooks.queued)
     assert [minutes for minutes in tasks if tasks[minutes] > tasks.get(minutes - 5, 0)] == [
         5,
         10,
@@ -66,51 +70,55 @@ def test_a_delivery_that_waits_gets_a_task_when_its_lateness_has_doubled(parts: 
         60,
         120,
     ]
-    assert len({task.name for task in parts.queued}) == 6
+    assert len({task.name for task in webhooks.queued}) == 6
 
 
-def test_a_delivery_gets_a_task_within_the_hour_however_long_an_outage_was(parts: Parts) -> None:
+def test_a_delivery_gets_a_task_within_the_hour_however_long_an_outage_was(
+    webhooks: WebhookFixture,
+) -> None:
     """Design 2: a queue gives a task that fails up after an hour."""
-    parts.delivery()
+    webhooks.delivery()
     for _ in range(24):
-        parts.now += timedelta(hours=1)
-        queued = len(parts.queued)
-        parts.process().sweeper.sweep()
-        assert len(parts.queued) == queued + 1
+        webhooks.now += timedelta(hours=1)
+        queued = len(webhooks.queued)
+        webhooks.process().sweeper.sweep()
+        assert len(webhooks.queued) == queued + 1
 
 
 @pytest.mark.parametrize("answers", [[200], [500, 200], FAILURES])
-def test_what_has_ended_is_owed_nothing(parts: Parts, answers: list[Any]) -> None:
+def test_what_has_ended_is_owed_nothing(webhooks: WebhookFixture, answers: list[Any]) -> None:
     """A skipped delivery is not queued again."""
-    parts.attempts(parts.delivery(), *answers)
-    parts.delivery(cause="another", disabled="why")
-    parts.now += timedelta(days=1)
-    queued = len(parts.queued)
-    assert parts.process().sweeper.sweep() == 0
-    assert len(parts.queued) == queued
+    webhooks.attempts(webhooks.delivery(), *answers)
+    webhooks.delivery(cause="another", disabled="why")
+    webhooks.now += timedelta(days=1)
+    queued = len(webhooks.queued)
+    assert webhooks.process().sweeper.sweep() == 0
+    assert len(webhooks.queued) == queued
 
 
-def test_every_page_is_swept(parts: Parts) -> None:
+def test_every_page_is_swept(webhooks: WebhookFixture) -> None:
     """However many deliveries are overdue, of whichever event."""
-    made = [parts.delivery(cause=str(number)) for number in range(250)]
-    parts.now += timedelta(minutes=3)
-    parts.parameters = Parameters(deliveries_at_once=40)
-    assert parts.process().sweeper.sweep() == 250
-    assert {task.data["deliveryId"] for task in parts.queued} == {delivery.id for delivery in made}
+    made = [webhooks.delivery(cause=str(number)) for number in range(250)]
+    webhooks.now += timedelta(minutes=3)
+    webhooks.parameters = Parameters(deliveries_at_once=40)
+    assert webhooks.process().sweeper.sweep() == 250
+    assert {task.data["deliveryId"] for task in webhooks.queued} == {
+        delivery.id for delivery in made
+    }
 
 
-def test_a_sweep_that_fails_is_made_up_for_by_the_next(parts: Parts) -> None:
+def test_a_sweep_that_fails_is_made_up_for_by_the_next(webhooks: WebhookFixture) -> None:
     """Queued deliveries stay queued, and the next sweep queues the others."""
     for number in range(3):
-        parts.delivery(cause=str(number))
-    parts.now += timedelta(minutes=3)
-    parts.at("queue.enqueue", fails, skip=1)
+        webhooks.delivery(cause=str(number))
+    webhooks.now += timedelta(minutes=3)
+    webhooks.at("queue.enqueue", fails, skip=1)
     with suppress(ServiceError):
-        parts.process().sweeper.sweep()
-    assert len(parts.queued) == 1
-    parts.now += timedelta(minutes=5)
-    parts.process().sweeper.sweep()
-    assert len({task.data["deliveryId"] for task in parts.queued}) == 3
+        webhooks.process().sweeper.sweep()
+    assert len(webhooks.queued) == 1
+    webhooks.now += timedelta(minutes=5)
+    webhooks.process().sweeper.sweep()
+    assert len({task.data["deliveryId"] for task in webhooks.queued}) == 3
 
 
 def test_lost_deliveries_keep_no_other_sweep_waiting(monkeypatch: pytest.MonkeyPatch) -> None:

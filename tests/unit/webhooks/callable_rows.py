@@ -1,6 +1,6 @@
 """The webhooks' callables: caller, state, request ▸ answer, writes (spec 4.6 to 4.14, 5 and 7).
 
-`test_calls.py` makes each call in memory. `tests/suite/contract/test_calls.py` makes those
+`test_callables.py` makes each call in memory. `tests/suite/contract/test_calls.py` makes those
 that write nothing of the event against the deployed functions.
 """
 
@@ -13,14 +13,14 @@ from functions.call.errors import Code
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.deliveries.redelivery import SkipReason
 from functions.webhooks.events import EventType
-from tests.unit.webhooks.wall import (
+from tests.unit.webhooks.event_states import (
     GIVEN_UP,
     OTHER,
     PLAIN,
     TENANT,
     URL,
+    ArrangedEvent,
     State,
-    Wall,
     as_arranged,
     configured,
     ended,
@@ -337,7 +337,7 @@ def bearers() -> Rows:
         for why, caller, state, given, answer, writes in (
             ("revoked", RESENDING, shares_with(revokedAt=MINUTE), {}, NO_LINK, COUNTED),
             ("expired", RESENDING, shares_with(expireAt=timedelta(0)), {}, NO_LINK, COUNTED),
-            ("gone with its event", RESENDING, Wall.delete, {}, NO_LINK, COUNTED),
+            ("gone with its event", RESENDING, ArrangedEvent.delete, {}, NO_LINK, COUNTED),
             ("never there", Bearer("none"), as_arranged, {}, NO_LINK, COUNTED),
             ("a guess", RESENDING, as_arranged, {"token": "guessed"}, NO_LINK, COUNTED),
             ("no token", RESENDING, as_arranged, {"token": None}, TOKEN_RULE, NOTHING),

@@ -9,7 +9,7 @@ from functions.webhooks.endpoints.failing_endpoint import NOTICE_QUEUE, FailingE
 from functions.webhooks.webhook_settings import key
 from tests.in_memory.documents import InMemoryDocuments
 from tests.in_memory.records import ended_delivery
-from tests.unit.webhooks.parts import EVENT, OTHER, URL, Parts
+from tests.unit.webhooks.webhook_fixture import EVENT, OTHER, URL, WebhookFixture
 
 MINUTE: Final = timedelta(minutes=1)
 HOUR: Final = timedelta(hours=1)
@@ -17,7 +17,7 @@ ANN: Final = "ann@example.com"
 SETTINGS: Final = f"events/{EVENT}/settings/webhooks"
 
 
-class Evening(Parts):
+class EndpointFixture(WebhookFixture):
     """Ann is notified of both URLs; the service recovers the first."""
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class Evening(Parts):
         self.subscribe(URL, OTHER, recover=[URL], notify=[ANN], labels=labels)
         self._made = 0
 
-    def ends(
+    def end_delivery(
         self,
         name: str,
         outcome: Outcome = Outcome.FAILED,
@@ -51,24 +51,24 @@ class Evening(Parts):
         """So many deliveries fail, a minute apart."""
         for _ in range(times):
             self._made += 1
-            self.ends(f"f{self._made}", url=url, test=test)
+            self.end_delivery(f"f{self._made}", url=url, test=test)
 
-    def answer_at_last(self, url: str = URL) -> None:
+    def acknowledge(self, url: str = URL) -> None:
         """A delivery is acknowledged."""
         self._made += 1
-        self.ends(f"f{self._made}", Outcome.SUCCESS, url=url)
+        self.end_delivery(f"f{self._made}", Outcome.SUCCESS, url=url)
 
     def sweep(self) -> int:
         """The schedule comes; the endpoints that were checked."""
         return self.process().endpoint_sweep.sweep()
 
-    def swept_until(self, moment: datetime) -> None:
+    def sweep_until(self, moment: datetime) -> None:
         """The schedule, every five minutes."""
         while self.now < moment:
             self.now += 5 * MINUTE
             self.sweep()
 
-    def mailed(self, minutes: int = 5) -> list[str]:
+    def collect_notices(self, minutes: int = 5) -> list[str]:
         """Subjects of the mails of so many minutes, with a sweep every five."""
         before = len(self.mails)
         for _ in range(minutes // 5):
@@ -81,11 +81,11 @@ class Evening(Parts):
         return [mail.subject for mail in self.mails[before:]]
 
     @property
-    def sent_again(self) -> list[str]:
+    def resent(self) -> list[str]:
         """Ids of the deliveries that are queued again, in order."""
         return [str(task.data["deliveryId"]) for task in self.queued if task.data.get("round")]
 
-    def known(self, url: str = URL) -> FailingEndpoint | None:
+    def endpoint_record(self, url: str = URL) -> FailingEndpoint | None:
         """The record of the endpoint."""
         records = EndpointStore(InMemoryDocuments(self.firestore)).of_event(EVENT)
         return next((record for record in records if record.id == key(url)), None)

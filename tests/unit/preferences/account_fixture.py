@@ -1,4 +1,4 @@
-"""People with accounts, mailboxes and links, on documents in memory."""
+"""AccountFixture with accounts, mailboxes and links, on documents in memory."""
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -31,7 +31,7 @@ account or the record of an address, and the record of the mailbox."""
 
 
 @dataclass
-class People:
+class AccountFixture:
     """User records with their trigger, and the functions that links lead to.
 
     Attributes:

@@ -24,7 +24,7 @@ _DAY: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Wall:
+class ArrangedEvent:
     """An event of the tenant with the URLs `URL` and `OTHER`, in any database, as a call meets it.
 
     The link `shows` shows the log of `URL`, the link `resends` sends its deliveries again, too.
@@ -78,88 +78,88 @@ class Wall:
         return f"events/{self.event_id}/{path}".rstrip("/")
 
 
-State: TypeAlias = Callable[[Wall], None]
+State: TypeAlias = Callable[[ArrangedEvent], None]
 
 
-def as_arranged(_: Wall) -> None:
+def as_arranged(_: ArrangedEvent) -> None:
     """Nothing has been delivered."""
 
 
 def configured(*urls: Any) -> State:
     """The event has these URLs."""
-    return lambda wall: wall.subscribe(*urls)
+    return lambda event: event.subscribe(*urls)
 
 
-def url_is_disabled(wall: Wall) -> None:
+def url_is_disabled(event: ArrangedEvent) -> None:
     """The service has given `URL` up."""
-    wall.subscribe(URL, disabled={key(URL): {"url": URL, "reason": "dead"}})
+    event.subscribe(URL, disabled={key(URL): {"url": URL, "reason": "dead"}})
 
 
 def ended(outcome: Outcome, **fields: Any) -> State:
     """The delivery `d1` has ended so."""
-    return lambda wall: wall.delivery("d1", outcome, **fields)
+    return lambda event: event.delivery("d1", outcome, **fields)
 
 
-def on_its_way(wall: Wall) -> None:
+def on_its_way(event: ArrangedEvent) -> None:
     """The delivery `d1` has failed once."""
-    later: dict[str, Any] = {"ended_at": None, "next_attempt_at": wall.now + _DAY, "attempts": 1}
-    wall.delivery("d1", Outcome.RETRYING, **later)
+    later: dict[str, Any] = {"ended_at": None, "next_attempt_at": event.now + _DAY, "attempts": 1}
+    event.delivery("d1", Outcome.RETRYING, **later)
 
 
-def skipped_at_a_disabled_url(wall: Wall) -> None:
+def skipped_at_a_disabled_url(event: ArrangedEvent) -> None:
     """The delivery `d1` was skipped."""
-    url_is_disabled(wall)
-    wall.delivery("d1", Outcome.SKIPPED, reason="the URL is disabled: dead")
+    url_is_disabled(event)
+    event.delivery("d1", Outcome.SKIPPED, reason="the URL is disabled: dead")
 
 
-def failed_at_a_removed_url(wall: Wall) -> None:
+def failed_at_a_removed_url(event: ArrangedEvent) -> None:
     """The delivery `d1` has failed."""
-    wall.delivery()
-    wall.subscribe(OTHER)
+    event.delivery()
+    event.subscribe(OTHER)
 
 
-def skipped_at_an_unusable_url(wall: Wall) -> None:
+def skipped_at_an_unusable_url(event: ArrangedEvent) -> None:
     """The delivery `d1` was skipped."""
-    wall.subscribe(URL, PLAIN)
-    wall.delivery("d1", Outcome.SKIPPED, url=PLAIN)
+    event.subscribe(URL, PLAIN)
+    event.delivery("d1", Outcome.SKIPPED, url=PLAIN)
 
 
-def outage(wall: Wall) -> None:
+def outage(event: ArrangedEvent) -> None:
     """Each URL has three failed uploads and two failed approvals, beside two other deliveries."""
     uploaded, approved = EventType.PHOTO_UPLOADED, EventType.PHOTO_APPROVED
     for place, url in enumerate((URL, OTHER)):
-        for number, event in enumerate([uploaded, approved, uploaded, approved, uploaded]):
+        for number, event_type in enumerate([uploaded, approved, uploaded, approved, uploaded]):
             ago = timedelta(minutes=50 - 10 * number)
-            wall.delivery(f"d{place}-{number}", url=url, ago=ago, event_type=event)
-    wall.delivery("before", ago=timedelta(hours=1, seconds=1))
-    wall.delivery("acknowledged", Outcome.SUCCESS)
+            event.delivery(f"d{place}-{number}", url=url, ago=ago, event_type=event_type)
+    event.delivery("before", ago=timedelta(hours=1, seconds=1))
+    event.delivery("acknowledged", Outcome.SUCCESS)
 
 
-def outage_with_obstacles(wall: Wall) -> None:
+def outage_with_obstacles(event: ArrangedEvent) -> None:
     """There are a test, and failures at URLs that nothing can be sent to."""
-    outage(wall)
+    outage(event)
     dead = {key(GIVEN_UP): {"url": GIVEN_UP}}
-    wall.subscribe(URL, OTHER, PLAIN, GIVEN_UP, disabled=dead)
-    wall.delivery("a test", test=True)
-    wall.delivery("unusable", Outcome.SKIPPED, url=PLAIN)
+    event.subscribe(URL, OTHER, PLAIN, GIVEN_UP, disabled=dead)
+    event.delivery("a test", test=True)
+    event.delivery("unusable", Outcome.SKIPPED, url=PLAIN)
     for number in range(2):
-        wall.delivery(f"removed-{number}", url=REMOVED)
+        event.delivery(f"removed-{number}", url=REMOVED)
     for number in range(3):
-        wall.delivery(f"given-up-{number}", url=GIVEN_UP)
+        event.delivery(f"given-up-{number}", url=GIVEN_UP)
 
 
-def outage_before_an_id(wall: Wall) -> None:
+def outage_before_an_id(event: ArrangedEvent) -> None:
     """The endpoint has got its id since."""
-    outage(wall)
-    wall.subscribe({"url": URL, "id": "screen"}, OTHER)
+    outage(event)
+    event.subscribe({"url": URL, "id": "screen"}, OTHER)
 
 
 def next_secret_in(wait: timedelta) -> State:
     """A secret is announced."""
 
-    def announce(wall: Wall) -> None:
-        soon = {"secret": "whsec_next", "activeFrom": wall.now + wait}
-        wall.put("secrets/webhooks", secret="whsec_now", next=soon)
+    def announce(event: ArrangedEvent) -> None:
+        soon = {"secret": "whsec_next", "activeFrom": event.now + wait}
+        event.put("secrets/webhooks", secret="whsec_now", next=soon)
 
     return announce
 
@@ -167,33 +167,33 @@ def next_secret_in(wait: timedelta) -> State:
 def shares_with(**ago: timedelta) -> State:
     """Both links may resend, and these times of their shares are so long ago."""
 
-    def write(wall: Wall) -> None:
-        times = {name: wall.now - wait for name, wait in ago.items()}
+    def write(event: ArrangedEvent) -> None:
+        times = {name: event.now - wait for name, wait in ago.items()}
         for name in ("shows", "resends"):
-            wall.share(name, **({"canResend": True} | times))
+            event.share(name, **({"canResend": True} | times))
 
     return write
 
 
-def log_of_three(wall: Wall) -> None:
+def log_of_three(event: ArrangedEvent) -> None:
     """One failed, two are pending, and another URL has its own."""
-    wall.delivery("other", url=OTHER)
-    wall.delivery("failed", ago=3 * _MINUTE)
-    later: dict[str, Any] = {"ended_at": None, "next_attempt_at": wall.now + _DAY}
+    event.delivery("other", url=OTHER)
+    event.delivery("failed", ago=3 * _MINUTE)
+    later: dict[str, Any] = {"ended_at": None, "next_attempt_at": event.now + _DAY}
     later |= {"attempts": 0, "log": ()}
-    wall.delivery("pending", Outcome.PENDING, ago=2 * _MINUTE, **later)
-    wall.delivery("joined", Outcome.PENDING, event_type=EventType.GUEST_JOINED, **later)
+    event.delivery("pending", Outcome.PENDING, ago=2 * _MINUTE, **later)
+    event.delivery("joined", Outcome.PENDING, event_type=EventType.GUEST_JOINED, **later)
 
 
-def log_of_several_ids(wall: Wall) -> None:
+def log_of_several_ids(event: ArrangedEvent) -> None:
     """The endpoint has an id since, and had another URL once, which may be another receiver's.
 
     Then the URL was removed and added again.
     """
-    wall.delivery("elsewhere", url=OTHER, endpoint="screen")
-    wall.delivery("before the id", ago=2 * _MINUTE)
-    wall.delivery("since", endpoint="screen")
-    wall.delivery("again", endpoint="again-1", ago=_MINUTE / 2)
-    wall.subscribe({"url": URL, "id": "again-1"})
-    wall.share("shows", endpoint="screen")
-    wall.share("resends", endpoint="screen", canResend=True)
+    event.delivery("elsewhere", url=OTHER, endpoint="screen")
+    event.delivery("before the id", ago=2 * _MINUTE)
+    event.delivery("since", endpoint="screen")
+    event.delivery("again", endpoint="again-1", ago=_MINUTE / 2)
+    event.subscribe({"url": URL, "id": "again-1"})
+    event.share("shows", endpoint="screen")
+    event.share("resends", endpoint="screen", canResend=True)

@@ -5,18 +5,18 @@ import json
 import pytest
 
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE
-from tests.unit.webhooks.parts import EVENT, Parts
+from tests.unit.webhooks.webhook_fixture import EVENT, WebhookFixture
 
 
 def test_one_line_is_logged_for_an_attempt(capfd: pytest.CaptureFixture[str]) -> None:
     """One structured line an attempt, a warning for skipped deliveries, an error for failed."""
-    parts = Parts()
+    webhooks = WebhookFixture()
     urls = ["https://example.com/path-with-a-key", "http://example.com/another-key"]
-    parts.subscribe(*({"url": url, "events": ["photo.uploaded"]} for url in urls))
-    photo = parts.photo(email="ann@example.com", url="https://example.com/p1.jpg")
-    parts.process().publisher.photo_written("write-1", EVENT, None, photo)
-    delivery = next(record for record in parts.records if record.url == urls[0])
-    parts.attempts(delivery, *(500 for _ in RETRY_SCHEDULE))
+    webhooks.subscribe(*({"url": url, "events": ["photo.uploaded"]} for url in urls))
+    photo = webhooks.photo(email="ann@example.com", url="https://example.com/p1.jpg")
+    webhooks.process().publisher.photo_written("write-1", EVENT, None, photo)
+    delivery = next(record for record in webhooks.records if record.url == urls[0])
+    webhooks.attempts(delivery, *(500 for _ in RETRY_SCHEDULE))
 
     output = capfd.readouterr().out
     lines = [json.loads(line) for line in output.splitlines()]
@@ -31,6 +31,6 @@ def test_one_line_is_logged_for_an_attempt(capfd: pytest.CaptureFixture[str]) ->
     assert attempted[0].items() >= (told | {"status": 500, "error": None}).items()
     assert isinstance(attempted[0]["ms"], int)
     named = {skipped["deliveryId"], failed["deliveryId"]}
-    assert {record.id for record in parts.records} == named
+    assert {record.id for record in webhooks.records} == named
     for private in ("whsec_", "ann@example.com", "path-with-a-key", "another-key", "p1.jpg"):
         assert private not in output

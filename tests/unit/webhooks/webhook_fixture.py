@@ -43,7 +43,7 @@ FAILURES: Final = [500] * len(RETRY_SCHEDULE)
 T = TypeVar("T")
 
 
-class Parts:
+class WebhookFixture:
     """One project; `process` is a fresh instance of its service.
 
     Attributes:
@@ -125,7 +125,7 @@ class Parts:
         """Have `do` done just after the effect of that call, before its answer."""
         self._after[what] = [None] * skip + [do]
 
-    def repeats(self, what: str) -> None:
+    def lose_answer(self, what: str) -> None:
         """Lose the answer to the next such call: the adapter makes it again (see `RETRY`)."""
         self._repeated.add(what)
 
@@ -140,7 +140,7 @@ class Parts:
         self.put(f"events/{EVENT}/photos/{photo_id}", written)
         return Photo.read(photo_id, written, created=self.now, updated=self.now)
 
-    def crowd(self, photos: int) -> None:
+    def earlier_photos(self, photos: int) -> None:
         """So many photos that are there already."""
         fields = {"status": "approved", "createdAt": NOW - timedelta(days=1)}
         paths = (f"events/{EVENT}/photos/crowd-{number}" for number in range(photos))
@@ -167,7 +167,7 @@ class Parts:
         return list(readable(found, read_delivery))
 
     @property
-    def told(self) -> list[tuple[str, str]]:
+    def fired(self) -> list[tuple[str, str]]:
         """Event type and URL of all deliveries, in order."""
         return sorted((str(record.event_type), record.url) for record in self.records)
 

@@ -14,9 +14,9 @@ from functions.links.token import Scope, TokenKeys
 from tests.in_memory.adapters import KEYS
 from tests.in_memory.documents import InMemoryDocuments
 from tests.unit.contract.promise import answer_schema, problems
-from tests.unit.webhooks.calls import ROWS, Refusal, Row, Staff, arguments, expected, told
-from tests.unit.webhooks.parts import EVENT, NOW, Parts
-from tests.unit.webhooks.wall import Wall
+from tests.unit.webhooks.callable_rows import ROWS, Refusal, Row, Staff, arguments, expected, told
+from tests.unit.webhooks.event_states import ArrangedEvent
+from tests.unit.webhooks.webhook_fixture import EVENT, NOW, WebhookFixture
 
 
 def token_of(share_id: str) -> str:
@@ -29,12 +29,12 @@ def called(
     row: Row, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[Mapping[str, Any] | Refusal, set[str]]:
     """The answer to the call of the row, and the collections that the call has written to."""
-    parts, written = Parts(), set[str]()
-    wall = Wall(InMemoryDocuments(parts.firestore), EVENT, NOW)
+    webhooks, written = WebhookFixture(), set[str]()
+    wall = ArrangedEvent(InMemoryDocuments(webhooks.firestore), EVENT, NOW)
     wall.arrange()
     row.state(wall)
-    parts.firestore.watches.append(lambda path, *_: written.add(path.split("/")[-2]))
-    monkeypatch.setattr(main, "service", parts.process)
+    webhooks.firestore.watches.append(lambda path, *_: written.add(path.split("/")[-2]))
+    monkeypatch.setattr(main, "service", webhooks.process)
     headers = {}
     if isinstance(row.caller, Staff):
         claims = {"uid": "u1", "role": row.caller.role, "tenantId": row.caller.tenant}

@@ -1,4 +1,4 @@
-"""Firestore with a clock of its own, in which every call takes a second."""
+"""Firestore in memory with a clock. Every call takes a second."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -13,8 +13,12 @@ NOON: Final = datetime(2026, 5, 1, 12, tzinfo=UTC)
 T = TypeVar("T")
 
 
-class World:
-    """One project; `at` has what happens before the next call of a name, such as `find photos`."""
+class WallFixture:
+    """One project.
+
+    Attributes:
+        at: Actions that run once, before the next call of a name such as `find photos`.
+    """
 
     def __init__(self) -> None:
         self.now = NOON
@@ -33,7 +37,7 @@ class World:
         self.firestore.commit(Delete(path))
 
     def fields(self, path: str) -> Mapping[str, Any]:
-        """Fields of a document that is there."""
+        """Return the fields of a document that exists."""
         found = self.firestore.get(path)
         assert found is not None
         return found.fields

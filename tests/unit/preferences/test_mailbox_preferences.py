@@ -1,0 +1,528 @@
+"""One person, one answer (design 3.54): what a link shows is what a recap obeys."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from functions.email_address import mailbox, record_id, trimmed
+from functions.firestore.model import Put, Write
+from functions.preferences.preferences import (
+    CHOSEN_AT,
+    MAX_ACCOUNTS,
+    MAX_READ,
+    address_record_id,
+)
+from tests.unit.preferences.account_fixture import AccountFixture, Ids, answer
+
+ANN: Final = "ann@example.com"
+TAGGED: Final = "ann+party@example.com"
+RECORD: Final = record_id(ANN)
+LINK: Final = (RECORD,)
+TAGGED_RECORD: Final = record_id(TAGGED)
+
+
+def test_a_recaps_link_names_the_record_of_the_address(accounts: AccountFixture) -> None:
+    """A link keeps its meaning, whoever creates accounts with the address."""
+    assert accounts.mailed(ANN)[0] == accounts.mailed("Ann@example.com")[0] == LINK
+    accounts.account("u2", ANN)
+    accounts.account("u1", "Ann@Example.com")
+    assert accounts.mailed(ANN)[0] == (RECORD, "u1")
+    assert accounts.mailed(TAGGED)[0] == (TAGGED_RECORD,)
+
+
+def test_a_link_finds_an_account_that_is_not_listed_yet(accounts: AccountFixture) -> None:
+    """The trigger may be late, and accounts may be older than the service."""
+    accounts.is_late = True
+    accounts.account("u1", ANN, marketing=False)
+    link, _ = accounts.mailed(ANN)
+    assert accounts.look_up(link) == answer(ANN, marketing=False)
+    accounts.change(link, recap=False)
+    assert accounts.record("u1")["emailPreferences"] == {"marketing": False, "recap": False}
+    accounts.account("u1", "evil@example.com")
+    assert accounts.look_up(link) == answer(recap=False)
+
+
+@pytest.mark.parametrize("ids", [LINK, (RECORD, "u1"), ("u1", RECORD), ("u1",), (RECORD, RECORD)])
+def test_every_link_shows_what_holds(accounts: AccountFixture, ids: tuple[str, ...]) -> None:
+    """The address is the account's, and each flag is off if any record has it off."""
+    accounts.verified["u1"] = ANN
+    accounts.account("u1", "Ann@example.com", marketing=False)
+    accounts.account("u2", ANN, lifecycle=False)
+    accounts.click(LINK)
+    shown = accounts.look_up(ids)
+    email = "Ann@example.com"
+    assert shown == answer(email, marketing=False, lifecycle=False, recap=False)
+
+
+@pytest.mark.parametrize("ids", [LINK, (RECORD, "u1"), ("u1", RECORD), ("u1",), (RECORD, RECORD)])
+def test_every_link_changes_what_holds(accounts: AccountFixture, ids: tuple[str, ...]) -> None:
+    """Spec 4.4: a change reaches the address and each account with it, whole."""
+    accounts.verified["u1"] = ANN
+    accounts.account("u1", ANN)
+    accounts.account("u2", "Ann@example.com")
+    off = {"recap": False, "lifecycle": False, "marketing": False}
+    assert accounts.change(ids, **off) == answer(ANN, **off)
+    for uid in (RECORD, "u1", "u2"):
+        assert accounts.record(uid)["emailPreferences"] == off
+    assert accounts.mailed(ANN)[1] is False
+    assert accounts.change(ids, recap=True, lifecycle=True) == answer(ANN, marketing=False)
+    assert accounts.mailed(ANN)[1] is True
+
+
+@pytest.mark.parametrize("has_address", [True, False])
+def test_an_app_may_call_its_own_users_guests(
+    accounts: AccountFixture, *, has_address: bool
+) -> None:
+    """Spec 4.2: `guest-` and a hash is the record of an address, any other id an account."""
+    email = ANN if has_address else "no address"
+    accounts.account("guest-42", email, marketing=False)
+    assert accounts.look_up(("guest-42",)) == answer(email, marketing=False)
+    assert accounts.change(("guest-42",), recap=False) == answer(
+        email, recap=False, marketing=False
+    )
+    assert accounts.mailed(ANN)[1] is not has_address
+
+
+def test_one_click_changes_recaps_alone(accounts: AccountFixture) -> None:
+    """Spec 4.5: a click changes one flag of the mailbox's record and of the account."""
+    accounts.account("u1", ANN, marketing=False)
+    assert accounts.click(("u1", RECORD)) == 200
+    assert accounts.look_up(("u1", RECORD)) == answer(ANN, recap=False, marketing=False)
+    flags = {"marketing": False, "recap": False}
+    record = {"email": ANN, "emailPreferences": flags, CHOSEN_AT: accounts.now}
+    assert accounts.record("u1") == record
+
+
+@pytest.mark.parametrize("fate", ["deleted", "moved", "erased"])
+def test_a_link_keeps_its_meaning_without_its_account(accounts: AccountFixture, fate: str) -> None:
+    """The mailbox that was mailed is switched, and nothing of another address is shown."""
+    accounts.account("u1", ANN)
+    ids, _ = accounts.mailed(ANN)
+    match fate:
+        case "deleted":
+            accounts.delete("u1")
+        case "moved":
+            accounts.account("u1", "bea@example.com")
+        case "erased":
+            accounts.account("u1", "")
+    assert accounts.look_up(ids) == answer("")
+    assert accounts.change(ids, recap=False) == answer("", recap=False)
+    assert accounts.click(ids) == 200
+    assert accounts.mailed(ANN)[1] is False
+    assert accounts.mailed("bea@example.com")[1] is True
+    assert not (accounts.record("u1") or {}).get("emailPreferences")
+
+
+def test_an_address_is_an_address(accounts: AccountFixture) -> None:
+    """Design 3.52: a tag or a dot is another address, whose owner chooses for it."""
+    accounts.account("u2", TAGGED)
+    accounts.change(LINK, recap=False, marketing=False)
+    for other in (TAGGED, "a.n.n@example.com", "ann@googlemail.com"):
+        ids, is_mailed = accounts.mailed(other)
+        assert is_mailed
+        assert accounts.look_up(ids)["preferences"] == answer()["preferences"]
+    accounts.click((TAGGED_RECORD,))
+    accounts.change(LINK, recap=True)
+    assert (accounts.mailed(ANN)[1], accounts.mailed(TAGGED)[1]) == (True, False)
+    accounts.change((TAGGED_RECORD,), recap=True)
+    accounts.click(LINK)
+    assert (accounts.mailed(ANN)[1], accounts.mailed(TAGGED)[1]) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("account", "verified", "is_freed"),
+    [
+        (ANN, ANN, True),
+        ("Ann@Example.com", ANN, True),
+        (ANN, None, False),
+        (ANN, "bea@example.com", False),
+        (TAGGED, ANN, True),
+    ],
+)
+def test_an_accounts_own_change_frees_its_address(
+    accounts: AccountFixture, account: str, verified: str | None, *, is_freed: bool
+) -> None:
+    """Switching recaps on in the app undoes an opt-out by a link, for a verified owner."""
+    accounts.account("u1", account)
+    accounts.click(LINK)
+    if verified:
+        accounts.verified["u1"] = verified
+    accounts.turn("u1", recap=True)
+    assert accounts.mailed(account)[1] is is_freed
+
+
+def test_only_a_change_of_the_owners_frees_a_mailbox(accounts: AccountFixture) -> None:
+    """No new account or address, no other field or flag, and no write of the service frees it."""
+    accounts.verified |= {"u1": ANN, "u2": ANN}
+    accounts.click(LINK)
+    accounts.account("u1", ANN, recap=True)
+    accounts.turn("u1", recap=True, marketing=False)
+    accounts.turn("u1", marketing=True)
+    accounts.account("u2", "bea@example.com", recap=False)
+    accounts.account("u2", ANN, recap=True)
+    assert accounts.mailed(ANN)[1] is False
+    accounts.is_late = True
+    accounts.change(LINK, recap=True)
+    accounts.click(LINK)
+    accounts.tell()
+    assert accounts.mailed(ANN)[1] is False
+
+
+def test_an_account_whose_recaps_stay_off_frees_nothing(accounts: AccountFixture) -> None:
+    """Another change of the owner's leaves the opt-out in the record of the mailbox."""
+    accounts.verified["u1"] = ANN
+    accounts.account("u1", ANN)
+    accounts.click(LINK)
+    accounts.turn("u1", marketing=True)
+    assert accounts.record(RECORD)["emailPreferences"] == {"recap": False}
+
+
+def test_a_late_trigger_frees_nothing_that_was_turned_off_since(accounts: AccountFixture) -> None:
+    """Triggers run late and out of order: the later choice holds."""
+    accounts.verified["u1"] = ANN
+    accounts.account("u1", ANN, recap=False)
+    accounts.is_late = True
+    accounts.turn("u1", recap=True)
+    accounts.click(LINK)
+    accounts.tell()
+    assert accounts.mailed(ANN)[1] is False
+
+
+def test_an_address_switched_on_by_its_link_outweighs_strangers(accounts: AccountFixture) -> None:
+    """A stranger's account with the address keeps nobody out; the owner's account does."""
+    accounts.account("evil", ANN, recap=False)
+    ids, is_mailed = accounts.mailed(ANN)
+    assert not is_mailed
+    accounts.change(ids, recap=True)
+    accounts.turn("evil", recap=False)
+    assert accounts.mailed(ANN)[1] is True
+    assert accounts.look_up(ids)["preferences"]["recap"] is True
+    accounts.verified["evil"] = ANN
+    assert accounts.mailed(ANN)[1] is False
+    assert accounts.look_up(ids)["preferences"]["recap"] is False
+
+
+def listed(accounts: AccountFixture) -> set[str]:
+    """The accounts that the record of the address lists."""
+    return set(accounts.record(RECORD)["accounts"])
+
+
+def test_a_record_lists_twenty_accounts(accounts: AccountFixture) -> None:
+    """A verified account takes the place of another one; of tags none is listed."""
+    for number in range(MAX_ACCOUNTS + 20):
+        accounts.account(f"s{number:03}", ANN)
+        accounts.account(f"t{number:03}", f"ann+{number}@example.com")
+        accounts.verified[f"s{number:03}"] = f"s{number:03}@example.com"  # of no use here
+    assert listed(accounts) == {f"s{number:03}" for number in range(MAX_ACCOUNTS)}
+    accounts.verified["z"] = ANN
+    accounts.account("z", ANN)
+    assert len(listed(accounts)) == MAX_ACCOUNTS
+    assert "z" in listed(accounts)
+
+
+def test_an_opt_out_is_not_dropped_for_an_account_that_is_on(accounts: AccountFixture) -> None:
+    """Whoever verifies an address, an account with recap or lifecycle off stays in the list."""
+    accounts.account("a-owner", ANN, recap=False)
+    accounts.account("z-owner", ANN, lifecycle=False)
+    for number in range(MAX_ACCOUNTS + 5):
+        accounts.verified[f"s{number}"] = ANN
+        accounts.account(f"s{number}", ANN)
+    assert len(listed(accounts)) == MAX_ACCOUNTS
+    assert {"a-owner", "z-owner"} <= listed(accounts)
+    left_out = next(uid for uid in accounts.verified if uid not in listed(accounts))
+    accounts.turn(left_out, recap=False)
+    assert left_out in listed(accounts)
+    for uid in ("a-owner", left_out):
+        accounts.turn(uid, recap=True)
+    assert accounts.look_up(LINK)["preferences"]["lifecycle"] is False
+
+
+def test_a_verified_opt_out_comes_first(accounts: AccountFixture) -> None:
+    """Strangers whose accounts opt out keep the owner's account out of no list."""
+    for number in range(MAX_ACCOUNTS + 5):
+        accounts.account(f"s{number}", ANN, recap=False)
+    accounts.verified["z"] = ANN
+    accounts.account("z", ANN, recap=False)
+    accounts.change(LINK, recap=True)
+    accounts.turn("z", recap=False)
+    assert "z" in listed(accounts)
+    assert accounts.look_up(LINK)["preferences"]["recap"] is False
+
+
+def test_accounts_that_have_left_make_room(accounts: AccountFixture) -> None:
+    """An account with another address by now leaves a full list first."""
+    for number in range(MAX_ACCOUNTS):
+        accounts.account(f"s{number}", ANN, recap=False)
+    accounts.account("s0", "bea@example.com", recap=False)
+    accounts.account("z", ANN)
+    assert len(listed(accounts)) == MAX_ACCOUNTS
+    assert "z" in listed(accounts)
+    assert "s0" not in listed(accounts)
+
+
+def test_a_change_fits_into_a_commit() -> None:
+    """A list that is longer than any that the service writes is read and changed in part."""
+    accounts = AccountFixture(is_late=True)
+    strangers = [f"s{number:04}" for number in range(1000)]
+    for uid in strangers:
+        accounts.account(uid, ANN)
+    accounts.write(Put(f"users/{RECORD}", {"accounts": dict.fromkeys(strangers, True)}))
+    accounts.change(LINK, recap=False)
+    changed = [uid for uid in strangers if "chosenAt" in accounts.record(uid)]
+    assert len(changed) == MAX_READ
+
+
+EVIL: Final = "evil@example.com"
+
+
+@pytest.mark.parametrize("address", [ANN, "ann@EXAMPLE.com", "\u200bAnn@example.com "])
+def test_a_link_that_names_an_account_does_not_follow_its_address(
+    accounts: AccountFixture, address: str
+) -> None:
+    """An app's link is about the account only, until its owner has verified the address."""
+    accounts.account("evil", EVIL)
+    accounts.change(LINK, recap=False)
+    accounts.account("evil", address)
+    assert accounts.look_up(("evil",)) == answer(trimmed(address))
+    accounts.change(("evil",), marketing=False, recap=True)
+    accounts.click(("evil",))
+    assert accounts.record(RECORD)["emailPreferences"] == {"recap": False}
+    accounts.change(LINK, recap=True)
+    accounts.click(("evil",))
+    assert accounts.look_up(LINK)["preferences"]["recap"] is True
+    accounts.verified["evil"] = EVIL
+    assert accounts.change(("evil",), recap=True)["preferences"]["recap"] is True
+    accounts.click(LINK)
+    assert accounts.look_up(("evil",))["preferences"]["recap"] is False  # the account's own flag
+    assert accounts.change(("evil",), recap=True)["preferences"]["recap"] is True
+    assert accounts.mailed(ANN)[1] is False
+    accounts.verified["evil"] = ANN
+    accounts.change(("evil",), recap=True)
+    assert accounts.mailed(ANN)[1] is True
+
+
+GMAIL: Final = "First.Last@Gmail.com"
+GMAIL_BOX: Final = record_id("firstlast@gmail.com")
+
+
+@pytest.mark.parametrize("typed", [GMAIL, "first.last@gmail.com", "FIRST.LAST@GMAIL.COM"])
+@pytest.mark.parametrize("flag", ["recap", "lifecycle"])
+def test_an_upgrade_keeps_what_an_account_turned_off(
+    accounts: AccountFixture, typed: str, flag: str
+) -> None:
+    """An account that an earlier release listed in the record of the mailbox counts."""
+    accounts.is_late = True
+    accounts.account("u1", GMAIL, **{flag: False})
+    accounts.write(Put(f"users/{GMAIL_BOX}", {"accounts": {"u1": True}}))
+    assert accounts.mailed(typed)[1] is False
+    accounts.tell()
+    assert accounts.mailed(typed)[1] is False
+    assert accounts.look_up(accounts.mailed(typed)[0]) == answer(GMAIL, **{flag: False})
+
+
+@pytest.mark.parametrize("has_account", [True, False])
+@pytest.mark.parametrize("address", [GMAIL, TAGGED, "a.b+c@googlemail.com", ANN])
+def test_an_earlier_one_click_link_still_works(
+    accounts: AccountFixture, address: str, *, has_account: bool
+) -> None:
+    """Links expire after a year: they write the record of the address."""
+    box = record_id(mailbox(address))
+    ids = (record_id(address), box)
+    if has_account:
+        accounts.account("u1", address)
+        ids = ("u1", box)
+    assert accounts.mailed(address)[1] is True
+    assert accounts.click(ids) == 200
+    assert accounts.mailed(address)[1] is False
+    assert accounts.record(record_id(address))["emailPreferences"] == {"recap": False}
+    if address != ANN:
+        assert accounts.mailed(mailbox(address))[1] is True
+    assert accounts.change(ids, recap=True)["preferences"]["recap"] is True
+    assert accounts.mailed(address)[1] is True
+
+
+@pytest.mark.parametrize("address", [TAGGED, "Ann+x@example.com", ANN])
+def test_what_an_earlier_release_turned_off_is_off_for_the_mailbox(
+    accounts: AccountFixture, address: str
+) -> None:
+    """Off holds until the address chooses otherwise; on holds for no other address."""
+    accounts.write(Put(f"users/{RECORD}", {"emailPreferences": {"recap": False}}))
+    assert accounts.mailed(address)[1] is False
+    assert accounts.mailed("bea+x@example.com")[1] is True
+    accounts.click(LINK)
+    assert accounts.mailed(address)[1] is False
+    accounts.change((record_id(address), RECORD), recap=True)
+    assert accounts.mailed(address)[1] is True
+    assert accounts.look_up((record_id(address), RECORD))["preferences"]["recap"] is True
+    accounts.write(Put(f"users/{RECORD}", {"emailPreferences": {"recap": True}}))
+    accounts.account("u1", "ann+y@example.com", recap=False)
+    assert accounts.mailed("ann+y@example.com")[1] is False
+
+
+def test_a_link_of_an_app_shows_what_an_earlier_release_turned_off(
+    accounts: AccountFixture,
+) -> None:
+    """The accounts with the address tell which mailbox that was."""
+    accounts.write(Put(f"users/{RECORD}", {"emailPreferences": {"lifecycle": False}}))
+    accounts.account("u1", TAGGED)
+    assert accounts.look_up((TAGGED_RECORD,)) == answer(TAGGED, lifecycle=False)
+    assert accounts.change((TAGGED_RECORD,), lifecycle=True) == answer(TAGGED)
+    assert accounts.mailed(TAGGED)[1] is True
+
+
+def test_an_owner_frees_an_address_from_an_earlier_opt_out(accounts: AccountFixture) -> None:
+    """A verified owner who turns recaps on in the app gets them."""
+    accounts.verified["u1"] = TAGGED
+    accounts.account("u1", TAGGED, recap=False)
+    accounts.write(Put(f"users/{RECORD}", {"emailPreferences": {"recap": False}}))
+    accounts.turn("u1", recap=True)
+    assert (accounts.mailed(TAGGED)[1], accounts.mailed(ANN)[1]) == (True, False)
+
+
+def test_an_earlier_link_of_a_deleted_account_turns_its_mailbox_off(
+    accounts: AccountFixture,
+) -> None:
+    """The link does not name the address, which may have had a tag."""
+    accounts.click(("gone", RECORD))
+    assert [accounts.mailed(address)[1] for address in (ANN, TAGGED)] == [False, False]
+
+
+@pytest.mark.parametrize(
+    "stored", ["no", "false", 0, "", "on", "TRUE", [], {}, 2, -1, 0.5, b"", float("nan"), "1"]
+)
+def test_what_is_not_clearly_on_is_off(accounts: AccountFixture, stored: object) -> None:
+    """Design 3.53: an app or a script may have written another value than a boolean."""
+    accounts.write(Put("users/u1", {"email": ANN, "emailPreferences": {"recap": stored}}))
+    assert accounts.mailed(ANN)[1] is False
+    assert accounts.look_up(LINK) == answer(ANN, recap=False)
+    accounts.write(Put("users/u1", {"email": EVIL}))
+    accounts.write(Put(f"users/{RECORD}", {"emailPreferences": {"recap": stored}}))
+    assert accounts.mailed(ANN)[1] is False
+
+
+@pytest.mark.parametrize("stored", [True, None, 1, "true", "yes"])
+def test_what_is_clearly_on_is_on(accounts: AccountFixture, stored: object) -> None:
+    """Design 3.53: so do those values."""
+    accounts.write(Put("users/u1", {"email": ANN, "emailPreferences": {"recap": stored}}))
+    assert accounts.mailed(ANN)[1] is True
+    assert accounts.look_up(LINK) == answer(ANN)
+
+
+@pytest.mark.parametrize("stored", ["no", "yes", True, False, 0, 1, [], ["recap"], b"{}"])
+def test_preferences_that_are_no_map_are_all_off(accounts: AccountFixture, stored: object) -> None:
+    """Design 3.53: a change of one flag leaves the others off."""
+    everything = {"lifecycle": False, "recap": False, "marketing": False}
+    accounts.write(Put("users/u1", {"email": ANN, "emailPreferences": stored}))
+    assert accounts.mailed(ANN)[1] is False
+    assert accounts.look_up(LINK) == answer(ANN, **everything)
+    changed = everything | {"lifecycle": True}
+    assert accounts.change(LINK, lifecycle=True) == answer(ANN, **changed)
+    assert accounts.record("u1")["emailPreferences"] == changed
+    accounts.write(Put(f"users/{RECORD}", {"emailPreferences": stored}))
+    accounts.change(LINK, recap=True)
+    assert accounts.record(RECORD)["emailPreferences"] == everything | {"recap": True}
+
+
+def test_a_thousand_clicks_are_one_write(
+    accounts: AccountFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A repeated click costs one read, and always applies if recaps were on meanwhile."""
+    accounts.account("u1", ANN)
+    accounts.click(LINK)
+    reads, writes = list[str](), list[Write]()
+    get_all: Callable[..., Any] = accounts.documents.get_all
+
+    def counted(paths: Sequence[str], *how: Any, **limits: Any) -> Any:
+        reads.extend(paths)
+        return get_all(paths, *how, **limits)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(accounts.documents, "get_all", counted)
+        patch.setattr(accounts.documents, "commit", lambda *them, **_: writes.extend(them))
+        assert {accounts.click(LINK) for _ in range(1000)} == {200}
+    assert (reads, writes) == ([f"users/{RECORD}"] * 1000, [])
+    accounts.change(LINK, recap=True)
+    accounts.click(LINK)
+    assert accounts.mailed(ANN)[1] is False
+
+
+ADDRESSES: Final = (ANN, TAGGED, "Ann@example.com")
+_flags = st.dictionaries(st.sampled_from(["recap", "lifecycle"]), st.booleans(), min_size=1)
+_uids = st.sampled_from(["u1", "u2"])
+_links = st.sampled_from(range(20))
+_acts = st.one_of(
+    st.tuples(st.just("account"), _uids, st.sampled_from((*ADDRESSES, "bea@example.com")), _flags),
+    st.tuples(st.just("turn"), _uids, _flags),
+    st.tuples(st.just("delete"), _uids),
+    st.tuples(st.just("verify"), _uids, st.sampled_from(ADDRESSES)),
+    st.tuples(st.just("change"), _links, _flags),
+    st.tuples(st.just("click"), _links),
+    st.tuples(st.just("tell")),
+)
+
+
+def _act(
+    accounts: AccountFixture, link: Callable[[int], Ids], act: tuple[Any, ...], out: set[str]
+) -> set[str]:
+    """Have something happen and return the records whose recaps a link has turned off."""
+    match act:
+        case "account", uid, email, flags:
+            known = accounts.record(uid) or {}
+            before = address_record_id(known)
+            if before == address_record_id({"email": email}):
+                out = _freed(accounts, uid, before, flags, out)
+            accounts.account(uid, email, **flags)
+        case "turn", uid, flags if accounts.record(uid):
+            out = _freed(accounts, uid, address_record_id(accounts.record(uid)), flags, out)
+            accounts.turn(uid, **flags)
+        case "delete", uid:
+            accounts.delete(uid)
+        case "verify", uid, email:
+            accounts.verified[uid] = email
+            return set() if accounts.waiting else out  # the owner may have turned recaps on before
+        case "change", number, flags:
+            assert accounts.change(link(number), **flags) == accounts.look_up(link(number))
+            record, *_ = link(number)
+            if False in flags.values():
+                return out | {record}
+            return out - {record} if True in flags.values() else out
+        case "click", number:
+            accounts.click(link(number))
+            # A repeated click writes nothing, so what the trigger has not handled may free it.
+            return out if accounts.waiting else out | {link(number)[0]}
+        case ("tell",):
+            accounts.tell()
+    return out
+
+
+def _freed(
+    accounts: AccountFixture, uid: str, record: str | None, flags: dict[str, bool], out: set[str]
+) -> set[str]:
+    return out - {record or ""} if uid in accounts.verified and True in flags.values() else out
+
+
+@settings(max_examples=150)
+@given(st.lists(_acts, max_size=12), st.booleans())
+def test_whatever_happens_one_answer(acts: list[tuple[Any, ...]], is_late: bool) -> None:
+    """A new link shows the flags that a recap obeys, after any acts of accounts, links and clicks.
+
+    What a link has turned off stays off until a link, or a verified owner, turns it on. Before the
+    trigger has listed an account, links do not know the account.
+    """
+    accounts, out = AccountFixture(is_late=is_late), set[str]()
+    issued: list[Ids] = [
+        *((record_id(address), "u1") for address in ADDRESSES),
+        *((record_id(address),) for address in ADDRESSES),
+        *((record_id(address), RECORD) for address in ADDRESSES),
+    ]
+    for act in acts:
+        out = _act(accounts, lambda n: issued[n % len(issued)], act, out)
+        for address in ADDRESSES:
+            ids, is_mailed = accounts.mailed(address)
+            shown = accounts.look_up(ids)["preferences"]
+            if not accounts.waiting:
+                assert is_mailed is (shown["recap"] and shown["lifecycle"]), (address, ids)
+            assert not (ids[0] in out and is_mailed), (address, ids)

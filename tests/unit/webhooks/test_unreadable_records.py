@@ -1,0 +1,126 @@
+"""A record that cannot be read, as after a roll-back, keeps no other one waiting (design 3)."""
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+from functions.parameters import Parameters
+from functions.webhooks.deliveries.delivery import Delivery, EndedWithin
+from functions.webhooks.webhook_settings import key
+from tests.unit.webhooks.webhook_fixture import ADMIN, EVENT, NOW, OTHER, URL, WebhookFixture
+
+
+@pytest.fixture
+def webhooks(webhooks: WebhookFixture) -> WebhookFixture:
+    """An event with two URLs, where what failed is sent again by itself."""
+    webhooks.subscribe(URL, OTHER, recover=[URL, OTHER])
+    return webhooks
+
+
+def path_of(delivery: Delivery) -> str:
+    """Of the record."""
+    return f"events/{EVENT}/deliveries/{delivery.id}"
+
+
+def of_another_release(webhooks: WebhookFixture, path: str, **fields: object) -> None:
+    """The document at `path` gets what this release cannot read."""
+    webhooks.put(path, {**webhooks.fields(path), **fields})
+
+
+def swept(webhooks: WebhookFixture, *deliveries: Delivery) -> None:
+    """The sweep queues these deliveries, which are late, and no others."""
+    webhooks.now += timedelta(minutes=3)
+    assert webhooks.process().sweeper.sweep() == len(deliveries)
+    assert {task.data["deliveryId"] for task in webhooks.queued} == {late.id for late in deliveries}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"event": "photo.printed"},
+        {"outcome": "paused"},
+        {"attempts": 4},
+        {"attempts": "none"},
+        {"log": [{"attempt": 1}]},
+        {"body": None, "log": None},
+    ],
+)
+def test_an_unreadable_delivery_stops_no_sweep(
+    webhooks: WebhookFixture, capfd: pytest.CaptureFixture[str], fields: dict[str, object]
+) -> None:
+    """The sweep logs the path of a delivery that it cannot read."""
+    first, bad, last = (webhooks.delivery(cause=cause) for cause in ("a", "b", "c"))
+    of_another_release(webhooks, path_of(bad), **fields)
+    swept(webhooks, first, last)
+
+    [line] = [line for line in capfd.readouterr().out.splitlines() if "record.unreadable" in line]
+    assert json.loads(line)["path"] == path_of(bad)
+    assert json.loads(line)["severity"] == "ERROR"
+
+
+def resent(webhooks: WebhookFixture) -> int:
+    """Page after page, of two deliveries each."""
+    webhooks.parameters = Parameters(deliveries_at_once=2)
+    after, count = None, 0
+    selected = EndedWithin(since=NOW - timedelta(hours=1))
+    while True:
+        done = webhooks.process().actions.resend_page(EVENT, selected, after=after)
+        count, after = count + done.resent, done.next
+        if after is None:
+            return count
+
+
+def recovered(webhooks: WebhookFixture) -> int:
+    """Both receivers are back, and the schedule comes."""
+    for url in (URL, OTHER):
+        webhooks.attempts(webhooks.delivery(url=url, cause="arrived"), 204)
+    webhooks.process().endpoint_sweep.sweep()
+    return sum(record.round for record in webhooks.records)
+
+
+def listed(webhooks: WebhookFixture) -> int:
+    """What the bearer of a link sees."""
+    _, share = webhooks.process().log_links.give_out(EVENT, ADMIN, URL, timedelta(days=1))
+    return len(webhooks.process().shared_log.read_page(EVENT, share.id).deliveries)
+
+
+@pytest.mark.parametrize(("do", "found"), [(resent, 4), (recovered, 4), (listed, 2)])
+def test_an_unreadable_delivery_stops_no_listing(
+    webhooks: WebhookFixture, do: Callable[[WebhookFixture], int], found: int
+) -> None:
+    """Two other deliveries of each URL are found."""
+    failed = [
+        webhooks.failed(webhooks.delivery(url=url, cause=cause))
+        for cause in "abc"
+        for url in (URL, OTHER)
+    ]
+    for delivery in failed[2:4]:
+        of_another_release(webhooks, path_of(delivery), event="photo.printed")
+
+    assert do(webhooks) == found
+
+
+def test_an_unreadable_endpoint_stops_no_other(webhooks: WebhookFixture) -> None:
+    """An unreadable endpoint stops neither the sweep nor a task that notes a failure."""
+    for url in (URL, OTHER):
+        webhooks.failed(webhooks.delivery(url=url))
+    of_another_release(webhooks, f"events/{EVENT}/endpoints/{key(URL)}", told="puzzled")
+    webhooks.failed(webhooks.delivery(cause="another"))
+
+    assert recovered(webhooks) == 1
+
+
+def test_a_trigger_that_finds_an_unreadable_delivery_goes_on(webhooks: WebhookFixture) -> None:
+    """The message to the other URL is recorded and queued."""
+    photo = webhooks.photo()
+    webhooks.process().publisher.photo_written("w1", EVENT, None, photo)
+    bad, good = webhooks.records
+    of_another_release(webhooks, path_of(bad), outcome="paused")
+    webhooks.delete(path_of(good))
+    queued = len(webhooks.queued)
+    webhooks.process().publisher.photo_written("w1", EVENT, None, photo)
+
+    assert webhooks.record(good).outcome == "pending"
+    assert len(webhooks.queued) == queued, "its task has the same name"
