@@ -60,6 +60,8 @@ RECORD_MAKERS: Final = {
 def test_the_record_that_other_code_names(language: str) -> None:
     """The links of an app are about the address, so they do not follow an account."""
     emails = [" Ann@Example.com", "ana@stra\u00dfe.example", "A.b+c@B\u00dcCHER.example", "x@y.com"]
+    emails += ["Mi\u212ae@example.com", "anna\u017fmith@example.com", "\u0130da@example.com"]
+    emails += ["\ufeffann@example.com\u200b", "\u202aann@example.com\u00ad "]
     blocks = re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
     [code] = [block for block in blocks if "email-prefs" in block]
     program, _ = LINK_MAKERS[language]
