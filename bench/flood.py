@@ -181,11 +181,11 @@ class Queue:
     def go_on(self) -> None:
         """Start due attempts, in the order of their times, as far as limits allow."""
         while self.waiting and self.at_work < self.places:
-            begins = max(self.waiting[0][0], self.rate.opens)
+            begins = max(self.waiting[0][0], self.rate.next_start)
             if begins > self.clock.now:
                 self._go_on_at(begins)
                 return
-            self.rate.begin(self.clock.now)
+            self.rate.reserve(self.clock.now)
             instance = min(self.instances, key=lambda instance: instance.at_work)
             self.at_work += 1
             instance.at_work += 1

@@ -15,10 +15,10 @@ from httpx import AsyncHTTPTransport
 
 from emulator.cloud import http
 from emulator.cloud.api_server import ApiServer
-from emulator.cloud.cloud_tasks import CloudTasks, Queued
+from emulator.cloud.cloud_tasks import CloudTasks, QueuedTask
 from emulator.cloud.dispatcher import Dispatcher
 from emulator.firebase import PROJECT
-from emulator.provider_models.cloud_tasks import Queue, Retries
+from emulator.provider_models.cloud_tasks import Queue, RetryPolicy
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SLOW_QUEUE
 
 MAX_DISPATCHES: Final = 100
@@ -64,19 +64,19 @@ class Queues:
     def forget(self, event_id: str) -> None:
         """Never dispatch tasks of an event, queued now or later."""
 
-        def is_of(task: Queued) -> bool:
+        def is_of(task: QueuedTask) -> bool:
             return bool(json.loads(task.body)["data"]["eventId"] == event_id)
 
-        self._loop.call_soon_threadsafe(self._queues.forget, is_of)
+        self._loop.call_soon_threadsafe(self._queues.cancel, is_of)
 
-    def _take(self, task: Queued) -> None:
-        self._queues.take(task)
+    def _take(self, task: QueuedTask) -> None:
+        self._queues.enqueue(task)
 
 
-def _retries(queue: str) -> Retries:
+def _retries(queue: str) -> RetryPolicy:
     steps = {step.queue: step for step in RETRY_SCHEDULE} | {SLOW_QUEUE: RETRY_SCHEDULE[0]}
     backoff = steps[queue].backoff_seconds
-    return Retries(MAX_DISPATCHES, 0, backoff, backoff, 0)
+    return RetryPolicy(MAX_DISPATCHES, 0, backoff, backoff, 0)
 
 
 class _Service:
@@ -86,8 +86,8 @@ class _Service:
         self._calls = calls
         self._at_work = dict.fromkeys(ports, 0)
 
-    async def post(self, task: Queued) -> int:
-        """The status, `NO_ANSWER` where none came."""
+    async def post(self, task: QueuedTask) -> int:
+        """The status, `NO_RESPONSE` where none came."""
         port = min(self._at_work, key=lambda port: self._at_work[port])
         self._at_work[port] += 1
         try:

@@ -1,4 +1,4 @@
-"""The service on one machine: Firebase's emulators, stand-ins for the world outside, and checks.
+"""The local service: Firebase's emulators, stand-ins for other servers, and a command line.
 
-Start at `python3 -m emulator --help`. Nothing here is deployed.
+Start with `python3 -m emulator --help`. Nothing here is deployed.
 """

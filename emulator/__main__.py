@@ -1,7 +1,7 @@
 """The command line: `python3 -m emulator --help`.
 
-Goes on with the Python in ./venv once everything is installed. Until then only the standard library
-is there.
+Continues in the Python of ./venv once everything is installed. Until then, only the standard
+library is available.
 """
 
 import argparse
@@ -25,18 +25,20 @@ from tools.command_list import (
 
 OLDEST = (3, 11)
 NEWEST = (3, 14)
-HOW_TO_GET_ONE = "from your system, python.org, pyenv or uv: python3.13 -m emulator"
+HOW_TO_GET_ONE = (
+    "Install one from your system, python.org, pyenv or uv, and run: python3.13 -m emulator"
+)
 
 STATUS_CANNOT_START = 2
 SHELL_SIGNAL_BASE = 128
 
 DESCRIPTION = """\
-Runs the service on this machine: the functions in main.py as they are deployed, beside Firebase's
+Runs the service on this machine: the functions of main.py as they are deployed, with Firebase's
 emulators of Firestore, Auth and Hosting.
 
-What it needs beforehand: Python 3.11 to 3.14, Node.js 20 or newer, and access to the package
-registries. The first run installs the rest inside this checkout, which takes a minute or two; the
-first start downloads Firestore's emulator into ~/.cache/firebase.
+Requirements: Python 3.11 to 3.14, Node.js 20 or newer, and access to the package registries. The
+first run installs everything else inside this checkout, in a minute or two. The first start
+downloads the Firestore emulator into ~/.cache/firebase.
 """
 
 EXAMPLES = """\
@@ -46,29 +48,29 @@ examples:
   python3 -m emulator test unit
   python3 -m emulator test suite -k recap
 
-Its logs are in .emulator/; the service's is .emulator/suite.log.
+Logs are in .emulator/. The log of the service is .emulator/suite.log.
 """
 
 
 def main() -> int:
-    """Read the command line, see to the environment, and run the command."""
+    """Parse the command line, prepare the environment and run the command."""
     command, arguments, port_offset = _read_command_line()
     if sys.platform == "win32":
-        return _refuse("Windows is not supported: use the Windows Subsystem for Linux.")
+        return _refuse("Windows is not supported. Use the Windows Subsystem for Linux.")
     if not OLDEST <= sys.version_info[:2] <= NEWEST:
         found = ".".join(map(str, sys.version_info[:2]))
         supported = "{}.{} to {}.{}".format(*OLDEST, *NEWEST)
-        return _refuse(f"This is Python {found}. Python {supported} is needed, {HOW_TO_GET_ONE}")
+        return _refuse(f"This is Python {found}. Python {supported} is needed. {HOW_TO_GET_ONE}")
 
-    # Only from here on: these do not run on every Python.
+    # Imported after the check, because these modules need a supported Python.
     from tools import installation, paths, proxies  # noqa: PLC0415
     from tools.steps import SetupError  # noqa: PLC0415
 
     os.chdir(paths.ROOT)
-    # For this process and all that it starts.
+    # For this process and all of its children.
     os.environ.update(proxies.loopback_bypass(os.environ))
     os.environ[PORT_OFFSET_VARIABLE] = str(port_offset)
-    # While installing; a running suite has a way of its own.
+    # During the installation. `ProcessTree` replaces these handlers later.
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGHUP, _stop)
     try:
@@ -119,14 +121,14 @@ def _read_command_line() -> "tuple[str, list[str], int]":
             parser.error("exec needs a command: python3 -m emulator exec -- CMD …")
     elif command == "generate":
         if arguments not in ([], ["--check"]):
-            parser.error("generate takes --check only")
+            parser.error("generate accepts only --check")
     elif command not in ("test", "bench") and arguments:
-        parser.error(f"{command} takes no arguments")
+        parser.error(f"{command} accepts no arguments")
     else:
-        # Old Pythons know no assignment in a condition.
+        # Not an assignment expression: this file must compile on old Pythons.
         unknown = _unknown(command, arguments)
         if unknown:
-            parser.error(f"{command} knows no {unknown}; see --help")
+            parser.error(f"unknown argument of {command}: {unknown}. See --help")
     return command, arguments, port_offset
 
 
@@ -140,7 +142,7 @@ def _take_port_offset(parser: argparse.ArgumentParser, command: str, arguments: 
         if name != PORTS:
             continue
         if command not in WITH_PORTS:
-            parser.error(f"{command} takes no {PORTS}")
+            parser.error(f"{command} does not accept {PORTS}")
         end = index + 1 if is_joined else index + 2
         text = text if is_joined else "".join(arguments[index + 1 : end])
         if not re.fullmatch("[0-9]{1,5}", text) or int(text) > MAX_PORT_OFFSET:
@@ -151,9 +153,9 @@ def _take_port_offset(parser: argparse.ArgumentParser, command: str, arguments: 
 
 
 def _unknown(command: str, arguments: "list[str]") -> str:
-    """The first argument that should name a check or a bench and does not; empty where none is.
+    """Return the first unknown name of a check or bench, or an empty text.
 
-    Behind the names of checks stand pytest's arguments: options, or tests by their path.
+    After the names of checks, pytest's arguments follow: options, or paths of tests.
     """
     known = NAMES if command == "test" else BENCHES
     named = itertools.takewhile(
@@ -164,16 +166,18 @@ def _unknown(command: str, arguments: "list[str]") -> str:
 
 
 def _help() -> str:
-    """The commands with the checks and benches, then examples."""
+    """List the commands with their checks and benches, and the examples."""
     under = " " * 17
     lines = ["commands:"]
     for name, (arguments, says) in COMMANDS.items():
         call = f"  {name} {arguments}".rstrip()
-        # Arguments that leave no room have a line of their own.
+        # A long call gets a line of its own.
         lines += [f"{call:16} {says}"] if len(call) < len(under) else [call, under + says]
         if name == "test":
-            lines += [f"{under}{check.name:11}{check.says}" for check in CHECKS]
-            lines += [f"{under}--all      rarer mutants, long schedules and more floods as well"]
+            rows = [(check.name, check.description) for check in CHECKS]
+            rows.append((ALL, "add rarer mutants, long schedules and more floods"))
+            width = max(len(label) for label, _ in rows) + 2
+            lines += [f"{under}{label:{width}}{text}" for label, text in rows]
         if name == "bench":
             lines.append(under + " ".join(BENCHES))
     return "\n".join([*lines, "", EXAMPLES])

@@ -1,4 +1,4 @@
-"""People of the wall: users of the auth emulator, with the claims that make them staff."""
+"""Accounts of the auth emulator: create them, sign them in, and call functions as them."""
 
 import json
 import os
@@ -11,14 +11,14 @@ import requests
 from emulator.firebase import read_addresses
 from functions.ports import LOCATION
 
-_API_KEY: Final = "local"  # the auth emulator takes any
-# Seconds. A recap may take its time.
-_TIMEOUT: Final = 120.0
+_API_KEY: Final = "local"  # the auth emulator accepts any key
+# Sending a recap may take minutes.
+_TIMEOUT_SECONDS: Final = 120.0
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A signed-in user: uid, e-mail address and a real ID token of the auth emulator."""
+    """A signed-in user, with an ID token of the auth emulator."""
 
     uid: str
     email: str
@@ -33,9 +33,9 @@ def sign_in(
     password: str | None = None,
     verified: bool = True,
 ) -> Account:
-    """Make a user with the claims `role` and `tenantId`, and sign it in with a password.
+    """Create a user with the claims `role` and `tenantId`, and sign in with a password.
 
-    `verified` is whether it has proved that the address is its own.
+    `verified` is the user's `emailVerified`.
     """
     address = email or f"{uuid.uuid4().hex}@example.com"
     password = password or uuid.uuid4().hex
@@ -58,31 +58,31 @@ def sign_in(
 
 
 def sign_in_anonymously() -> Account:
-    """A guest's anonymous sign-in."""
+    """Sign in a guest anonymously."""
     user = _auth("accounts:signUp", {"returnSecureToken": True})
     return Account(uid=user["localId"], email="", id_token=user["idToken"])
 
 
 def call(function: str, data: object, caller: Account) -> dict[str, Any]:
-    """Call a function of the local suite as `caller`; its answer, a result or an error."""
+    """Call a function of the local service as `caller` and return its result or error."""
     address = read_addresses()["functions"]
     url = f"http://{address}/{os.environ['GCLOUD_PROJECT']}/{LOCATION}/{function}"
-    answered: dict[str, Any] = _post(url, {"data": data}, token=caller.id_token).json()
-    return answered
+    response: dict[str, Any] = _post(url, {"data": data}, token=caller.id_token).json()
+    return response
 
 
 def _auth(method: str, body: dict[str, Any], *, admin: bool = False) -> dict[str, Any]:
     base = f"http://{os.environ['FIREBASE_AUTH_EMULATOR_HOST']}/identitytoolkit.googleapis.com/v1"
     path = f"projects/{os.environ['GCLOUD_PROJECT']}/{method}" if admin else method
-    answer = _post(f"{base}/{path}?key={_API_KEY}", body, token="owner" if admin else None)
-    answer.raise_for_status()
-    answered: dict[str, Any] = answer.json()
-    return answered
+    response = _post(f"{base}/{path}?key={_API_KEY}", body, token="owner" if admin else None)
+    response.raise_for_status()
+    result: dict[str, Any] = response.json()
+    return result
 
 
 def _post(url: str, body: dict[str, Any], *, token: str | None) -> requests.Response:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     with requests.Session() as session:
-        # This request stays on the machine, also if a proxy is set.
+        # Ignore proxies: this request stays on the machine.
         session.trust_env = False
-        return session.post(url, json=body, headers=headers, timeout=_TIMEOUT)
+        return session.post(url, json=body, headers=headers, timeout=_TIMEOUT_SECONDS)

@@ -1,8 +1,8 @@
-"""The local certificate authority and what it signs, for webhook receivers on this machine.
+"""The local certificate authority, and the certificates of webhook receivers on this machine.
 
-Made on first use, never committed. `ca.pem` is what the functions emulator trusts
-(`WEBHOOK_CA_BUNDLE`), `server.pem` is the key and chain of the local receivers. The mailbox signs
-its events with the key `mailbox.pem`, and the functions get `mailbox.pub`.
+Files are created on first use and never committed. The local functions trust `ca.pem`
+(`WEBHOOK_CA_BUNDLE`), and the local receivers use the key and chain in `server.pem`. The mailbox
+signs its delivery reports with `mailbox.pem`, and the functions verify them with `mailbox.pub`.
 """
 
 import base64
@@ -30,14 +30,14 @@ SERVER_NAMES = ("localhost", "127.0.0.1", "::1")
 
 
 def ensure() -> None:
-    """Make `ca.pem`, `server.pem` and the mailbox's keys where they are missing or damaged."""
+    """Create `ca.pem`, `server.pem` and the mailbox's keys if they are missing or damaged."""
     issue(SERVER_NAMES)
     mailbox_key()
 
 
 def mailbox_key() -> ec.EllipticCurvePrivateKey:
-    """Return the key that the mailbox signs with; made on first use, with its public half."""
-    with _only_one():
+    """Return the mailbox's signing key. The first call creates the key pair."""
+    with _lock():
         with contextlib.suppress(OSError, ValueError):
             key = serialization.load_pem_private_key(MAILBOX_KEY.read_bytes(), password=None)
             if isinstance(key, ec.EllipticCurvePrivateKey) and MAILBOX_PUBLIC.exists():
@@ -48,7 +48,7 @@ def mailbox_key() -> ec.EllipticCurvePrivateKey:
             serialization.PrivateFormat.PKCS8,
             serialization.NoEncryption(),
         )
-        # As SendGrid shows it.
+        # The format in which SendGrid shows its key.
         public = key.public_key().public_bytes(
             serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
         )
@@ -58,13 +58,13 @@ def mailbox_key() -> ec.EllipticCurvePrivateKey:
 
 
 def issue(names: Sequence[str]) -> Path:
-    """Return a file with a private key and its certificate chain for these names.
+    """Return a file with a private key and a certificate chain for `names`.
 
     Args:
         names: Host names and IP addresses.
     """
     path = SERVER if tuple(names) == SERVER_NAMES else FOLDER / f"issued-{_slug(names)}.pem"
-    with _only_one():
+    with _lock():
         authority = _authority()
         try:
             ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(path)
@@ -85,7 +85,7 @@ def _authority() -> trustme.CA:
 
 
 def _write(path: Path, content: bytes, mode: int = 0o600) -> None:
-    """Replace a file at once: a reader sees the old one or the new one."""
+    """Replace a file atomically."""
     draft = path.with_suffix(f".{os.getpid()}")
     draft.unlink(missing_ok=True)
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
@@ -99,7 +99,7 @@ def _slug(names: Sequence[str]) -> str:
 
 
 @contextlib.contextmanager
-def _only_one() -> Iterator[None]:
+def _lock() -> Iterator[None]:
     FOLDER.mkdir(parents=True, exist_ok=True)
     with (FOLDER / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -1,4 +1,4 @@
-"""The commands, once everything is installed."""
+"""The commands of the command line. They run after the installation."""
 
 import os
 import shutil
@@ -18,10 +18,10 @@ def run(command: str, arguments: Sequence[str]) -> int:
     """Run a command of the command line and return its exit status.
 
     Raises:
-        SetupError: Something that the user has to see to.
+        SetupError: The user must install or free something.
     """
     if command == "setup":
-        say("Everything is installed.")  # by the command line, before any command
+        say("Everything is installed.")  # the command line did it before any command
         return 0
     if command == "generate":
         from tools import generate  # noqa: PLC0415 - needed by one command only
@@ -49,13 +49,13 @@ def _run_in(tree: ProcessTree, command: str, arguments: Sequence[str]) -> int:
 def _exec(tree: ProcessTree, arguments: Sequence[str]) -> int:
     cloud = LocalCloud(warm=True)
     if shutil.which(arguments[0], path=cloud.environment["PATH"]) is None:
-        return tree.run(arguments, cloud.environment)  # prints why it cannot be started
+        return tree.run(arguments, cloud.environment)  # prints the error without a start
     with cloud:
         return tree.run(arguments, cloud.environment)
 
 
 def _demo() -> int:
-    # Needed by one command only, and not cheap to import.
+    # Needed by one command only, and slow to import.
     from emulator import demo, stand_ins  # noqa: PLC0415
 
     with stand_ins.started(demo.show) as started, LocalCloud(warm=True) as cloud:
@@ -73,5 +73,5 @@ def _up() -> int:
         os.environ.update(cloud.environment)
         print(up.begin(cloud, started), flush=True)
         cloud.ended.wait()
-        say(f"The emulators have ended by themselves; see {LOG}.")
+        say(f"An emulator stopped unexpectedly. See {LOG}.")
         return STATUS_FAILED

@@ -1,8 +1,8 @@
-"""The main job on a small made-up event: photos go in, signed webhooks come out.
+"""`python3 -m emulator demo`: photos go in, signed webhooks come out.
 
-An event with three receivers: one healthy, one that fails twice and recovers, one that is dead.
-Guests upload, a moderator approves, the recap goes to a local mailbox, and every delivery is
-followed to its end. The dead receiver's last attempt comes last.
+The sample event has a healthy receiver, one that fails twice and recovers, and a dead one. Guests
+upload photos, a moderator approves two, and the recap goes to the local mailbox. The demo ends
+with the last attempt at the dead receiver.
 """
 
 import json
@@ -24,11 +24,10 @@ from emulator.sample_event import ANN, EVENT, TENANT, SampleEvent
 from emulator.stand_ins import StandIns
 
 FINAL = {"success", "failed", "skipped"}
-# Seconds. The dead receiver is given up 36 after its first attempt; the rest is for slow machines.
-DEADLINE = 150.0
-# Two mails are reported within two.
-TOLD_WITHIN = 60.0
-# Published at two URLs, three uploads at two, two approvals at two, two guests at one.
+# The dead receiver's delivery fails after 36 seconds. The rest is for slow machines.
+DEADLINE_SECONDS = 150.0
+REPORT_DEADLINE_SECONDS = 60.0
+# event.published at two URLs, three uploads at two, two approvals at two, two guests at one.
 DELIVERIES = 14
 GUESTS = 2
 STATUSES = ("delivered", "bounced", "dropped", "complained")
@@ -40,26 +39,28 @@ def run(stand_ins: StandIns) -> int:
     """Run the demo and print what happened.
 
     Returns:
-        0 when everything went as the specification says.
+        The exit status: 0 if everything happened as specified.
     """
-    began = time.monotonic()
+    started = time.monotonic()
     sample = SampleEvent(stand_ins)
 
     _say(
         "\nAn event with four webhook URLs: /ok, /flaky (fails twice), /dead, and one without TLS."
     )
     sample.configure()
-    _say("It is published; its receiver gets:")
+    _say("The event is published. The receiver gets:")
     sample.publish()
-    stand_ins.receiver.wait_for(lambda seen: any(request.verified for request in seen), DEADLINE)
-    _say("Two guests upload three photos; a moderator approves two.")
+    stand_ins.receiver.wait_for(
+        lambda requests: any(request.verified for request in requests), DEADLINE_SECONDS
+    )
+    _say("Two guests upload three photos. A moderator approves two.")
     sample.upload()
     sample.approve()
     problems = _recap(stand_ins.mailbox, sample.event)
-    _say("\nTo look at in a browser until the dead receiver is given up, after half a minute:")
-    _say(f"  the mails             {stand_ins.mailbox.url}/")
+    _say("\nFor half a minute, until the last attempt at /dead, you can open in a browser:")
+    _say(f"  the emails            {stand_ins.mailbox.url}/")
     _say(f"  Ann's preferences     {_preferences_link(stand_ins.mailbox)}\n")
-    deliveries = wait_for(sample.event.collection("deliveries"), _have_ended, DEADLINE)
+    deliveries = wait_for(sample.event.collection("deliveries"), _all_ended, DEADLINE_SECONDS)
     rows = [_row(delivery, stand_ins.receiver.requests) for delivery in deliveries]
     print(_table(rows), flush=True)
     problems += [problem for row in rows if (problem := _problem(row))]
@@ -67,12 +68,12 @@ def run(stand_ins: StandIns) -> int:
         problems.append(f"{len(rows)} deliveries instead of {DELIVERIES}")
     for problem in problems:
         _say(f"Not as specified: {problem}")
-    _say(f"Done in {time.monotonic() - began:.0f} s.")
+    _say(f"Done in {time.monotonic() - started:.0f} s.")
     return 1 if problems else 0
 
 
 def show(request: Request) -> None:
-    """Print a webhook as its receiver saw it."""
+    """Print a webhook request as the receiver saw it."""
     verdict = f"signature WRONG: {request.problem}" if request.problem else "signature verified"
     _say(
         f"  {request.event_type:16} {request.path:7} attempt {request.attempt}"
@@ -85,8 +86,8 @@ class Row:
     """The outcome of one delivery.
 
     Attributes:
-        waits: Seconds between its requests as the receiver saw them.
-        verified: Whether every signature was right; None where there was no request.
+        waits: Seconds between the requests that the receiver saw.
+        verified: Whether every signature was valid, or None without a request.
     """
 
     event: str
@@ -97,7 +98,7 @@ class Row:
     verified: bool | None
 
 
-# What spec 3.4 makes of each receiver: outcome and attempts.
+# The outcome and the number of attempts for each receiver (spec 3.4).
 EXPECTED = {
     "/ok": ("success", 1),
     "/flaky": ("success", 3),
@@ -147,53 +148,53 @@ def _table(rows: Sequence[Row]) -> str:
 
 
 def _recap(mailbox: Mailbox, event: firestore.DocumentReference) -> list[str]:
-    """Send the recap to both guests, and a second one that is refused; what went wrong."""
-    _say("An admin sends the recap, and tries once more:")
+    """Send the recap to both guests and try a second one. Return the problems."""
+    _say("An admin sends the recap, and then tries to send it again:")
     admin = accounts.sign_in("admin", TENANT)
     arguments = {"eventId": EVENT, "message": "Thank you for coming!\nSee you next year."}
     sent = accounts.call("sendEventRecap", arguments, admin)
     again = accounts.call("sendEventRecap", arguments, admin)
     _say(f"  {json.dumps(sent)}")
     _say(f"  {json.dumps(again)}")
-    for mail in mailbox.mails:
-        _say(f"  mail to {mail.to}: {mail.subject}")
+    for email in mailbox.emails:
+        _say(f"  email to {email.to}: {email.subject}")
     problems = []
-    known = _outcomes(event)
-    told = ", ".join(f"{count} {name}" for name, count in known.items())
-    _say(f"  the mail service has reported them: {told}")
-    if known != {"delivered": GUESTS, "bounced": 0, "dropped": 0, "complained": 0}:
-        problems.append(f"recap: {GUESTS} mails were delivered, {known} is recorded")
-    if sent.get("result", {}).get("sent") != GUESTS or len(mailbox.mails) != GUESTS:
-        problems.append(f"recap: {len(mailbox.mails)} mails to {GUESTS} guests")
+    counts = _email_counts(event)
+    shown = ", ".join(f"{count} {name}" for name, count in counts.items())
+    _say(f"  status of the emails, as the email service reported it: {shown}")
+    if counts != {"delivered": GUESTS, "bounced": 0, "dropped": 0, "complained": 0}:
+        problems.append(f"recap: {GUESTS} emails were delivered, but {counts} is recorded")
+    if sent.get("result", {}).get("sent") != GUESTS or len(mailbox.emails) != GUESTS:
+        problems.append(f"recap: {len(mailbox.emails)} emails to {GUESTS} guests")
     if again.get("error", {}).get("status") != "RESOURCE_EXHAUSTED":
-        problems.append("recap: a second one within 24 hours was not refused")
-    if any("List-Unsubscribe" not in mail.headers for mail in mailbox.mails):
-        problems.append("recap: a mail cannot be unsubscribed from")
+        problems.append("recap: a second recap within 24 hours was not rejected")
+    if any("List-Unsubscribe" not in email.headers for email in mailbox.emails):
+        problems.append("recap: an email has no List-Unsubscribe header")
     if not _preferences_link(mailbox):
-        problems.append("recap: a mail has no link to the preferences")
+        problems.append("recap: an email has no link to the preferences")
     return problems
 
 
-def _outcomes(event: firestore.DocumentReference) -> dict[str, int]:
-    """The counts of the event's recap, once its mails have been reported."""
-    [recap] = wait_for(event.collection("recaps"), _are_told, TOLD_WITHIN)
+def _email_counts(event: firestore.DocumentReference) -> dict[str, int]:
+    """Wait for the delivery reports and return the recap's counts."""
+    [recap] = wait_for(event.collection("recaps"), _all_reported, REPORT_DEADLINE_SECONDS)
     return {status: recap[status] for status in STATUSES}
 
 
-def _are_told(recaps: Sequence[Mapping[str, Any]]) -> bool:
-    told: int = sum(recap.get(status, 0) for recap in recaps for status in STATUSES)
-    return told >= GUESTS
+def _all_reported(recaps: Sequence[Mapping[str, Any]]) -> bool:
+    reported: int = sum(recap.get(status, 0) for recap in recaps for status in STATUSES)
+    return reported >= GUESTS
 
 
-def _have_ended(deliveries: Sequence[Mapping[str, Any]]) -> bool:
+def _all_ended(deliveries: Sequence[Mapping[str, Any]]) -> bool:
     return sum(delivery["outcome"] in FINAL for delivery in deliveries) >= DELIVERIES
 
 
 def _preferences_link(mailbox: Mailbox) -> str:
-    found = (_PREFERENCES.search(mail.text) for mail in mailbox.to(ANN.email))
+    found = (_PREFERENCES.search(email.text) for email in mailbox.to(ANN.email))
     return next((match[0] for match in found if match), "")
 
 
 def _say(text: str) -> None:
-    # In one piece: the receiver's threads speak as well.
+    # One write, because the receiver's threads print as well.
     print(f"{text}\n", end="", flush=True)

@@ -1,4 +1,4 @@
-"""Firebase's emulators on this machine: addresses, settings and environment."""
+"""Addresses, settings and environment of Firebase's emulators on this machine."""
 
 import json
 import os
@@ -15,21 +15,21 @@ PROJECT: Final = "demo-wall"
 EMULATORS: Final = ("auth", "firestore", "functions", "hosting", "hub", "logging")
 
 _PAGES_PORT: Final = 5002
-"""Where Hosting's emulator has the pages; its own port is the front end's, which knows rewrites."""
+"""Port of the Hosting emulator. The front end listens on Hosting's port and relays to it."""
 
 LOCAL_CONFIG: Final = ROOT / "firebase.json.local"
-"""firebase.json as the emulators read it: beside it, as its paths are relative to its folder."""
+"""The emulators' firebase.json. In the same folder, because its paths are relative to it."""
 
 ADDRESS_VARIABLES: Final = {
     "auth": "FIREBASE_AUTH_EMULATOR_HOST",
     "firestore": "FIRESTORE_EMULATOR_HOST",
     "hub": "FIREBASE_EMULATOR_HUB",
 }
-"""The variables by which clients find an emulator."""
+"""Environment variables from which clients read an emulator's address."""
 
 
 def client_environment(addresses: Mapping[str, str]) -> dict[str, str]:
-    """Return what a client of the emulators at these addresses needs in its environment."""
+    """Return the environment for a client of the emulators at `addresses`."""
     environment = tool_environment(os.environ)
     for name, variable in ADDRESS_VARIABLES.items():
         environment[variable] = addresses[name]
@@ -38,29 +38,29 @@ def client_environment(addresses: Mapping[str, str]) -> dict[str, str]:
 
 
 def server_environment() -> dict[str, str]:
-    """Return the environment for Firebase's emulators; write the settings that it leads to."""
+    """Write the settings of firebase-tools and return the environment for the emulators."""
     environment = _without_credentials(tool_environment(os.environ))
     for variable in ADDRESS_VARIABLES.values():
-        # With one of these set, an emulator would talk to somebody else's.
+        # If one of these is set, an emulator connects to another run's emulator.
         environment.pop(variable, None)
     environment |= {
         "CI": "1",
         "NO_COLOR": "1",
         "NO_UPDATE_NOTIFIER": "1",
-        # Settings of its own: no login of the user is looked at, and no usage is reported.
+        # Separate settings: the user's login is not read, and no usage is reported.
         "XDG_CONFIG_HOME": str(STATE / "config"),
     }
     if jar := firestore_jar(environment):
         environment["FIRESTORE_EMULATOR_BINARY_PATH"] = str(jar)
     settings = STATE / "config" / "configstore" / "firebase-tools.json"
     settings.parent.mkdir(parents=True, exist_ok=True)
-    # Asked about usage reports once and for all, and about news until the year 2100.
+    # Usage reports are declined, and the message of the day counts as read until 2100.
     settings.write_text(json.dumps({"usage": False, "motd": {"fetched": 4_102_444_800_000}}))
     return environment
 
 
 def read_addresses() -> dict[str, str]:
-    """Return `host:port` of each emulator, as firebase.json has it, moved by the port offset.
+    """Return `host:port` of each emulator: firebase.json's, moved by the port offset.
 
     Raises:
         SetupError: firebase.json is missing or lacks an emulator.
@@ -82,9 +82,9 @@ def read_addresses() -> dict[str, str]:
 
 
 def local_config(addresses: Mapping[str, str]) -> dict[str, Any]:
-    """Return firebase.json with the local suite's pages, which may connect to `addresses`.
+    """Return firebase.json with the local pages, which may connect to `addresses`.
 
-    The deployed pages may connect to Google's hosts alone.
+    The deployed pages may connect only to Google's hosts.
     """
     config: dict[str, Any] = json.loads((ROOT / "firebase.json").read_text())
     config["hosting"]["public"] = str(PAGES.relative_to(ROOT))
@@ -96,7 +96,7 @@ def local_config(addresses: Mapping[str, str]) -> dict[str, Any]:
         for header in rule["headers"]:
             if header["key"] == "Content-Security-Policy":
                 policy = header["value"].replace("connect-src", f"connect-src {local}")
-                # The mailbox draws the pictures of made-up photos.
+                # The mailbox serves the pictures of sample photos.
                 header["value"] = policy.replace(
                     "img-src", f"img-src http://127.0.0.1:{MAILBOX_PORT}"
                 )
@@ -108,7 +108,7 @@ def _port(address: str) -> int:
 
 
 def _without_credentials(environment: dict[str, str]) -> dict[str, str]:
-    """Keep local work local: nothing finds a way to a real project, or looks long for one."""
+    """Hide the user's credentials, so that no program reaches a real project."""
     environment.pop("GOOGLE_APPLICATION_CREDENTIALS", None)
     environment["CLOUDSDK_CONFIG"] = str(STATE / "config" / "gcloud")
     environment["NO_GCE_CHECK"] = "true"

@@ -1,7 +1,7 @@
-"""Pictures of made-up photos: drawn from a name, the same one each time.
+"""Generated pictures of the sample photos. A name always gives the same picture.
 
-The photos lie in the project's bucket, which exists nowhere: whoever shows one here asks the
-mailbox to draw it.
+The photos' URLs point to a bucket that does not exist. Local pages load them from the mailbox,
+which draws them.
 """
 
 import hashlib
@@ -9,11 +9,11 @@ from typing import Final
 
 BUCKET: Final = "https://firebasestorage.googleapis.com/v0/b/demo-wall.firebasestorage.app/o/"
 DRAWN: Final = "/pictures/"
-"""Path of the mailbox in the place of `BUCKET`."""
+"""The mailbox's path that replaces `BUCKET`."""
 
 
 def draw(name: str) -> str:
-    """Return an SVG of a hilly landscape under a sun, in colours that follow from `name`."""
+    """Return an SVG of hills under a sun, in colors derived from `name`."""
     seed = hashlib.sha256(name.encode()).digest()
     sky, hills = seed[0] * 360 // 256, seed[1] * 360 // 256
     sun, height = 120 + seed[2] * 2, 90 + seed[3] // 4

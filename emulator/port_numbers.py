@@ -1,4 +1,4 @@
-"""Ports of the local service that firebase.json does not name, and the offset of all ports."""
+"""Ports of the local service that are missing from firebase.json, and the offset of all ports."""
 
 import os
 import re
@@ -9,12 +9,12 @@ _LOCAL_URL = re.compile(r"(?<=^http://127\.0\.0\.1:)\d+")
 
 
 def moved(port: int) -> int:
-    """Return the port that replaces `port` if the command line moves all ports."""
+    """Return `port` plus the offset of the command line."""
     return port + int(os.environ.get(PORT_OFFSET_VARIABLE) or 0)
 
 
 def with_moved_port(text: str) -> str:
-    """Return `text`, with its port moved if it is a URL on this machine."""
+    """Return `text`. If it is a URL on this machine, its port is moved."""
     return _LOCAL_URL.sub(lambda found: str(moved(int(found[0]))), text)
 
 

@@ -1,4 +1,4 @@
-"""Ports that must be free before anything is started, and who holds one that is not."""
+"""Checks that ports are free before the service starts."""
 
 import contextlib
 import errno
@@ -10,24 +10,19 @@ import psutil
 from tools.steps import SetupError
 
 _ADVICE = (
-    "End the program that holds it, and start again. "
-    "Except for `test`, another way is to move all ports, for example with --ports 200."
-)
-
-_ADVICE = (
-    "End the program that holds it, and start again. "
-    "Except for `test`, another way is to move all ports, for example with --ports 1000."
+    "End the program that uses it, and start again. "
+    "Except for `test`, you can also move all ports, for example with --ports 200."
 )
 
 
 def check_ports(addresses: dict[str, str]) -> None:
-    """Make sure that every port is free.
+    """Check that every port is free.
 
     Raises:
-        SetupError: One is taken; the text names it, who wants it and, where known, who has it.
+        SetupError: A port is in use. The text names it, its purpose and, if known, its process.
     """
     busy = [
-        f"Port {port} is taken{holder}; it is wanted for: {name}."
+        f"Port {port}, for the {name}, is in use{holder}."
         for name, host, port in _ports(addresses)
         if (holder := _holder(host, port)) is not None
     ]
@@ -42,15 +37,15 @@ def _ports(addresses: dict[str, str]) -> Iterator[tuple[str, str, int]]:
 
 
 def _holder(host: str, port: int) -> str | None:
-    """Return who listens on a port, in words, or None where it is free."""
+    """Return a description of the process that listens on a port, or None if it is free."""
     with socket.socket() as probe:
-        # As servers do: connections that are only winding down are no obstacle.
+        # As servers do, so that connections in TIME_WAIT don't count.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
-                raise SetupError(f"{host}:{port} is of no use: {error.strerror}") from error
+                raise SetupError(f"{host}:{port} cannot be used: {error.strerror}") from error
         else:
             return None
     with contextlib.suppress(psutil.Error):

@@ -1,4 +1,4 @@
-"""A small made-up event, `midsummer` of the tenant `demo`, as clients would write it."""
+"""The sample event `midsummer` of the tenant `demo`, written as a client would."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ MODERATOR = "moderator@example.com"
 
 @dataclass(frozen=True, slots=True)
 class Guest:
-    """Somebody who uploads photos."""
+    """A guest who uploads photos."""
 
     uid: str
     name: str
@@ -34,7 +34,7 @@ class SampleEvent:
     """The event in the Firestore emulator.
 
     Attributes:
-        event: Its document.
+        event: The event's document.
     """
 
     def __init__(self, stand_ins: StandIns) -> None:
@@ -42,7 +42,7 @@ class SampleEvent:
         self.event = firestore.Client(project=PROJECT).collection("events").document(EVENT)
 
     def configure(self) -> None:
-        """Set up the event as a draft, with four webhook URLs."""
+        """Create the event as a draft with four webhook URLs."""
         self.event.collection("settings").document("webhooks").set(
             {
                 "urls": [
@@ -57,7 +57,7 @@ class SampleEvent:
         self.event.set(fields)
 
     def publish(self) -> None:
-        """Open it for guests."""
+        """Publish the event."""
         self.event.update(
             {
                 "status": "published",
@@ -67,26 +67,26 @@ class SampleEvent:
         )
 
     def secret(self, timeout: float = 60.0) -> str:
-        """Return its webhook secret, which the service makes once it sees the event.
+        """Wait until the service has created the event's webhook secret and return it.
 
         Args:
             timeout: Seconds.
 
         Raises:
-            TimeoutError: The service has not made it in time.
+            TimeoutError: The secret does not exist after `timeout` seconds.
         """
-        record = self.event.collection("secrets").document("webhooks")
-        for made in wait_for(record, bool, timeout):
-            return str(made["secret"])
+        reference = self.event.collection("secrets").document("webhooks")
+        for secret in wait_for(reference, bool, timeout):
+            return str(secret["secret"])
         raise TimeoutError(f"the event has no webhook secret after {timeout:.0f} s")
 
     def upload(self) -> None:
-        """Have both guests upload their photos."""
+        """Upload the photos of both guests."""
         for photo_id, guest in PHOTOS.items():
             self._photo(photo_id).set(self._fields(photo_id, guest))
 
     def approve(self) -> None:
-        """Have a moderator approve all photos but one."""
+        """Approve all photos except one."""
         for photo_id in APPROVED:
             self._photo(photo_id).update(
                 {

@@ -1,4 +1,4 @@
-"""The life of a stand-in's server: it listens from its making until it is closed."""
+"""HTTP servers that stand in for others: they listen from their creation until they are closed."""
 
 import contextlib
 import socket
@@ -11,21 +11,21 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple, Self, TypeAlias
 
 HOST = "127.0.0.1"
-# Seconds that a connection may be idle between two requests, or a handshake may take.
-IDLE_TIMEOUT = 60.0
-# Seconds after which a closing server notices.
-POLL_INTERVAL = 0.05
+# Maximum time of a TLS handshake, and between two requests of a connection.
+IDLE_TIMEOUT_SECONDS = 60.0
+# Maximum delay before a server notices that it is being closed.
+POLL_INTERVAL_SECONDS = 0.05
 
 
 class LocalServer(ThreadingHTTPServer):
-    """A server on this machine, with or without TLS, whose connections can be cut.
+    """An HTTP or HTTPS server on this machine that can cut its connections.
 
     Attributes:
-        accepted: How many connections have been made so far, handshake included.
+        accepted: Number of connections so far that completed their handshake.
     """
 
     daemon_threads = True
-    # An outage's worth of deliveries may come at once.
+    # After an outage, many deliveries arrive at once.
     request_queue_size = 128
 
     def __init__(
@@ -42,8 +42,8 @@ class LocalServer(ThreadingHTTPServer):
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """Serve one connection in its thread."""
-        # The handshake belongs here and not into accept: a silent client must hold up itself only.
-        request.settimeout(IDLE_TIMEOUT)
+        # The handshake runs in this thread, so that a silent client blocks only itself.
+        request.settimeout(IDLE_TIMEOUT_SECONDS)
         try:
             connection = self._shaken(request)
         except OSError:
@@ -59,7 +59,7 @@ class LocalServer(ThreadingHTTPServer):
                 self._connections.discard(connection)
 
     def cut_connections(self) -> None:
-        """End every connection, also in the middle of a request."""
+        """End every connection, including those with an unfinished request."""
         with self._connections_lock:
             for connection in self._connections:
                 with contextlib.suppress(OSError):
@@ -67,7 +67,7 @@ class LocalServer(ThreadingHTTPServer):
                     socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Print what went wrong, unless it is a client that went away, as at its deadline."""
+        """Print an error, unless the client closed its connection."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
@@ -87,32 +87,32 @@ class HttpRequest(NamedTuple):
 
 
 HttpResponse: TypeAlias = tuple[int, Mapping[str, str], bytes]
-"""The status, the headers and the body of an answer."""
+"""The status, headers and body of a response."""
 
-Answer: TypeAlias = Callable[[HttpRequest], HttpResponse | None]
-"""What a request is answered with, in its own thread; with None its connection is cut."""
+Respond: TypeAlias = Callable[[HttpRequest], HttpResponse | None]
+"""Returns the response to a request, or None to cut the connection, in the request's thread."""
 
 
 class StandIn:
-    """What stands in for a server of the world outside; a context manager.
+    """A running server that stands in for an external one. Also a context manager.
 
     Attributes:
         port: The port that it listens on.
     """
 
     def __init__(
-        self, answer: Answer, *, port: int = 0, context: ssl.SSLContext | None = None
+        self, respond: Respond, *, port: int = 0, context: ssl.SSLContext | None = None
     ) -> None:
-        """Start listening, on a free port where `port` is 0, and with TLS where `context` is given.
+        """Start listening, with TLS if `context` is set. Port 0 means any free port.
 
         Raises:
-            OSError: The port is taken.
+            OSError: The port is in use.
         """
-        handler = type("Handler", (_Handler,), {"answer": staticmethod(answer)})
+        handler = type("Handler", (_Handler,), {"respond": staticmethod(respond)})
         self._server = LocalServer(port, handler, context)
         self.port: int = self._server.server_address[1]
         self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(POLL_INTERVAL,), daemon=True
+            target=self._server.serve_forever, args=(POLL_INTERVAL_SECONDS,), daemon=True
         )
         self._thread.start()
 
@@ -123,7 +123,7 @@ class StandIn:
         self.close()
 
     def close(self) -> None:
-        """Stop listening and cut every connection; what was received stays readable."""
+        """Stop listening and cut every connection. Recorded requests stay available."""
         self._server.shutdown()
         self._server.server_close()
         self._server.cut_connections()
@@ -133,37 +133,32 @@ class StandIn:
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    answer: Answer
+    respond: Respond
 
-    def respond(self) -> None:
-        reply = self.answer(HttpRequest(self.command, self.path, self.headers, self._body()))
-        if reply is None:
+    def _serve(self) -> None:
+        response = self.respond(HttpRequest(self.command, self.path, self.headers, self._body()))
+        if response is None:
             self.close_connection = True
             self.connection.shutdown(socket.SHUT_RDWR)
             return
-        status, headers, body = reply
+        status, headers, body = response
         self.send_response(status)
         for name, value in {"Content-Length": str(len(body)), **headers}.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
 
-    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = respond  # noqa: N815 - the library names them
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815 - the library names them
 
     def _body(self) -> bytes:
         if self.headers.get("Transfer-Encoding") != "chunked":
             return self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        whole = b""
+        body = b""
         while size := int(self.rfile.readline(), 16):
-            whole += self.rfile.read(size)
+            body += self.rfile.read(size)
             self.rfile.readline()
         self.rfile.readline()
-        return whole
+        return body
 
     def log_message(self, *_: object) -> None:
         """Print nothing."""
-
-
-def answering(answer: Answer) -> StandIn:
-    """A server on a free port, which sends to each request what `answer` makes of it."""
-    return StandIn(answer)

@@ -1,6 +1,6 @@
-"""Stand-ins for the world outside, which `up` and `demo` start beside the emulators.
+"""Stand-ins for external servers, which `up` and `demo` start together with the emulators.
 
-A further one gets its address in ADDRESSES, its field in `StandIns` and its line in `started`.
+To add a stand-in, add its address to `ADDRESSES`, a field to `StandIns` and a line to `started`.
 """
 
 import functools
@@ -20,7 +20,7 @@ from emulator.ports import check_ports
 from emulator.receiver import Receiver, Request, Script, always, fails, slow
 from functions.ports import LOCATION
 
-# Longer than the 5 seconds that a delivery may take (spec 8).
+# Longer than the 5 seconds that an attempt may take (spec 8).
 SLOW_SECONDS = 8.0
 
 ADDRESSES = {
@@ -49,10 +49,10 @@ def started(on_request: Callable[[Request], None] | None = None) -> Iterator[Sta
     """Run the stand-ins.
 
     Args:
-        on_request: Called with each webhook delivery as it is answered.
+        on_request: Called with each webhook request when it is answered.
 
     Raises:
-        SetupError: A port is taken.
+        SetupError: A port is in use.
     """
     check_ports(ADDRESSES)
     certificates.ensure()
@@ -72,12 +72,12 @@ def started(on_request: Callable[[Request], None] | None = None) -> Iterator[Sta
 
 
 def mail_events_url() -> str:
-    """Return the address of the function that the mail provider reports to."""
+    """Return the URL of the function that receives SendGrid's delivery reports."""
     return f"http://{read_addresses()['functions']}/{PROJECT}/{LOCATION}/mailEvents"
 
 
 def webhook_secret(event_id: str) -> str | None:
-    """Return an event's webhook secret from the Firestore emulator, None where it has none."""
+    """Return the event's webhook secret from the Firestore emulator, or None without one."""
     if not event_id or "/" in event_id:
         return None
     secret = _database().document(f"events/{event_id}/secrets/webhooks").get()
@@ -86,5 +86,5 @@ def webhook_secret(event_id: str) -> str | None:
 
 @functools.cache
 def _database() -> firestore.Client:
-    # Finds the emulator by FIRESTORE_EMULATOR_HOST, and is its administrator.
+    # Connects to FIRESTORE_EMULATOR_HOST, with an administrator's rights.
     return firestore.Client(project=PROJECT)

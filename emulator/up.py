@@ -1,4 +1,4 @@
-"""`python3 -m emulator up`: a small event to try things with, and its addresses."""
+"""`python3 -m emulator up`: the sample event, and the addresses of the local service."""
 
 import json
 import re
@@ -15,30 +15,30 @@ from emulator.stand_ins import ADDRESSES, StandIns
 from functions.ports import LOCATION
 from tools.paths import ROOT, STATE
 
-# Who can sign in to the console; everybody with the same password.
+# Roles of the sample accounts. All accounts have the same password.
 STAFF = ("admin", "moderator", "superadmin")
-PASSWORD = "midsummer"  # noqa: S105 - of people who are made up, on this machine
+PASSWORD = "midsummer"  # noqa: S105 - of sample accounts on this machine
 # For `. .emulator/calls` in another terminal.
 CALLS = STATE / "calls"
 
-# What gunicorn says of its own life.
+# Gunicorn's own log lines.
 _STARTING = re.compile(r"\[[^]]+\] \[\d+\] \[INFO\] ")
-# What structured log lines have besides their message, and nobody reads in a terminal.
-_UNREAD_FIELDS = {"severity", "message", "time", "logging.googleapis.com/labels"}
+# Fields of a structured log line that are shown first, or not at all.
+_OMITTED_FIELDS = {"severity", "message", "time", "logging.googleapis.com/labels"}
 
 _CALL = (
     "call() { curl -s \"$BASE/$1\" -H 'Content-Type: application/json'"
     ' ${TOKEN:+-H "Authorization: Bearer $TOKEN"} -d "{\\"data\\": $2}"; }'
 )
-# What Cloud Scheduler runs every five minutes.
+# Cloud Scheduler calls this function every five minutes.
 _SWEEP = 'sweep() { curl -s -X POST "$BASE/sweepDeliveries" "$@"; }'
 
 
 def begin(cloud: LocalCloud, stand_ins: StandIns) -> str:
-    """Make the event, and write what the calls of docs/calls.md need.
+    """Create the sample event, and write the shell functions of docs/calls.md.
 
     Returns:
-        Where everything is, for the terminal.
+        The overview for the terminal.
     """
     sample = SampleEvent(stand_ins)
     sample.configure()
@@ -62,20 +62,20 @@ def begin(cloud: LocalCloud, stand_ins: StandIns) -> str:
 
 
 def print_request(request: Request) -> None:
-    """Print a webhook that the receiver got."""
+    """Print a webhook request that the receiver got."""
     _say(f"receiver   {describe(request)}")
 
 
 def print_line(line: str) -> None:
-    """Print a line that a function has printed, where it says anything."""
+    """Print a function's log line, unless it is noise."""
     if text := readable(line):
         _say(text)
 
 
 def readable(line: str) -> str:
-    """Return a line of a function for reading, empty where it is only noise.
+    """Return a function's log line as text for a terminal, or an empty text for noise.
 
-    A structured line shows its message first.
+    A structured line begins with its severity and message.
     """
     text = line.strip()
     if not text or _STARTING.match(text):
@@ -86,18 +86,18 @@ def readable(line: str) -> str:
         record = None
     if not isinstance(record, dict):
         return f"functions  {text}"
-    rest = [f"{name}={value}" for name, value in record.items() if name not in _UNREAD_FIELDS]
+    rest = [f"{name}={value}" for name, value in record.items() if name not in _OMITTED_FIELDS]
     first = [str(record.get(name, "")) for name in ("severity", "message")]
     return " ".join(["functions ", *first, *rest])
 
 
 def _say(text: str) -> None:
-    # In one piece: several threads speak.
+    # One write, because several threads print.
     print(f"{text}\n", end="", flush=True)
 
 
 def _overview(cloud: LocalCloud, secret: str, lines: Sequence[str]) -> str:
-    # By the name in its certificate.
+    # The certificate's name is localhost.
     receiver = ADDRESSES["webhook receiver"].replace("127.0.0.1", "localhost")
     rows = [
         ("functions", f"http://{cloud.addresses['functions']}/{PROJECT}/{LOCATION}/<name>"),
@@ -113,23 +113,24 @@ def _overview(cloud: LocalCloud, secret: str, lines: Sequence[str]) -> str:
             "",
             *(f"  {name:10} {place}" for name, place in rows),
             "",
-            f"To the console sign in as {', '.join(f'{name}@example.com' for name in STAFF)};",
-            f"the password is {PASSWORD}.",
+            f"Console accounts: {', '.join(f'{name}@example.com' for name in STAFF)}.",
+            f"Password: {PASSWORD}.",
             "",
             "The event midsummer of the tenant demo has three photos and four webhook URLs. Its",
             f"deliveries are signed with {secret}.",
-            f"A receiver of your own: docs/receiving.md; certificate: {SERVER.relative_to(ROOT)}",
+            "To write a receiver, see docs/receiving.md. Its certificate can be",
+            f"{SERVER.relative_to(ROOT)}.",
             "",
-            "For docs/calls.md and for clients of the emulators, in another terminal, here:",
+            "To use the calls of docs/calls.md, run this in another terminal, in this folder:",
             f"  . {CALLS.relative_to(ROOT)}",
             "",
-            "It also makes the command sweep, for lost tasks, automatic recovery and notices:",
-            "Google runs it every five minutes, and this suite does not.",
+            "It defines the commands call and sweep. Google calls the function of sweep every five",
+            "minutes, for lost tasks, automatic recovery and notices. Here, you call it.",
             "",
-            "What that sets:",
+            "It also sets these variables:",
             *(f"  {line}" for line in lines),
             "",
-            "Ctrl-C ends everything.",
+            "Press Ctrl-C to stop everything.",
             "",
         ],
     )

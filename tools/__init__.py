@@ -1,4 +1,4 @@
-"""What installs the checkout, runs its checks, builds its pages, and reads `.env`.
+"""Development tools: installation, checks, generated files, and a reader of `.env`.
 
-Modules that `python3 -m emulator` needs before anything is installed use the standard library only.
+Modules that `python3 -m emulator` imports before the installation use only the standard library.
 """

@@ -105,7 +105,7 @@ def run(tree: ProcessTree, arguments: Sequence[str], cloud: Cloud, look: Callabl
 
 
 def again(outcomes: Sequence[Outcome]) -> list[str]:
-    """What failed, each with the command that runs it again, in five lines at most."""
+    """Return at most five lines with the commands that repeat what failed."""
     commands = [
         shlex.join(["python3", "-m", "emulator", "test", outcome.check, *test])
         for outcome in outcomes

@@ -1,6 +1,7 @@
-"""The commands, checks and benches, each in one list: what runs, and what `--help` says.
+"""Lists of the commands, checks and benches, with the texts of `--help`.
 
-Standard library only, and old Pythons too: `--help` is read before anything is installed.
+This module uses only the standard library and compiles on old Pythons, because `--help` works
+before the installation.
 """
 
 from pathlib import Path
@@ -10,47 +11,44 @@ _TSC = str(Path(__file__).parents[1] / "console/node_modules/.bin/tsc")
 
 
 COMMANDS = {
-    # name: its arguments, and what it does
-    "demo": ("[--ports OFFSET]", "show the main job on a small made-up event, then end"),
-    "up": (
-        "[--ports OFFSET]",
-        "start everything and keep it up until Ctrl-C, for trying things by hand",
-    ),
-    "exec": ("[--ports OFFSET] -- CMD …", "run CMD beside the service and return its exit status"),
-    "test": ("[CHECK …] [--all] [pytest's arguments]", "run every check, or only the named ones;"),
-    "bench": ("[NAME …] [--ports OFFSET]", "measure what the service costs, all or only:"),
-    "setup": ("", "install what the other commands and a deploy need"),
-    "generate": ("[--check]", "write the parts of files that follow from the code"),
+    # name: arguments, description
+    "demo": ("[--ports OFFSET]", "show a small sample event, from upload to recap"),
+    "up": ("[--ports OFFSET]", "start the service with a sample event, until Ctrl-C"),
+    "exec": ("[--ports OFFSET] -- CMD …", "run CMD with the service and return its exit status"),
+    "test": ("[CHECK …] [--all] [pytest's arguments]", "run all checks, or only the named checks:"),
+    "bench": ("[NAME …] [--ports OFFSET]", "measure all costs of the service, or only:"),
+    "setup": ("", "install everything that the other commands and a deploy need"),
+    "generate": ("[--check]", "write the generated parts of files, or check them"),
 }
 PORTS = "--ports"
-"""On the command line: the offset by which all ports of the service are moved."""
+"""Option with the offset of all ports of the service."""
 PORT_OFFSET_VARIABLE = "WALL_PORT_OFFSET"
-"""Set to that offset for the processes of the service."""
+"""Environment variable with that offset, for the processes of the service."""
 MAX_PORT_OFFSET = 50_000
 WITH_PORTS = ("demo", "up", "exec", "bench")
-"""Commands whose ports can be moved. The tests name the default ports."""
+"""Commands that accept `--ports`. The tests need the default ports."""
 
 BENCHES = ("operations", "delivery", "cold-start", "recap", "noisy-neighbors")
 
 
 class Check(NamedTuple):
-    """One step.
+    """One check of `test`.
 
     Attributes:
-        name: What it is called on the command line.
-        says: What it is, for `--help`.
-        commands: The programs and their arguments, one after the other.
-        folder: The tests that it runs; skipped where there are none.
-        needs_ports: Whether it starts emulators, which have fixed ports: such checks run one after
-            the other, and all others beside them.
-        on_cloud: Whether it runs against the service on the local cloud.
-        lanes: Folders of its tests that run at the same time, one lane beside the other. What they
-            share (a port, a switch) is in one lane.
-        last: Tests that look at what all the others have left.
+        name: Name on the command line.
+        description: Description for `--help`.
+        commands: Programs with their arguments, in their order.
+        folder: Folder of the tests that the check runs. Empty if it runs no tests.
+        needs_ports: Whether the check starts emulators, which have fixed ports. Such checks run one
+            after another, in parallel to all other checks.
+        on_cloud: Whether the check runs with the service on the local cloud.
+        lanes: Folders of tests, grouped into lanes that run in parallel. Tests that share a
+            resource, for example a port, are in the same lane.
+        last: Tests that check the output of all other tests.
     """
 
     name: str
-    says: str
+    description: str
     commands: "tuple[tuple[str, ...], ...]"
     folder: str = ""
     needs_ports: bool = False
@@ -59,7 +57,7 @@ class Check(NamedTuple):
     last: str = ""
 
     def has(self, argument: str) -> bool:
-        """Whether an argument is the path of tests of this check."""
+        """Return whether an argument is the path of tests of this check."""
         return bool(self.folder) and f"{argument}/".startswith(f"{self.folder}/")
 
 
@@ -68,50 +66,50 @@ _PYTEST = (("pytest",),)
 CHECKS = (
     Check(
         "lint",
-        "ruff's rules, and the generated parts of files",
+        "ruff's rules and the generated parts of files",
         (("ruff", "check", "."), ("python", "-m", "tools.generate", "--check")),
     ),
     Check("format", "ruff's format", (("ruff", "format", "--check", "."),)),
-    Check("imports", "imports point down only, and the core is pure", (("lint-imports",),)),
+    Check("imports", "the layers of imports and the pure core", (("lint-imports",),)),
     Check(
         "types",
-        "mypy, strict, and TypeScript's compiler for the pages",
+        "strict mypy, and TypeScript's compiler for the pages",
         (("mypy",), (_TSC, "--project", "console")),
     ),
     Check(
         "unit",
-        "the core, in seconds",
+        "fast tests of the core",
         (("pytest", "-n", "2", "--dist", "loadfile"),),
         folder="tests/unit",
     ),
     Check(
         "simulation",
-        "use cases in many schedules, with faults at every call",
+        "use cases in random schedules with faults",
         _PYTEST,
         folder="tests/simulation",
     ),
     Check(
         "cli",
-        "this command line, and what a deploy would upload",
+        "this command line and the files that a deploy uploads",
         _PYTEST,
         folder="tests/cli",
     ),
     Check(
         "rehearsal",
-        "`ops/` and the real firebase-tools, against a server that plays Google",
+        "`ops/` and the real firebase-tools with a fake Google",
         _PYTEST,
         folder="tests/rehearsal",
     ),
     Check(
         "functions_emulator",
-        "`exec`, `up`, and the service on Firebase's own functions emulator",
+        "`exec`, `up` and the service on Firebase's functions emulator",
         _PYTEST,
         folder="tests/functions_emulator",
         needs_ports=True,
     ),
     Check(
         "suite",
-        "the deployed shape on the local cloud, faults included",
+        "the deployed service on the local cloud, with faults",
         _PYTEST,
         folder="tests/suite",
         needs_ports=True,
@@ -127,6 +125,6 @@ CHECKS = (
 NAMES = tuple(check.name for check in CHECKS)
 
 ALL = "--all"
-"""On the command line: rarer mutants, long schedules and more floods as well."""
+"""Option that adds rarer mutants, long schedules and more floods."""
 ALL_VARIABLE = "WALL_ALL_CHECKS"
-"""Set for the tests where that is asked for."""
+"""Environment variable that passes the option to the tests."""

@@ -1,4 +1,4 @@
-"""The import contract of the core, which `lint-imports` reads by its name in pyproject.toml."""
+"""The import contract of the core for `lint-imports`, configured in pyproject.toml."""
 
 from fnmatch import fnmatchcase
 
@@ -7,15 +7,15 @@ from importlinter import Contract, ContractCheck, fields, output
 
 
 class CoreContract(Contract):
-    """Refuses each import of the core that no list allows; a module that is new is of the core.
+    """Rejects every import of the core that is not in a list. New modules belong to the core.
 
     Attributes:
-        package: The package whose modules are the core, but for the adapters.
-        adapters: Modules and packages that talk to Google, the network or the clock; `*` in a name
-            stands for any characters.
-        pure: Modules inside these packages that belong to the core all the same.
-        allowed: Packages of others and of the standard library that the core may import.
-        exceptions: Further imports, such as `functions.mail.translation -> jinja2`.
+        package: The package with the core and the adapters.
+        adapters: Modules and packages that use Google, the network or the clock. `*` in a name
+            matches any characters.
+        pure: Modules inside these packages that belong to the core.
+        allowed: Third-party packages and modules of the standard library that the core may import.
+        exceptions: Other permitted imports, such as `functions.mail.translation -> jinja2`.
     """
 
     type_name = "core"
@@ -27,7 +27,7 @@ class CoreContract(Contract):
     exceptions = fields.SetField(subfield=fields.StringField())
 
     def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:  # noqa: FBT001 - import-linter's own
-        """Compare what each module of the core imports with what it may."""
+        """Compare the imports of the core's modules with the permitted imports."""
         del verbose
         adapters = _modules(graph, self.adapters) - _modules(graph, self.pure or ())
         package = str(self.package)
@@ -49,15 +49,15 @@ class CoreContract(Contract):
         )
 
     def render_broken_contract(self, check: ContractCheck) -> None:
-        """Name each import."""
+        """Print each rejected import and each unused exception."""
         for line in check.metadata["refused"]:
-            output.print_error(f"{line}: no list of pyproject.toml allows the core this import.")
+            output.print_error(f"{line}: pyproject.toml doesn't allow this import in the core.")
         for line in check.metadata["unused"]:
-            output.print_error(f"{line}: the exception is not needed.")
+            output.print_error(f"{line}: this exception is unused. Remove it.")
 
 
 def _modules(graph: ImportGraph, names: object) -> set[str]:
-    """The modules and packages with these names, and the modules in those packages."""
+    """Return the modules and packages that match `names`, and the modules in these packages."""
     patterns = [str(name) for name in names]  # type: ignore[attr-defined]
     found = {module for module in graph.modules if any(fnmatchcase(module, it) for it in patterns)}
     return found.union(*map(graph.find_descendants, found))

@@ -1,6 +1,6 @@
-"""`.env` files as firebase-tools read them: quotes, `# …` behind a value, `export`.
+"""Parser of `.env` files, compatible with firebase-tools: quotes, trailing comments, `export`.
 
-Standard library only: `ops/` and the local cloud read the settings with it.
+It uses only the standard library. `ops/` and the local cloud read the settings with it.
 https://github.com/firebase/firebase-tools/blob/master/src/functions/env.ts
 """
 
@@ -19,23 +19,25 @@ _CHARACTERS: Final = {"n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 
 class EnvFileError(Exception):
-    """A line is no setting; the text has the file and the number of the line."""
+    """A line is not a setting. The text has the file and the line's number."""
 
 
 def read(path: Path) -> dict[str, str]:
-    """The settings of a file by their names; none where the file is missing.
+    """Return the settings of a file by name. A missing file has no settings.
 
     Raises:
-        EnvFileError: firebase-tools would refuse a line of the file.
+        EnvFileError: firebase-tools would reject a line of the file.
     """
     if not path.exists():
         return {}
     text = path.read_text(encoding="utf-8").replace("\r\n", "\n").replace("\r", "\n")
-    # A setting leaves its line breaks, so that the numbers of the other lines stay.
+    # Line breaks of a setting are kept, so that the lines keep their numbers.
     rest = _LINE.sub(lambda found: "\n" * found[0].count("\n"), text)
     for number, line in enumerate(rest.split("\n"), 1):
         if line.strip() and not line.lstrip().startswith("#"):
-            raise EnvFileError(f"{path.name}, line {number}: write NAME=value, or # in front.")
+            raise EnvFileError(
+                f"{path.name}, line {number}: write NAME=value, or begin the line with #."
+            )
     return {found[1]: _value(found[2] or "") for found in _LINE.finditer(text)}
 
 

@@ -1,8 +1,8 @@
-"""The catalog of event types for people: a page made of docs/openapi.yaml.
+"""Builds the catalog of event types, a page for developers, from docs/openapi.yaml.
 
     ./venv/bin/python -m tools.event_catalog [FOLDER]     # writes events.html and openapi.json
 
-FOLDER is `public` where none is given. The pages' build runs it, and so does Hosting's deploy.
+The default FOLDER is `public`. The build of the local pages and Hosting's deploy run this module.
 """
 
 import json
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def description() -> dict[str, Any]:
-    """docs/openapi.yaml, where each webhook has the body of a test delivery as its example."""
+    """Return docs/openapi.yaml with an example for each webhook: the body of a test delivery."""
     document: dict[str, Any] = yaml.safe_load(DESCRIPTION.read_text(encoding="utf-8"))
     for name, item in document["webhooks"].items():
         delivery = Delivery.create(
@@ -58,7 +58,7 @@ def description() -> dict[str, Any]:
 
 
 def pages() -> dict[str, str]:
-    """What the files hold, by their names."""
+    """Return the contents of the files by name."""
     document = description()
     environment = Environment(autoescape=True, trim_blocks=False)
     environment.filters["text"] = _text
@@ -66,7 +66,7 @@ def pages() -> dict[str, str]:
     first = next(iter(operations.values()))
     page = environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
         version=document["info"]["version"],
-        headers=[_resolved(document, parameter) for parameter in first["parameters"]],
+        headers=[_resolve(document, parameter) for parameter in first["parameters"]],
         events=[_event(document, name, one) for name, one in operations.items()],
         waits=[_wait(step.delay.total_seconds()) for step in RETRY_SCHEDULE],
         verifier=_verifier(),
@@ -80,7 +80,7 @@ def _wait(seconds: float) -> str:
 
 
 def _verifier() -> str:
-    """The check in Python, as the page for receivers' developers has it."""
+    """Return the Python example of docs/receiving.md that verifies a signature."""
     text = VERIFIERS.read_text(encoding="utf-8")
     blocks = re.findall(r"^```python[^\n]*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     verifier: str = next(block.strip() for block in blocks if "def verify(" in block)
@@ -100,14 +100,14 @@ def _event(document: dict[str, Any], name: str, operation: dict[str, Any]) -> di
 def _fields(
     document: dict[str, Any], schema: Mapping[str, Any], before: str = ""
 ) -> Iterator[dict[str, str]]:
-    """Every field with its path, those of an object behind it."""
-    for name, raw in _resolved(document, schema)["properties"].items():
-        one = _resolved(document, raw)
+    """Yield every field with its path."""
+    for name, raw in _resolve(document, schema)["properties"].items():
+        field = _resolve(document, raw)
         path = f"{before}{name}"
-        if "properties" in one:
-            yield from _fields(document, one, f"{path}.")
+        if "properties" in field:
+            yield from _fields(document, field, f"{path}.")
         else:
-            yield {"name": path, "type": _type(one), "description": one.get("description", "")}
+            yield {"name": path, "type": _type(field), "description": field.get("description", "")}
 
 
 def _type(schema: Mapping[str, Any]) -> str:
@@ -120,19 +120,19 @@ def _type(schema: Mapping[str, Any]) -> str:
     return "time" if schema.get("format") == "date-time" else kind
 
 
-def _resolved(document: dict[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """`schema` without its reference; what stands beside a reference counts first."""
+def _resolve(document: dict[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Replace the `$ref` of `schema`. Its other fields override those of the target."""
     reference = schema.get("$ref")
     if reference is None:
         return dict(schema)
-    found: Any = document
+    target: Any = document
     for name in reference.removeprefix("#/").split("/"):
-        found = found[name]
-    return {**found, **{name: value for name, value in schema.items() if name != "$ref"}}
+        target = target[name]
+    return {**target, **{name: value for name, value in schema.items() if name != "$ref"}}
 
 
 def _text(text: str) -> Markup:
-    """The two marks that the descriptions use: code and strong."""
+    """Convert the Markdown of descriptions to HTML: code and strong."""
     escaped = str(escape(" ".join(text.split())))
     coded = re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped)
     return Markup(re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", coded))  # noqa: S704 - escaped

@@ -1,4 +1,4 @@
-"""Everything that is installed, in its order, and how programs find it."""
+"""The installation of all packages, and the environment in which programs find them."""
 
 import os
 from collections.abc import Mapping
@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from tools import local_secrets, npm, pages, python
 from tools.java import java_folder
 from tools.paths import NODE_MODULES, VENV, VENV_PYTHON
-from tools.steps import only_one, say
+from tools.steps import install_lock, say
 
 _DOWNLOADS = (
     (VENV_PYTHON, "Python packages into ./venv", python.SIZE),
     (npm.PACKAGES.place, "Node packages into ./emulator/node_modules", npm.PACKAGES.size),
     (
         npm.CONSOLE_PACKAGES.place,
-        "the console's into ./console/node_modules",
+        "the console's packages into ./console/node_modules",
         npm.CONSOLE_PACKAGES.size,
     ),
 )
@@ -23,7 +23,7 @@ def prepare() -> bool:
     """Install missing packages, and build the pages if their sources have changed.
 
     Returns:
-        True when packages were installed, so that a running interpreter may be out of date.
+        True if packages were installed, so that a running interpreter may have stale modules.
 
     Raises:
         SetupError: A prerequisite is missing, or an installation failed.
@@ -32,7 +32,7 @@ def prepare() -> bool:
     changed = False
     missing = [f"{what} ({size})" for place, what, size in _DOWNLOADS if not place.exists()]
     if missing:
-        say(f"To be downloaded into this folder: {', '.join(missing)}.")
+        say(f"The first run downloads into this folder: {', '.join(missing)}.")
     for is_current, install in (
         (python.is_current, python.install),
         (npm.PACKAGES.is_current, npm.PACKAGES.install),
@@ -41,8 +41,8 @@ def prepare() -> bool:
     ):
         if is_current():
             continue
-        with only_one():
-            # Looked at again: while waiting, another run may have done the work.
+        with install_lock():
+            # Check again: another run may have installed it during the wait.
             if not is_current():
                 install()
             changed = changed or install is not pages.install
@@ -52,10 +52,10 @@ def prepare() -> bool:
 
 
 def tool_environment(base: Mapping[str, str]) -> dict[str, str]:
-    """Return `base` with the installed tools first on PATH and a Java that is new enough.
+    """Return `base` with the installed tools first on PATH, and a Java that is new enough.
 
     Raises:
-        SetupError: No Java is to be had.
+        SetupError: No Java is available.
     """
     environment = dict(base)
     folders = [VENV / "bin", NODE_MODULES / ".bin", java_folder()]

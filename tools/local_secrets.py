@@ -1,4 +1,4 @@
-"""The secrets of the local project, kept from one run to the next."""
+"""The secrets of the local project, which all runs share."""
 
 import os
 import secrets
@@ -10,12 +10,14 @@ FILE = ROOT / ".secret.local"
 
 
 def write() -> None:
-    """Make the file, readable by its owner only, or add the secrets that it lacks."""
+    """Create the file, readable only by its owner, and add missing secrets."""
     values = {name: secrets.token_urlsafe(32) for name in SECRET_READERS}
     descriptor = os.open(FILE, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     with os.fdopen(descriptor, "a", encoding="ascii") as file:
-        there = read()
-        file.writelines(f"{name}={value}\n" for name, value in values.items() if name not in there)
+        existing = read()
+        file.writelines(
+            f"{name}={value}\n" for name, value in values.items() if name not in existing
+        )
 
 
 def read() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Node.js, and the packages that two locks name: firebase-tools and its like, and the pages'."""
+"""Node.js and its packages: those of the emulators, such as firebase-tools, and the console's."""
 
 import contextlib
 import re
@@ -14,7 +14,7 @@ MIN_NODE = 20
 
 @dataclass(frozen=True)
 class Packages:
-    """The packages of the lock in a folder; `size` is of the download, and on disk."""
+    """The packages of a folder's lock file. `size` is the size of the download and on disk."""
 
     folder: Path
     title: str
@@ -27,15 +27,15 @@ class Packages:
         return self.folder / "node_modules"
 
     def stamp(self) -> str:
-        """Return a text that changes with the lock."""
+        """Return a text that changes with the lock file."""
         return digest(*(read(self.folder / name) for name in ("package.json", "package-lock.json")))
 
     def is_current(self) -> bool:
-        """Tell whether the packages of the lock are installed."""
+        """Return whether the packages of the lock file are installed."""
         return read(self.place / ".installed") == self.stamp()
 
     def install(self) -> None:
-        """Install the packages of the lock, from npm's cache where it has them.
+        """Install the packages of the lock file, from npm's cache if possible.
 
         Raises:
             SetupError: npm failed.
@@ -53,16 +53,16 @@ CONSOLE_PACKAGES = Packages(
 
 
 def check_node() -> None:
-    """Make sure that Node.js is there, and new enough.
+    """Check that Node.js is installed and new enough.
 
     Raises:
-        SetupError: It is not.
+        SetupError: Node.js is missing or too old.
     """
     for program in ("node", "npm"):
         if shutil.which(program) is None:
             raise SetupError(
-                f"`{program}` is not on PATH. Install Node.js {MIN_NODE} or newer (with npm),\n"
-                "for example from nodejs.org; firebase-tools runs on it.",
+                f"`{program}` is not on PATH. Install Node.js {MIN_NODE} or newer with npm, for\n"
+                "example from nodejs.org. firebase-tools needs it.",
             )
     _, text = output_of(["node", "--version"])
     found = re.match(r"v(\d+)\.", text)
@@ -74,9 +74,9 @@ def check_node() -> None:
 
 
 def link() -> None:
-    """Let scripts anywhere in the checkout import the packages: Node looks in parent folders.
+    """Link the packages, so that scripts anywhere in the checkout can import them.
 
-    The Firebase SDK is the console's.
+    Node searches parent folders for packages. The Firebase SDK belongs to the console's packages.
     """
     for link, target in (
         (ROOT / "node_modules", NODE_MODULES.relative_to(ROOT)),

@@ -1,4 +1,4 @@
-"""The build of the local suite's pages: the console, and the catalog of event types."""
+"""The build of the local pages: the console, and the catalog of event types."""
 
 import shutil
 
@@ -7,14 +7,14 @@ from tools.paths import CONSOLE, PAGES, ROOT, STATE, VENV_PYTHON
 from tools.steps import digest, read, run_step
 
 _BUILT = STATE / "console.built"
-# What a build is made of beside the folders of `sources`.
+# Sources of the build that are not in the folders of `sources`.
 _FILES = (
     *("console/build.mjs", "firebase.json", ".env", ".env.demo-wall"),
     *("tools/event_catalog.py", "tools/event_catalog.html", "docs/openapi.yaml"),
     *("docs/receiving.md", "functions/webhooks/deliveries/queues.py"),
 )
 _TEXTS = ROOT / "functions" / "mail" / "catalogues"
-# The files that a build cannot lack.
+# Files that every build has.
 _OUTPUT = (
     *("console.html", "deliveries.html", "mail.html", "preferences.de.json"),
     *("colours.css", "mail_frame.js", "events.html", "events.js", "openapi.json"),
@@ -22,18 +22,18 @@ _OUTPUT = (
 
 
 def is_current() -> bool:
-    """Tell whether the local suite's pages are what the sources say."""
+    """Return whether the built pages match their sources."""
     return read(_BUILT) == sources() and all((PAGES / name).is_file() for name in _OUTPUT)
 
 
 def install() -> None:
-    """Build the pages; no network is needed.
+    """Build the pages without using the network.
 
     Raises:
-        SetupError: The sources cannot be built.
+        SetupError: The build failed.
     """
     stamp = sources()
-    shutil.rmtree(PAGES, ignore_errors=True)  # with the pages whose sources are gone
+    shutil.rmtree(PAGES, ignore_errors=True)  # removes pages without sources
     pages = ["node", "build.mjs", "--site", str(PAGES)]
     run_step("Building the console", pages, log="console.log", folder=CONSOLE)
     catalog = [str(VENV_PYTHON), "-m", "tools.event_catalog", str(PAGES)]
@@ -42,7 +42,7 @@ def install() -> None:
 
 
 def sources() -> str:
-    """Return a text that differs where any source does: the time of a file says nothing in git."""
+    """Return a digest of all sources. Git does not keep the files' times."""
     found = [ROOT / name for name in _FILES]
     for folder in (CONSOLE / "src", CONSOLE / "pages", ROOT / "public", _TEXTS):
         found += sorted(path for path in folder.rglob("*") if path.is_file())

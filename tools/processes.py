@@ -1,7 +1,7 @@
-"""The tree of processes that a command starts, ended as a whole however the command ends.
+"""The tree of processes that a command starts. It ends completely when the command ends.
 
-Commands leave workers behind: orphaned, and in sessions of their own. Every process inherits an
-environment variable, by which the workers are found.
+Commands leave orphaned workers behind, some in other sessions. Every process inherits an
+environment variable, which marks the workers.
 """
 
 import contextlib
@@ -17,16 +17,16 @@ import psutil
 
 from tools.steps import say
 
-# Who started a process, as `pid@start time`: tells leftovers of a dead command from others.
+# The command that started a process, as `pid@start time`. Identifies leftovers of dead commands.
 MARK = "WALL_SUITE"
 
-# Seconds for a command to end after the signal that ends us was handed on.
-COMMAND_GRACE = 10.0
-# Seconds between SIGTERM and SIGKILL.
-TERM_GRACE = 2.0
-# Seconds to see a killed process gone.
-KILL_GRACE = 5.0
-# A process may start another while it is being ended; more rounds than this mean a fork bomb.
+# Time for a command to end after it has received our ending signal.
+COMMAND_GRACE_SECONDS = 10.0
+# Time between SIGTERM and SIGKILL.
+TERM_GRACE_SECONDS = 2.0
+# Time for a killed process to disappear.
+KILL_GRACE_SECONDS = 5.0
+# An ending process may start another process. More rounds than this mean a fork bomb.
 MAX_ROUNDS = 10
 
 ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -36,7 +36,7 @@ STATUS_NOT_FOUND = 127
 
 
 class Stopped(SystemExit):
-    """A signal asks this command to end."""
+    """A signal that ends this command was received."""
 
     def __init__(self, number: signal.Signals) -> None:
         super().__init__(SHELL_SIGNAL_BASE + number)
@@ -44,12 +44,13 @@ class Stopped(SystemExit):
 
 
 class ProcessTree:
-    """Everything started while it is entered; leaving it ends all of that.
+    """A context manager that ends all processes that were started inside it.
 
-    `mark` is the value of `MARK` in the environment of its processes.
+    Ending signals raise `Stopped` in the main thread. Another signal during the end kills the
+    remaining processes immediately.
 
-    Ending signals raise `Stopped` in the main thread. One more signal while the tree is being
-    ended kills the remaining processes at once.
+    Attributes:
+        mark: Value of the environment variable `MARK` of these processes.
     """
 
     def __init__(self) -> None:
@@ -60,11 +61,11 @@ class ProcessTree:
         end_leftovers()
         os.environ[MARK] = self.mark
         for number in ENDING_SIGNALS:
-            # Under nohup a hang-up is to be survived. An interrupt is heeded even where a shell
-            # that runs us in the background has switched it off.
+            # Keep nohup's protection from hang-ups. Handle interrupts even if a shell ignores them
+            # for its background jobs.
             if number is signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN:
                 continue
-            signal.signal(number, self._heed)
+            signal.signal(number, self._stop)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -73,11 +74,11 @@ class ProcessTree:
 
     @property
     def is_ending(self) -> bool:
-        """Whether nothing more is to be started."""
+        """Whether the tree is ending, so that no process may start."""
         return self._ending
 
     def run(self, command: Sequence[str], environment: Mapping[str, str] | None = None) -> int:
-        """Run a command in the foreground and return its exit status, as a shell reports it."""
+        """Run a command in the foreground and return its exit status as a shell does."""
         try:
             process = subprocess.Popen(command, env=environment)
         except FileNotFoundError:
@@ -89,24 +90,24 @@ class ProcessTree:
         try:
             status = process.wait()
         except Stopped as stopped:
-            _hand_on(stopped.number, process.pid)
+            _forward_signal(stopped.number, process.pid)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(COMMAND_GRACE)
+                process.wait(COMMAND_GRACE_SECONDS)
             raise
         return status if status >= 0 else SHELL_SIGNAL_BASE - status
 
     def members(self) -> list[psutil.Process]:
-        """Return the living processes of the tree, this one not among them."""
+        """Return the running processes of the tree, except this one."""
         children = psutil.Process().children(recursive=True)
         known = {process.pid for process in children} | {os.getpid()}
         marked = (p for p in _marked_processes() if p.pid not in known)
         return children + [p for p in marked if _variable(p) == self.mark]
 
     def end(self) -> None:
-        """End every process of the tree: asked first, killed when it stays."""
+        """Terminate every process of the tree, and kill those that are still running."""
         _end(self.members)
 
-    def _heed(self, number: int, _frame: FrameType | None) -> None:
+    def _stop(self, number: int, _frame: FrameType | None) -> None:
         if not self._ending:
             self._ending = True
             raise Stopped(signal.Signals(number))
@@ -116,16 +117,16 @@ class ProcessTree:
 
 
 def end_leftovers() -> None:
-    """End what a command that was killed outright left running, wherever it ran.
+    """End the processes that a killed command left running, in any checkout.
 
-    A suite whose owner is alive is left alone, as is one in another container.
+    Processes of running commands and of other containers are not touched.
     """
 
     def leftovers() -> list[psutil.Process]:
         return [p for p in _marked_processes() if _is_leftover(p)]
 
     if found := leftovers():
-        say(f"Ending {len(found)} processes that an earlier run left behind …")
+        say(f"Ending leftover processes of an earlier run: {len(found)} …")
         _end(leftovers)
 
 
@@ -147,16 +148,16 @@ def _end(members: Callable[[], Iterable[psutil.Process]]) -> None:
         for process in living:
             with contextlib.suppress(psutil.Error):
                 process.terminate()
-        _, stubborn = psutil.wait_procs(living, timeout=TERM_GRACE)
+        _, stubborn = psutil.wait_procs(living, timeout=TERM_GRACE_SECONDS)
         for process in stubborn:
             with contextlib.suppress(psutil.Error):
                 process.kill()
-        psutil.wait_procs(stubborn, timeout=KILL_GRACE)
+        psutil.wait_procs(stubborn, timeout=KILL_GRACE_SECONDS)
 
 
-def _hand_on(number: signal.Signals, pid: int) -> None:
-    """Pass a signal to a command and to what it runs in the foreground, as a terminal does."""
-    if number is signal.SIGINT and _terminal_has_sent_it():
+def _forward_signal(number: signal.Signals, pid: int) -> None:
+    """Send a signal to a command and its foreground processes, as a terminal does."""
+    if number is signal.SIGINT and _terminal_sent_interrupt():
         return
     with contextlib.suppress(psutil.Error):
         command = psutil.Process(pid)
@@ -166,8 +167,8 @@ def _hand_on(number: signal.Signals, pid: int) -> None:
                     process.send_signal(number)
 
 
-def _terminal_has_sent_it() -> bool:
-    """Tell whether Ctrl-C reached the command already: a terminal sends it to the whole group."""
+def _terminal_sent_interrupt() -> bool:
+    """Return whether the terminal sent Ctrl-C to the command: it signals the whole group."""
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
     except OSError:
@@ -185,7 +186,7 @@ def _marked_processes() -> list[psutil.Process]:
 
 
 def _variable(process: psutil.Process) -> str:
-    """Return the mark of a process; empty where it has none, or its environment is not readable."""
+    """Return the mark of a process. Empty if it has none or its environment is not readable."""
     try:
         return str(process.environ().get(MARK, ""))
     except (psutil.Error, OSError):

@@ -1,4 +1,4 @@
-"""Proxy settings of the environment: connections on this machine bypass every proxy."""
+"""Proxy settings for connections on this machine, which must bypass every proxy."""
 
 import re
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ _EXCEPTIONS_OF_GRPC = "no_grpc_proxy"
 
 
 def loopback_bypass(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that make clients connect to this machine without a proxy.
+    """Return variables with which clients connect to this machine without a proxy.
 
-    Clients differ in which spelling of a variable they read, so both have the hosts of both. The
-    result is empty if `environment` names no proxy: on macOS, Python ignores the system's proxies
-    once such a variable is set.
+    Clients read different spellings of a variable, so both spellings get the hosts of both. The
+    result is empty if `environment` has no proxy: on macOS, Python ignores the system's proxies
+    when such a variable is set.
     """
     if not any(environment.get(name) for proxy in _PROXIES for name in (proxy, proxy.upper())):
         return {}
@@ -26,9 +26,9 @@ def loopback_bypass(environment: Mapping[str, str]) -> dict[str, str]:
         for host in re.split(r"[,\s]+", environment.get(name, ""))
         if host
     ]
-    # gRPC prefers its own variable, and does not know the asterisk.
+    # gRPC prefers its own variable, and does not support the asterisk.
     of_grpc = [host for host in environment.get(_EXCEPTIONS_OF_GRPC, "").split(",") if host]
-    # Python and curl know the asterisk only if it is alone.
+    # Python and curl support the asterisk only without other hosts.
     listed = _EVERY_HOST if _EVERY_HOST in hosts else _joined(hosts)
     return {
         **dict.fromkeys(_EXCEPTIONS, listed),

@@ -1,4 +1,4 @@
-"""The Python environment: ./venv for all work."""
+"""The installation of Python packages in ./venv."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from tools.steps import SetupError, digest, output_of, read, run_step
 
 DEPLOYED = ROOT / "requirements.txt"
 DEVELOPMENT = ROOT / "requirements-dev.txt"
-# Download into an empty cache, and space on disk.
+# Size of the download with an empty cache, and on disk.
 SIZE = "115 MB, 410 MB on disk"
 
 _INSTALLED = VENV / ".installed"
@@ -20,34 +20,34 @@ _PIP_INSTALL = ("install", "--disable-pip-version-check", "--no-input", "--requi
 
 
 def is_current() -> bool:
-    """Tell whether ./venv holds what the requirements name."""
+    """Return whether ./venv has the required packages."""
     return VENV_PYTHON.exists() and read(_INSTALLED) == _stamp()
 
 
 def install() -> None:
-    """Make ./venv, or bring it up to date.
+    """Create ./venv or update it.
 
     Raises:
         SetupError: An installation failed.
     """
-    # A virtual environment does not survive being moved, nor its Python being replaced.
+    # A virtual environment breaks if it is moved or its Python is replaced.
     if not (VENV_PYTHON.exists() and read(_INSTALLED).startswith(_identity())):
-        # Not the Python in ./venv, which is about to be removed.
+        # Not the Python in ./venv, which is removed next.
         base = os.path.realpath(sys.executable)
         _clear()
-        run_step(f"Making ./venv with {base}", [base, "-m", "venv", str(VENV)], log="venv.log")
+        run_step(f"Creating ./venv with {base}", [base, "-m", "venv", str(VENV)], log="venv.log")
     _INSTALLED.write_text("")
     _link_runtime()
     _install_packages("Python packages", "-r", str(DEPLOYED))
-    _install_packages("tools for work and tests", "-r", str(DEVELOPMENT))
+    _install_packages("development tools", "-r", str(DEVELOPMENT))
     _INSTALLED.write_text(_stamp())
 
 
 def uv() -> list[str]:
-    """Return the command that begins with uv, which pip installs on first use.
+    """Return the command `uv pip`. The first call installs uv with pip.
 
     Raises:
-        SetupError: pip cannot install it.
+        SetupError: pip cannot install uv.
     """
     if not _UV.exists():
         pinned = VENV / "uv.txt"
@@ -58,34 +58,34 @@ def uv() -> list[str]:
 
 
 def registry() -> list[str]:
-    """Return uv's option for the registry that pip is configured to use, if there is one."""
+    """Return uv's option for the registry of pip's configuration, or no option."""
     pip = [str(VENV_PYTHON), "-m", "pip"]
     status, text = output_of([*pip, "config", "get", "global.index-url"])
     return [] if status else ["--default-index", text.splitlines()[-1]]
 
 
-def _install_packages(what: str, *requirements: str) -> None:
-    """Install with uv, or with pip where uv fails."""
-    log = f"{what.replace(' ', '-')}.log"
+def _install_packages(title: str, *requirements: str) -> None:
+    """Install with uv, or with pip if uv fails."""
+    log = f"{title.replace(' ', '-')}.log"
     try:
         install = [*uv(), "install", "--require-hashes", "--python", str(VENV_PYTHON), *registry()]
-        run_step(f"Installing {what}", [*install, *requirements], log=log)
+        run_step(f"Installing {title}", [*install, *requirements], log=log)
     except SetupError:
         pip = [str(VENV_PYTHON), "-m", "pip", *_PIP_INSTALL]
-        run_step(f"Installing {what} with pip", [*pip, *requirements], log=log)
+        run_step(f"Installing {title} with pip", [*pip, *requirements], log=log)
 
 
 def _clear() -> None:
-    """Empty ./venv, and mark it as ours before anything is in it.
+    """Empty ./venv, and mark it as created by this command.
 
     Raises:
-        SetupError: The folder has no mark, so it is the user's own.
+        SetupError: The folder has no mark, so it belongs to the user.
     """
     is_free = not os.path.lexists(VENV) or (VENV.is_dir() and not any(VENV.iterdir()))
     if not (is_free or _INSTALLED.exists()):
         raise SetupError(
-            f"{VENV} was not created by this command, and the packages need that folder.\n"
-            "Move it away or delete it, and start again."
+            f"{VENV} was not created by this command, but the packages need that folder.\n"
+            "Move or delete it, and start again."
         )
     VENV.mkdir(exist_ok=True)
     for entry in VENV.iterdir():
@@ -97,9 +97,9 @@ def _clear() -> None:
 
 
 def _link_runtime() -> None:
-    """Give the environment's Python the name by which firebase-tools asks for it.
+    """Link the environment's Python under the name that firebase-tools calls.
 
-    It wants the deployed runtime's binary, whichever Python runs here.
+    firebase-tools calls the binary of the deployed runtime, even if another Python runs here.
     """
     runtime = json.loads(read(ROOT / "firebase.json"))["functions"][0]["runtime"]
     digits = runtime.removeprefix("python")

@@ -1,6 +1,6 @@
-"""Steps of an installation: programs that are run, their logs, and how a failure is told.
+"""Steps of the installation: programs, their logs and the report of failures.
 
-Standard library only: this runs before anything is installed.
+This module uses only the standard library, because it runs before the installation.
 """
 
 import contextlib
@@ -20,16 +20,16 @@ LOG_TAIL_LINES = 25
 
 
 class SetupError(Exception):
-    """Something that the user has to provide or to free; its text says what and how."""
+    """The user must install or free something. The text explains what and how."""
 
 
 def say(text: str, *, end: str = "\n") -> None:
-    """Print a line of progress to standard error, where no command's own output goes."""
+    """Print a line of progress to standard error, separate from the output of commands."""
     print(text, end=end, file=sys.stderr, flush=True)
 
 
 def output_of(command: Sequence[str]) -> tuple[int, str]:
-    """Run a short-lived program; its status and what it said, 127 where it cannot be started."""
+    """Run a program. Return its status, or 127 if it cannot be started, and its output."""
     try:
         done = subprocess.run(
             command,
@@ -54,10 +54,10 @@ def run_step(
     environment: Mapping[str, str] | None = None,
     hint: str = "",
 ) -> None:
-    """Run one step of the installation, its output in a log file under STATE.
+    """Run one step of the installation, with its output in a log file under STATE.
 
     Raises:
-        SetupError: The step failed; the text ends with the log's last lines.
+        SetupError: The step failed. The text ends with the log's last lines.
     """
     STATE.mkdir(exist_ok=True)
     path = STATE / log
@@ -72,7 +72,7 @@ def run_step(
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                # A group of its own, so that it can be ended with all its children.
+                # A separate group, so that it can be ended with all of its children.
                 start_new_session=True,
             )
     except OSError as error:
@@ -81,7 +81,7 @@ def run_step(
     try:
         status = process.wait()
     except BaseException:
-        # It may have ended at the same moment; macOS reports that as a lack of permission.
+        # If the process has just ended, macOS reports a lack of permission.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
@@ -92,24 +92,26 @@ def run_step(
         say(f" failed after {seconds:.1f} s")
         tail = "\n".join(f"  {line}" for line in log_tail(path))
         shown = path.relative_to(ROOT)
-        raise SetupError("\n".join(filter(None, [f"{title} failed; {shown} ends:", tail, hint])))
+        raise SetupError(
+            "\n".join(filter(None, [f"{title} failed. The end of {shown}:", tail, hint]))
+        )
     say(f" {seconds:.1f} s")
 
 
 def log_tail(path: Path, lines: int = LOG_TAIL_LINES) -> list[str]:
-    """Return the last lines of a log, without the empty ones."""
+    """Return the last lines of a log, except empty lines."""
     return [line for line in read(path).splitlines() if line.strip()][-lines:]
 
 
 @contextlib.contextmanager
-def only_one() -> Iterator[None]:
-    """Let one run install at a time; the lock falls when its holder ends, however it ends."""
+def install_lock() -> Iterator[None]:
+    """Hold the lock of installations. The system releases it when its holder ends."""
     STATE.mkdir(exist_ok=True)
     with (STATE / "install.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            say("Waiting for another run of this checkout that is installing …")
+            say("Waiting for the installation of another run in this checkout …")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -123,5 +125,5 @@ def read(path: Path) -> str:
 
 
 def digest(*texts: str) -> str:
-    """Return one text that differs where any of `texts` does."""
+    """Return a digest of `texts`."""
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()

@@ -1,6 +1,6 @@
-"""Run checks again and again beside busy processes, to find tests that need a fast machine.
+"""Repeats checks on a busy machine to find tests that depend on its speed.
 
-`python3 -m tools.stress 10 12 unit` runs the check `unit` ten times beside twelve busy processes.
+`python3 -m tools.stress 10 12 unit` runs the check `unit` ten times next to twelve busy processes.
 """
 
 import argparse
@@ -50,7 +50,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("count", type=int, help="number of runs")
     parser.add_argument("busy", type=int, help="number of busy processes")
-    parser.add_argument("checks", nargs="*", choices=NAMES, help="checks; none means all")
+    parser.add_argument("checks", nargs="*", choices=NAMES, help="checks (default: all)")
     parsed = parser.parse_args()
     with busy(parsed.busy):
         return int(run(parsed.count, parsed.checks) > 0)

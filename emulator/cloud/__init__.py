@@ -1,5 +1,6 @@
-"""Google's side of the service, on loopback: what runs the functions, and the APIs that they call.
+"""Stand-ins on loopback for Google Cloud: the functions' runtime, and the APIs that they call.
 
-Firestore, Auth and Hosting have emulators of Firebase's. What has none is here, and speaks the
-published protocol, so that the functions use the clients that they use when deployed.
+Firebase has emulators for Firestore, Auth and Hosting. The stand-ins in this package implement the
+published protocols of the other services, so that the functions use the same clients as when
+deployed.
 """

@@ -1,4 +1,4 @@
-"""Google's APIs over gRPC on a port of loopback."""
+"""A gRPC server on loopback for stand-ins of Google's APIs."""
 
 import functools
 from collections.abc import Callable, Mapping
@@ -11,13 +11,13 @@ import grpc
 from emulator.server import HOST
 
 ADDRESS_VARIABLE: Final = "GOOGLE_API_STAND_INS"
-"""The environment variable by which functions find the server: `host:port`."""
+"""Environment variable with the server's `host:port`, which the functions read."""
 
 _THREADS: Final = 16
 
 
-class Refused(Exception):  # noqa: N818 - an answer, not a fault
-    """The error that a call is answered with."""
+class Refused(Exception):  # noqa: N818 - a response, not a fault
+    """Raised by a method to answer a call with an error."""
 
     def __init__(self, code: grpc.StatusCode, message: str) -> None:
         super().__init__(message)
@@ -27,7 +27,7 @@ class Refused(Exception):  # noqa: N818 - an answer, not a fault
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One method: what answers it, and its message types, which are protobuf's own."""
+    """One method: its implementation, and protobuf's types of its messages."""
 
     answer: Callable[[Any], Any]
     request: Any
@@ -41,21 +41,21 @@ class Service(Protocol):
 
     @property
     def methods(self) -> Mapping[str, Method]:
-        """The methods by their names in the API."""
+        """The methods by name."""
         ...
 
 
 class ApiServer:
-    """Serves APIs until it is closed; a context manager.
+    """A running server for several APIs. Also a context manager.
 
     Attributes:
         address: `host:port`.
         calls: Names of the methods called so far, in order.
-        before: What to do before a method is run, by the method's name; it may raise `Refused`.
+        before: Functions by method name, each called before the method. They may raise `Refused`.
     """
 
     def __init__(self, *services: Service, port: int = 0) -> None:
-        """Start to listen, on a free port where `port` is 0."""
+        """Start listening. Port 0 means any free port."""
         self.calls: list[str] = []
         self.before: dict[str, Callable[[], None]] = {}
         self._server = grpc.server(ThreadPoolExecutor(_THREADS))
@@ -80,16 +80,16 @@ class ApiServer:
         self.close()
 
     def close(self) -> None:
-        """Stop to listen."""
+        """Stop listening."""
         self._server.stop(None).wait()
 
     def refuse(self, method: str, *codes: grpc.StatusCode) -> None:
-        """Refuse the next calls of `method` with `codes`, one each."""
+        """Answer the next calls of `method` with `codes`, one code for each call."""
         left = list(codes)
 
         def refuse() -> None:
             if left:
-                raise Refused(left.pop(0), "as told")
+                raise Refused(left.pop(0), "refused by the test")
 
         self.before[method] = refuse
 

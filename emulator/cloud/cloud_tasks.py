@@ -1,7 +1,7 @@
-"""A stand-in for Cloud Tasks: takes tasks, and refuses what Cloud Tasks refuses.
+"""A stand-in for Cloud Tasks' API: it accepts and rejects tasks as Cloud Tasks does.
 
-What becomes of a task is decided by the code that it is handed to: `dispatcher` calls the function
-as Cloud Tasks does, a test may keep the task.
+It passes accepted tasks on. `dispatcher` calls the function as Cloud Tasks does. A test may keep
+the task instead.
 
 https://cloud.google.com/tasks/docs/reference/rpc/google.cloud.tasks.v2
 """
@@ -16,7 +16,7 @@ import grpc
 from google.cloud import tasks_v2
 
 from emulator.cloud.api_server import Method, Refused
-from emulator.provider_models.cloud_tasks import Names
+from emulator.provider_models.cloud_tasks import TaskNames
 from functions.ports import LOCATION
 
 MAX_AHEAD: Final = timedelta(days=30)
@@ -28,17 +28,17 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,500}")
 
 
 @dataclass(frozen=True, slots=True)
-class Queued:
-    """A task as it was taken.
+class QueuedTask:
+    """An accepted task.
 
     Attributes:
-        queue: Name of the queue, which is also the function's.
+        queue: Name of the queue, and of its function.
         name: Name of the task in its queue.
-        body: What the function is called with.
-        due: Unix seconds before which the task is not dispatched.
-        deadline_seconds: How long a dispatch waits for an answer.
-        account: E-mail address of the service account whose token the call carries.
-        url: Where the call goes when deployed.
+        body: Body of the request to the function.
+        due: Earliest time of the dispatch, in Unix seconds.
+        deadline_seconds: Maximum time that a dispatch waits for a response.
+        account: Email address of the service account whose token the request carries.
+        url: URL of the deployed function.
     """
 
     queue: str
@@ -55,24 +55,24 @@ class CloudTasks:
     """The queues of one project.
 
     Attributes:
-        queues: Names of the queues that exist; with None, every queue does.
-        take: Called with each task, from several threads.
+        queues: Names of the existing queues, or None to accept any name.
+        on_task: Called with each task, from several threads.
     """
 
     project: str
     queues: Collection[str] | None
-    take: Callable[[Queued], None]
+    on_task: Callable[[QueuedTask], None]
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     name: str = field(default="google.cloud.tasks.v2.CloudTasks", init=False)
 
     def __post_init__(self) -> None:
-        """Start without tasks."""
+        """Prepare empty queues."""
         self._prefix = f"projects/{self.project}/locations/{LOCATION}/queues/"
-        self._names = Names()
+        self._names = TaskNames()
 
     @property
     def methods(self) -> Mapping[str, Method]:
-        """The only method that a function calls."""
+        """CreateTask, the only method that the functions call."""
         return {
             "CreateTask": Method(self._create, tasks_v2.CreateTaskRequest.pb(), tasks_v2.Task.pb()),
         }
@@ -84,14 +84,14 @@ class CloudTasks:
         if not exists or not request.parent.startswith(self._prefix):
             raise Refused(grpc.StatusCode.NOT_FOUND, "Queue does not exist.")
         name = task.name.removeprefix(f"{request.parent}/tasks/")
-        due = self._checked(task, name)
-        if not self._names.take(queue, name, self.now()):
+        due = self._validate(task, name)
+        if not self._names.claim(queue, name, self.now()):
             raise Refused(
                 grpc.StatusCode.ALREADY_EXISTS, "A task with this name existed too recently."
             )
         call = task.http_request
-        self.take(
-            Queued(
+        self.on_task(
+            QueuedTask(
                 queue=queue,
                 name=name,
                 body=call.body,
@@ -103,11 +103,11 @@ class CloudTasks:
         )
         return task
 
-    def _checked(self, task: Any, name: str) -> float:
-        """When a task is due.
+    def _validate(self, task: Any, name: str) -> float:
+        """Return the task's due time in Unix seconds.
 
         Raises:
-            Refused: `INVALID_ARGUMENT`, as Cloud Tasks answers it.
+            Refused: Cloud Tasks would answer `INVALID_ARGUMENT`.
         """
         call, now = task.http_request, self.now()
         due = task.schedule_time.ToDatetime(UTC) if task.HasField("schedule_time") else now

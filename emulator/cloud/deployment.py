@@ -1,4 +1,4 @@
-"""What a deploy makes of `main.py`: its functions, their triggers and their queues."""
+"""Reads the functions of `main.py` with their triggers and queues, as a deploy does."""
 
 import re
 import subprocess
@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import yaml
 
-from emulator.cloud.environment import of_function, parameters
+from emulator.cloud.environment import function_environment, parameters
 from emulator.firebase import PROJECT
-from emulator.provider_models.cloud_tasks import Queue, Retries
+from emulator.provider_models.cloud_tasks import Queue, RetryPolicy
 from tools.paths import ROOT, VENV_PYTHON
 from tools.steps import SetupError
 
@@ -22,12 +22,12 @@ _PARAMETER: Final = re.compile(r"\{\{ params\.(\w+) \}\}")
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """One function.
+    """One deployed function.
 
     Attributes:
-        name: Its name.
-        trigger: What a deploy tells Eventarc of its event; None where no event calls it.
-        queue: Its queue, None where it has none.
+        name: The function's name.
+        trigger: The `eventTrigger` of the deploy's manifest, or None.
+        queue: The queue whose tasks the function runs, or None.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Function:
 
 
 def read() -> list[Function]:
-    """Read the functions as firebase-tools does, with the parameters filled in.
+    """Read the functions as firebase-tools does, with the values of parameters.
 
     Raises:
         SetupError: `main.py` cannot be loaded.
@@ -44,7 +44,7 @@ def read() -> list[Function]:
     done = subprocess.run(
         [str(VENV_PYTHON), "-c", RENDER],
         cwd=ROOT,
-        env=of_function("none", "http"),
+        env=function_environment("none", "http"),
         capture_output=True,
         text=True,
         check=False,
@@ -64,9 +64,9 @@ def _function(name: str, endpoint: dict[str, Any]) -> Function:
 def _queue(trigger: dict[str, Any]) -> Queue:
     retries, limits = trigger["retryConfig"], trigger["rateLimits"]
     return Queue(
-        at_a_time=int(limits["maxConcurrentDispatches"]),
-        a_second=float(limits["maxDispatchesPerSecond"]),
-        retries=Retries(
+        max_concurrent=int(limits["maxConcurrentDispatches"]),
+        per_second=float(limits["maxDispatchesPerSecond"]),
+        retry_policy=RetryPolicy(
             attempts=int(retries["maxAttempts"]),
             seconds=float(retries.get("maxRetrySeconds") or 0),
             min_backoff=float(retries["minBackoffSeconds"]),

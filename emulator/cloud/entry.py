@@ -1,8 +1,7 @@
-"""`main.py` for processes on this machine, where receivers of webhooks may be on it as well.
+"""`main.py` for local function processes, which may post to receivers on this machine.
 
-The environment of these processes is Google's, and no variable of that environment may open the
-service to loopback or to other certificate authorities. So these settings are handed in by code,
-and no deploy uploads this file.
+In production, no environment variable may allow loopback addresses or other certificate
+authorities. Therefore this file sets these options in code, and no deploy uploads it.
 """
 
 import dataclasses
@@ -15,13 +14,13 @@ sys.path.insert(0, str(ROOT))
 
 from functions import local_suite, parameters  # noqa: E402 - found from the root on
 
-HANDED_IN = ("WEBHOOK_CA_BUNDLE", "WEBHOOK_ALLOW_LOOPBACK", "MAILBOX_KEY")
+OVERRIDES = ("WEBHOOK_CA_BUNDLE", "WEBHOOK_ALLOW_LOOPBACK", "MAILBOX_KEY")
 
-local_suite.set_overrides({name: os.environ[name] for name in HANDED_IN if name in os.environ})
+local_suite.set_overrides({name: os.environ[name] for name in OVERRIDES if name in os.environ})
 
-# Benches try other values of a constant.
-if pace := os.environ.get("EVENT_DELIVERIES_A_SECOND"):
-    given = dataclasses.replace(parameters.from_deploy(), event_deliveries_a_second=int(pace))
-    parameters.from_deploy = lambda: given
+# Benches measure other values of this constant.
+if rate := os.environ.get("EVENT_DELIVERIES_A_SECOND"):
+    changed = dataclasses.replace(parameters.from_deploy(), event_deliveries_a_second=int(rate))
+    parameters.from_deploy = lambda: changed
 
 from main import *  # noqa: E402, F403

@@ -1,4 +1,4 @@
-"""The environment in which Google starts a function, as far as a deploy of Firebase's sets it."""
+"""The environment variables of a deployed function."""
 
 import json
 import os
@@ -16,36 +16,41 @@ from tools.processes import MARK
 REGION: Final = LOCATION
 
 STAND_INS: Final = ("FIRESTORE_EMULATOR_HOST", "FIREBASE_AUTH_EMULATOR_HOST", ADDRESS_VARIABLE)
-"""What stands in for Google's servers."""
+"""Variables with the addresses of stand-ins for Google's servers."""
 
 
 def parameters() -> dict[str, str]:
-    """The settings of `.env` and, over them, of `.env.demo-wall`, as a deploy to it reads them."""
+    """Return the settings of `.env`, overridden by those of `.env.demo-wall`."""
     settings = env_file.read(ROOT / ".env") | env_file.read(ROOT / f".env.{PROJECT}")
     return {name: with_moved_port(value) for name, value in settings.items()}
 
 
-def of_function(name: str, signature: str, given: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The environment of the function `name`; addresses of stand-ins are taken from `given`.
+def function_environment(
+    name: str, signature: str, base: Mapping[str, str] = os.environ
+) -> dict[str, str]:
+    """Return the environment of the function `name`.
 
-    `signature` is what the function is called with: `http` or `cloudevent`.
+    Args:
+        name: The function's name.
+        signature: The type of its requests: `http` or `cloudevent`.
+        base: Environment with the addresses of stand-ins.
     """
     service = name.lower()
     return {
         "PATH": f"{VENV / 'bin'}:/usr/local/bin:/usr/bin:/bin",
-        # Empty: no credentials of the user's are found.
+        # An empty folder, which hides the user's credentials.
         "HOME": str(STATE / "home"),
-        # There is no metadata server here, and nobody waits for one.
+        # Don't wait for a metadata server.
         "NO_GCE_CHECK": "true",
         "LANG": "C.UTF-8",
-        # Google's build image.
+        # Set by Google's build image.
         "PYTHONUNBUFFERED": "TRUE",
         "FUNCTION_SIGNATURE_TYPE": signature,
-        # Cloud Run.
+        # Set by Cloud Run.
         "K_SERVICE": service,
         "K_REVISION": f"{service}-00001-abc",
         "K_CONFIGURATION": service,
-        # firebase-tools.
+        # Set by firebase-tools.
         "FIREBASE_CONFIG": json.dumps(
             {"projectId": PROJECT, "storageBucket": f"{PROJECT}.firebasestorage.app"}
         ),
@@ -53,8 +58,8 @@ def of_function(name: str, signature: str, given: Mapping[str, str] = os.environ
         "EVENTARC_CLOUD_EVENT_SOURCE": f"projects/{PROJECT}/locations/{REGION}/services/{name}",
         "FUNCTION_TARGET": name,
         "LOG_EXECUTION_ID": "true",
-        # By its line "Booting worker" the start is known to be over.
+        # The line "Booting worker" shows that the process has started.
         "GUNICORN_LOG_LEVEL": "info",
         **parameters(),
-        **{variable: given[variable] for variable in (*STAND_INS, MARK) if variable in given},
+        **{variable: base[variable] for variable in (*STAND_INS, MARK) if variable in base},
     }

@@ -1,8 +1,8 @@
-"""A stand-in for Eventarc: brings the writes that Firestore's emulator announces to the triggers.
+"""A stand-in for Eventarc: delivers the writes that Firestore's emulator announces to triggers.
 
-A write comes at least once: a trigger that answers an error gets it again, later and later. A write
-of too large a document calls no trigger, as at Google, and a line reports it. The
-emulator is answered at once, because it announces nothing else until then.
+Delivery is at-least-once: after an error response, the write is retried with backoff. As on Google
+Cloud, the write of a large document calls no trigger. A log line reports it. The emulator is
+answered immediately, because it waits for the response before its next announcement.
 
 https://cloud.google.com/eventarc/docs/retry-events
 """
@@ -24,29 +24,29 @@ from emulator.firebase import PROJECT
 from emulator.provider_models.eventarc import EVENT_BYTES, backoff
 
 MIN_BACKOFF: Final = 1.0
-"""Seconds. Eventarc waits ten; a test need not."""
+"""First backoff, in seconds. Eventarc's is ten."""
 
 PATH: Final = f"/functions/projects/{PROJECT}/triggers/"
-"""Where the emulator announces a write, with the name of the trigger."""
+"""Path at which the emulator announces a write, followed by the name of the trigger."""
 
 _CALL_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Announced:
-    """A write, for one trigger: a CloudEvent in HTTP's binary form."""
+class AnnouncedWrite:
+    """A write for one trigger: a CloudEvent in HTTP's binary format."""
 
     function: str
     headers: Mapping[str, str]
     body: bytes
     changes: bool = True
-    """Whether there is a document before or after it: Google announces no other write."""
+    """Whether the document exists before or after the write. Google announces no other write."""
 
     @classmethod
-    def read(cls, function: str, headers: Mapping[str, str], body: bytes) -> Self:
-        """Read the emulator's announcement, and make it what Google sends.
+    def from_emulator(cls, function: str, headers: Mapping[str, str], body: bytes) -> Self:
+        """Convert the emulator's announcement to the request that Google sends.
 
-        The emulator encodes the body as base64, and cuts the time to seconds.
+        The emulator encodes the body as base64 and truncates the time to seconds.
         """
         kept = {
             name: value
@@ -61,64 +61,68 @@ class Announced:
 
     @property
     def at(self) -> datetime:
-        """When it was made; of a deletion, the end of that second."""
+        """Time of the write, or the end of its second for a deletion."""
         at = datetime.fromisoformat(self.headers["ce-time"])
         return at if at.microsecond else at + timedelta(seconds=1)
 
     @property
     def event_id(self) -> str:
-        """The id of the photo wall's event that the document belongs to."""
+        """ID of the photo wall's event that the document belongs to."""
         return self.headers.get("ce-document", "//").split("/")[1]
 
 
 class Eventarc:
-    """Deliveries of writes in the event loop that it is made in."""
+    """Delivers writes in the event loop that is running at its creation."""
 
     def __init__(
-        self, call: Callable[[Announced], Awaitable[int]], on_line: Callable[[str], None]
+        self, call: Callable[[AnnouncedWrite], Awaitable[int]], on_line: Callable[[str], None]
     ) -> None:
-        """`call` has the trigger run, and returns the status of its answer; see `Front.on_line`."""
+        """Prepare the deliveries.
+
+        Args:
+            call: Calls the trigger and returns the response's status.
+            on_line: Called with each log line.
+        """
         self._call = call
         self._on_line = on_line
         self._silenced: dict[str, datetime] = {}
         self._open: set[asyncio.Task[None]] = set()
 
-    def announce(self, write: Announced) -> None:
-        """Take a write on, and return at once."""
-        if not (write.changes and self._is_heard(write)):
+    def announce(self, write: AnnouncedWrite) -> None:
+        """Start to deliver a write."""
+        if not (write.changes and self._is_wanted(write)):
             return
         if (size := len(write.body)) > EVENT_BYTES:
             self._on_line(
                 f"Eventarc does not call {write.function}: {write.headers.get('ce-document')} has"
-                f" {size:,} bytes before and after the write together; at most {EVENT_BYTES:,} fit"
-                " into an event\n"
+                f" {size:,} bytes before and after the write. The limit is {EVENT_BYTES:,} bytes.\n"
             )
         else:
-            way = asyncio.create_task(self._bring(write))
-            self._open.add(way)
-            way.add_done_callback(self._open.discard)
+            delivery = asyncio.create_task(self._deliver(write))
+            self._open.add(delivery)
+            delivery.add_done_callback(self._open.discard)
 
     def silence(self, event_id: str) -> None:
-        """Bring no write of an event from now on, not even again."""
+        """Stop all deliveries of an event's writes, including retries."""
         self._silenced[event_id] = datetime.max.replace(tzinfo=UTC)
 
-    def hear(self, event_id: str) -> None:
-        """Bring the writes to the event that come after this."""
+    def resume(self, event_id: str) -> None:
+        """Deliver the event's writes from now on."""
         self._silenced[event_id] = datetime.now(UTC)
 
-    def _is_heard(self, write: Announced) -> bool:
+    def _is_wanted(self, write: AnnouncedWrite) -> bool:
         until = self._silenced.get(write.event_id)
         return until is None or write.at > until
 
-    async def _bring(self, write: Announced) -> None:
+    async def _deliver(self, write: AnnouncedWrite) -> None:
         for calls in itertools.count(1):
-            if not self._is_heard(write) or await self._call(write) in SUCCESSES:
+            if not self._is_wanted(write) or await self._call(write) in SUCCESSES:
                 return
             await asyncio.sleep(backoff(calls, MIN_BACKOFF))
 
 
 def register(firestore: str, function: str, trigger: Mapping[str, Any]) -> None:
-    """Have the emulator at `firestore`, a `host:port`, announce the writes of a trigger."""
+    """Register a trigger with the emulator at `firestore`, a `host:port`."""
     filters = trigger.get("eventFilters", {})
     pattern = trigger.get("eventFilterPathPatterns", {}).get("document")
     wanted = {

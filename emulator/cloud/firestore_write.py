@@ -1,4 +1,4 @@
-"""A Firestore event as a deployed trigger gets it."""
+"""A Firestore write as a deployed trigger gets it."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -22,7 +22,7 @@ class FirestoreWrite:
         before: dict[str, Any] | None = None,
         after: dict[str, Any] | None = None,
     ) -> None:
-        """A write of the document at `path`; None stands for no document."""
+        """Encode a write of the document at `path`. None means that the document is missing."""
         now = self.written_at = datetime.now(UTC)
         name = f"projects/{db.project}/databases/(default)/documents/{path}"
         data = DocumentEventData()

@@ -1,4 +1,4 @@
-"""Google's front end: the functions' address, and Hosting's with the rewrites to functions."""
+"""A stand-in for Google's front end: the functions' address, and Hosting with its rewrites."""
 
 import asyncio
 import json
@@ -17,34 +17,33 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from emulator.cloud import http
 from emulator.cloud.environment import REGION
-from emulator.cloud.eventarc import PATH, Announced, Eventarc
+from emulator.cloud.eventarc import PATH, AnnouncedWrite, Eventarc
 from emulator.cloud.functions import Functions
 from emulator.firebase import PROJECT
 from emulator.server import HOST
 from tools.paths import ROOT
 
 SILENCE: Final = "/eventarc/silenced/"
-"""With an event's id: after a PUT no trigger is called for writes to that event, and after a DELETE
-triggers are called for later ones."""
+"""Path, followed by an event's ID, that stops (PUT) or resumes (DELETE) the event's triggers."""
 
 _BASE: Final = f"/{PROJECT}/{REGION}/"
 _BACKLOG: Final = 256
 _HEAD_BYTES: Final = 1024 * 1024
 _REST_SECONDS: Final = 10.0
 _POLL_SECONDS: Final = 0.05
-"""How often a server is checked for a response while the next part of the body is awaited."""
+"""Interval of the checks for an early response while the front end waits for the client."""
 _OF_ONE_CONNECTION: Final = frozenset({b"connection", b"keep-alive", b"transfer-encoding"})
 
 
 @dataclass(eq=False)
-class Front:
-    """Serves the functions' address and Hosting's until it is closed.
+class FrontEnd:
+    """Serves the addresses of the functions and of Hosting until it is closed.
 
     Attributes:
         functions: The deployed functions.
-        eventarc: Gets what Firestore announces.
-        pages: The port at which Hosting's emulator has the pages.
-        on_line: Called with a line about each request that no function has answered.
+        eventarc: Gets the writes that Firestore announces.
+        pages: Port of the Hosting emulator.
+        on_line: Called with a log line for each request that no function answered.
     """
 
     functions: Functions
@@ -53,13 +52,13 @@ class Front:
     on_line: Callable[[str], None]
 
     def __post_init__(self) -> None:
-        """Serve nothing yet."""
+        """Read the rewrites."""
         self._rewrites = rewrites()
         self._calls = http.transport()
         self._servers: list[tuple[uvicorn.Server, asyncio.Task[None]]] = []
 
     async def listen(self, functions: int, hosting: int) -> None:
-        """Listen on these two ports."""
+        """Listen on the ports for functions and Hosting."""
         for port, answer in ((functions, self._of_functions), (hosting, self._of_hosting)):
             config = uvicorn.Config(
                 self._app(answer),
@@ -78,7 +77,7 @@ class Front:
             self._servers.append((server, asyncio.create_task(server.serve(sockets))))
 
     def close(self) -> None:
-        """Stop to listen."""
+        """Stop listening."""
         for server, _ in self._servers:
             server.should_exit = server.force_exit = True
 
@@ -99,11 +98,13 @@ class Front:
     async def _of_functions(self, request: Request, target: str) -> Response:
         if target.startswith(PATH):
             name = target.removeprefix(PATH).partition("?")[0]
-            written = Announced.read(name, dict(request.headers), await request.body())
+            written = AnnouncedWrite.from_emulator(
+                name, dict(request.headers), await request.body()
+            )
             self.eventarc.announce(written)
             return Response()
         if target.startswith(SILENCE):
-            change = self.eventarc.silence if request.method == "PUT" else self.eventarc.hear
+            change = self.eventarc.silence if request.method == "PUT" else self.eventarc.resume
             change(target.removeprefix(SILENCE))
             return Response()
         if target.startswith(_BASE):
@@ -123,7 +124,7 @@ class Front:
         return await self._relay(request, target, await self.functions.port(name))
 
     async def _relay(self, request: Request, target: str, port: int) -> Response:
-        """Pass a request on as it comes to a server on this machine, and the answer back."""
+        """Stream a request to a server on this machine, and its response to the client."""
         has_body = {"content-length", "transfer-encoding"} & set(request.headers)
         body = _Body(request)
         asked = httpx.Request(
@@ -137,22 +138,22 @@ class Front:
 
 
 class _Body:
-    """The body of a request on its way to a server, which may respond before the body's end."""
+    """Streams a request's body to a server, which may respond before the end of the body."""
 
     def __init__(self, request: Request) -> None:
         self._request = request
         self._connection: httpcore.AsyncNetworkStream | None = None
 
     async def trace(self, event: str, details: Mapping[str, Any]) -> None:
-        """Keep the connection to the server."""
+        """Remember the connection to the server."""
         if event == "connection.connect_tcp.complete":
             self._connection = details["return_value"]
 
     async def until_response(self) -> AsyncIterator[bytes]:
-        """Yield the body as it comes.
+        """Yield the chunks of the body.
 
         Raises:
-            httpcore.WriteError: the server has responded; httpcore then reads the response.
+            httpcore.WriteError: The server has responded. httpcore then reads the response.
         """
         chunks = self._request.stream()
         while True:
@@ -170,7 +171,7 @@ class _Body:
 
 
 class _Relayed(Response):
-    """The response of a server on this machine, passed on as it comes."""
+    """Streams the response of a server on this machine to the client."""
 
     def __init__(self, given: httpx.Response, request: Request) -> None:
         super().__init__(status_code=given.status_code)
@@ -179,7 +180,7 @@ class _Relayed(Response):
         self._request = request
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the response before the rest of the request is read."""
+        """Send the response, then read the rest of the request."""
         del scope, receive
         head = {"type": "http.response.start", "status": self.status_code}
         try:
@@ -193,11 +194,11 @@ class _Relayed(Response):
 
 
 async def _read_rest(request: Request) -> None:
-    """Read what a client still sends of a body that the function has not read whole.
+    """Read the rest of a body that the function did not read.
 
-    uvicorn would reset the connection after the answer, and the client would miss the answer.
+    Otherwise uvicorn resets the connection, and the client may miss the response.
     """
-    # RuntimeError: it was read whole.
+    # RuntimeError: the body was read completely.
     with suppress(TimeoutError, ClientDisconnect, RuntimeError):
         async with asyncio.timeout(_REST_SECONDS):
             async for _ in request.stream():
@@ -205,7 +206,7 @@ async def _read_rest(request: Request) -> None:
 
 
 def rewrites() -> Mapping[str, str]:
-    """The names of the functions by the paths at which Hosting has them."""
+    """Return Hosting's rewrites: the function's name by path."""
     hosting = json.loads((ROOT / "firebase.json").read_text())["hosting"]
     return {rewrite["source"]: rewrite["function"]["functionId"] for rewrite in hosting["rewrites"]}
 

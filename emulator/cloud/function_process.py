@@ -1,4 +1,4 @@
-"""A function in a process of its own, started as Google starts it."""
+"""A function in its own process, started as Google starts it."""
 
 import contextlib
 import json
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, Protocol, Self
 
 from emulator.cloud.api_server import ADDRESS_VARIABLE, ApiServer
-from emulator.cloud.environment import of_function
+from emulator.cloud.environment import function_environment
 from emulator.cloud.secret_manager import SecretManager
 from emulator.firebase import PROJECT
 from emulator.server import HOST
@@ -23,18 +23,18 @@ from tools.paths import ROOT, VENV
 ENTRY: Final = "emulator/cloud/entry.py"
 
 LOG_VARIABLE: Final = "WALL_SUITE_LOG"
-"""The environment variable that names the suite's log."""
+"""Environment variable with the path of the suite's log."""
 
 PRINTED: Final = ">  "
-"""What a line begins with in that log that a function has printed."""
+"""Prefix of a function's lines in that log."""
 
 _START_SECONDS: Final = 60
-_ANSWER_SECONDS: Final = 120
+_RESPONSE_SECONDS: Final = 120
 _LISTENING: Final = re.compile(rf"Listening at: http://{HOST}:(\d+)")
 _BOOTED: Final = "Booting worker"
 
 
-class Event(Protocol):
+class TriggerRequest(Protocol):
     """A CloudEvent over HTTP."""
 
     body: bytes
@@ -42,10 +42,10 @@ class Event(Protocol):
 
 
 class FunctionProcess:
-    """One function, served on a port of loopback; a context manager that ends the process.
+    """A function that is served on loopback. A context manager that ends the process.
 
     Attributes:
-        port: Where the function listens.
+        port: The port that the function listens on.
         output: The lines that the process has printed.
     """
 
@@ -56,23 +56,23 @@ class FunctionProcess:
         is_trigger: bool = False,
         source: str = ENTRY,
         secrets: Mapping[str, str] | None = None,
-        given: Mapping[str, str] = os.environ,
+        base: Mapping[str, str] = os.environ,
         on_line: Callable[[str], None] | None = None,
         **environment: str,
     ) -> None:
-        """Start `function`, and wait until it listens.
+        """Start `function` and wait until it listens.
 
         Args:
-            function: Its name.
-            is_trigger: Whether Eventarc calls it.
-            source: The file that has it, as seen from the project.
-            secrets: The secrets that exist for this process; by default those of the suite.
-            given: Where the addresses of the stand-ins are found.
-            on_line: Called with each line that it prints; by default the suite's log gets them.
-            environment: Goes over Google's.
+            function: The function's name.
+            is_trigger: Whether Eventarc calls the function.
+            source: The file that defines the function, relative to the project.
+            secrets: The secrets that this process can read. By default, those of the suite.
+            base: Environment with the addresses of the stand-ins.
+            on_line: Called with each printed line. By default, lines go to the suite's log.
+            environment: Variables that override those of Google.
 
         Raises:
-            TimeoutError: It does not listen after a minute.
+            TimeoutError: The function does not listen after a minute.
         """
         self.port = 0
         signature = "cloudevent" if is_trigger else "http"
@@ -92,7 +92,7 @@ class FunctionProcess:
                 "--port=0",
             ],
             cwd=ROOT,
-            env=of_function(function, signature, given) | environment,
+            env=function_environment(function, signature, base) | environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -115,16 +115,16 @@ class FunctionProcess:
 
     @property
     def is_running(self) -> bool:
-        """Whether the process has neither ended nor been killed."""
+        """Whether the process is alive and was not killed."""
         return not self._is_killed and self._process.poll() is None
 
     @property
     def pid(self) -> int:
-        """Process id of the runtime; its workers are its children."""
+        """Process ID of the runtime, the parent of its workers."""
         return self._process.pid
 
     def kill(self) -> None:
-        """SIGKILL, at once, with all of its workers."""
+        """Kill the process and its workers with SIGKILL."""
         self._is_killed = True
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
@@ -134,29 +134,29 @@ class FunctionProcess:
         self._secrets.close()
 
     def stop_and_read_output(self) -> str:
-        """End the process; all that it has printed, to the last line."""
+        """Kill the process and return everything that it printed."""
         self.kill()
         return "".join(self.output)
 
     def dispatch(self, data: object, *, dispatched_before: int = 0) -> int | None:
-        """Send a task or call as Cloud Tasks does; the status, None where no answer came."""
+        """Send a task as Cloud Tasks does. Return the status, or None without a response."""
         headers = {
             "Content-Type": "application/json",
             "X-CloudTasks-TaskRetryCount": str(dispatched_before),
         }
         return self.post(json.dumps({"data": data}).encode(), headers)
 
-    def send_write(self, event: Event) -> int | None:
-        """Send a Firestore event as Eventarc does; the status, None where no answer came."""
-        return self.post(event.body, event.headers)
+    def send_write(self, write: TriggerRequest) -> int | None:
+        """Send a write as Eventarc does. Return the status, or None without a response."""
+        return self.post(write.body, write.headers)
 
     def post(self, body: bytes, headers: Mapping[str, str]) -> int | None:
-        """POST to the function; the status, None where no answer came."""
+        """POST to the function. Return the status, or None without a response."""
         address = f"http://{HOST}:{self.port}/"
         request = urllib.request.Request(address, body, dict(headers))
         try:
-            with urllib.request.urlopen(request, timeout=_ANSWER_SECONDS) as answer:  # noqa: S310
-                status: int = answer.status
+            with urllib.request.urlopen(request, timeout=_RESPONSE_SECONDS) as response:  # noqa: S310
+                status: int = response.status
                 return status
         except urllib.error.HTTPError as refused:
             return refused.code

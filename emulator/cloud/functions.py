@@ -1,4 +1,4 @@
-"""The deployed functions: each a process, started when it is first called, as Cloud Run does."""
+"""The deployed functions. As in Cloud Run, a function's process starts with its first call."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -10,14 +10,14 @@ from emulator.cloud.deployment import Function
 from emulator.cloud.function_process import FunctionProcess
 
 _STARTING: Final = 4
-"""Processes that may start at a time: each has a minute for it."""
+"""Maximum number of processes that start at the same time. Each has a minute to start."""
 
 
 @dataclass(eq=False)
 class Functions:
-    """The functions by their names.
+    """The functions by name.
 
-    `environment` leads to the stand-ins, `on_line` gets what functions print.
+    `environment` has the addresses of the stand-ins. `on_line` is called with each printed line.
     """
 
     functions: Mapping[str, Function]
@@ -25,7 +25,7 @@ class Functions:
     on_line: Callable[[str], None]
 
     def __post_init__(self) -> None:
-        """Start none."""
+        """Start no process."""
         self._is_closed = False
         self._starting = ThreadPoolExecutor(_STARTING)
         self._processes: dict[str, asyncio.Future[FunctionProcess]] = {}
@@ -42,7 +42,7 @@ class Functions:
             TimeoutError: The function does not start, or the functions are closed.
         """
         if self._is_closed:
-            # Firestore announces writes until it ends, which is later.
+            # Firestore ends after the functions, and announces writes until then.
             raise TimeoutError(f"{name} is not started, because the service ends")
         started = self._processes.get(name)
         if started is None or (started.done() and not _is_running(started)):
@@ -51,16 +51,16 @@ class Functions:
         return (await asyncio.shield(self._processes[name])).port
 
     async def warm(self) -> None:
-        """Start the functions that no client calls, and wait until they listen.
+        """Start the functions that events and queues call, and wait until they listen.
 
         Raises:
-            TimeoutError: One does not start.
+            TimeoutError: A function does not start.
         """
         background = [name for name, one in self.functions.items() if one.trigger or one.queue]
         await asyncio.gather(*map(self.port, background))
 
     async def close(self) -> None:
-        """End every process, and start no other one."""
+        """End every process, and reject further starts."""
         self._is_closed = True
         for process in await asyncio.gather(*self._processes.values(), return_exceptions=True):
             if isinstance(process, FunctionProcess):
@@ -72,7 +72,7 @@ class Functions:
             name,
             is_trigger=self.functions[name].trigger is not None,
             on_line=self.on_line,
-            given=self.environment,
+            base=self.environment,
         )
 
 

@@ -1,4 +1,4 @@
-"""Calls of functions over HTTP, in one event loop."""
+"""HTTP requests to functions in an event loop."""
 
 import asyncio
 from collections.abc import Mapping
@@ -8,14 +8,14 @@ import httpx
 
 from emulator.server import HOST
 
-NO_ANSWER: Final = 0
-"""The status of a call that no answer came to."""
+NO_RESPONSE: Final = 0
+"""The status of a request without a response."""
 
 SUCCESSES: Final = range(200, 300)
 
 
 def transport() -> httpx.AsyncHTTPTransport:
-    """Makes any number of calls at a time, each on a connection of its own, and adds nothing."""
+    """Return a transport with unlimited connections, one for each request."""
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
     return httpx.AsyncHTTPTransport(limits=limits, trust_env=False)
 
@@ -27,14 +27,14 @@ async def post(
     body: bytes,
     seconds: float,
 ) -> int:
-    """POST to a function; the status, `NO_ANSWER` where none came within so many seconds."""
-    # As they came: an id in them may be in any script.
+    """POST to a function. Return the status, or `NO_RESPONSE` after `seconds`."""
+    # Latin-1 passes the bytes on unchanged: an ID in a header may use any script.
     as_bytes = httpx.Headers(headers, encoding="latin-1")
     request = httpx.Request("POST", f"http://{HOST}:{port}/", headers=as_bytes, content=body)
     try:
         async with asyncio.timeout(seconds):
-            answer = await calls.handle_async_request(request)
-            await answer.aread()
-            return answer.status_code
+            response = await calls.handle_async_request(request)
+            await response.aread()
+            return response.status_code
     except (httpx.HTTPError, TimeoutError):
-        return NO_ANSWER
+        return NO_RESPONSE

@@ -1,7 +1,7 @@
-"""The service as it is deployed, on this machine.
+"""The deployed service on this machine.
 
-Firestore, Auth and Hosting are Firebase's emulators. The functions are what Google runs, and are
-called by the stand-ins of Eventarc and Cloud Tasks, and by Google's front end.
+Firebase's emulators provide Firestore, Auth and Hosting. The functions run in the same runtime as
+on Google Cloud. Stand-ins for Eventarc, Cloud Tasks and Google's front end call them.
 """
 
 import asyncio
@@ -16,10 +16,10 @@ from typing import Any, Final, Self
 from emulator import certificates
 from emulator.cloud import deployment, eventarc, http
 from emulator.cloud.api_server import ADDRESS_VARIABLE, ApiServer
-from emulator.cloud.cloud_tasks import CloudTasks, Queued
+from emulator.cloud.cloud_tasks import CloudTasks, QueuedTask
 from emulator.cloud.deployment import Function
 from emulator.cloud.dispatcher import Dispatcher
-from emulator.cloud.front_end import Front
+from emulator.cloud.front_end import FrontEnd
 from emulator.cloud.function_process import LOG_VARIABLE, PRINTED
 from emulator.cloud.functions import Functions
 from emulator.cloud.program import Program
@@ -40,36 +40,36 @@ from tools.steps import SetupError, log_tail, say
 
 LOG: Final = STATE / "suite.log"
 
-START_LIMIT: Final = 180.0
-"""Seconds. A start takes about ten; the rest is for a slow machine."""
+START_LIMIT_SECONDS: Final = 180.0
+"""A start takes about ten seconds. The rest is for slow machines."""
 
 _JAVA: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Duser.language=en")
-"""It starts sooner, and leaves the CPU to others."""
+"""Options for a faster start and less use of the CPU."""
 
 _TRIGGER_SECONDS: Final = 120.0
 
 
 class NotStartedError(SetupError):
-    """An emulator did not start; the text says which, and how its output ends."""
+    """An emulator did not start. The text has its name and the end of its output."""
 
 
 class LocalCloud:
-    """The running service; a context manager.
+    """The service, which runs while this context manager is entered.
 
     Attributes:
-        addresses: `host:port` of each emulator by its name in firebase.json.
-        environment: What a program needs in its environment to be a client.
-        ended: Set when an emulator has ended, by itself or not.
+        addresses: `host:port` of each emulator, by its name in firebase.json.
+        environment: Environment variables for a client.
+        ended: Set when an emulator has ended for any reason.
     """
 
     def __init__(
         self, *, warm: bool = False, on_print: Callable[[str], None] | None = None
     ) -> None:
-        """Start nothing.
+        """Prepare the service without starting it.
 
         Args:
-            warm: Whether functions that events and queues call start at once, and have served once.
-            on_print: Called with each line that a function prints, once everything is ready.
+            warm: Whether to start and call the functions of events and queues before anything else.
+            on_print: Called with each line that a function prints after the start.
 
         Raises:
             SetupError: A tool is missing.
@@ -86,17 +86,17 @@ class LocalCloud:
         self._writing = threading.Lock()
 
     def __enter__(self) -> Self:
-        """Start everything but functions that are not warm: those start when they are called.
+        """Start the service. Functions that are not warm start with their first call.
 
         Raises:
-            SetupError: A port is taken, or `main.py` cannot be loaded.
+            SetupError: A port is in use, or `main.py` cannot be loaded.
             NotStartedError: An emulator did not start.
         """
         check_ports(self.addresses)
         certificates.ensure()
         STATE.mkdir(exist_ok=True)
         LOG.write_bytes(b"")
-        environment = server_environment()  # downloads Firestore's emulator once, and says so
+        environment = server_environment()  # may download the Firestore emulator
         say("Starting the service …", end="")
         started = time.monotonic()
         try:
@@ -126,10 +126,10 @@ class LocalCloud:
         self._run(self._serve(functions))
         warming = self._begin(self._functions.warm()) if self._warm else None
         for name, emulator in emulators.items():
-            if not emulator.is_ready_within(START_LIMIT):
+            if not emulator.is_ready_within(START_LIMIT_SECONDS):
                 tail = "\n".join(f"  {line}" for line in log_tail(LOG))
                 raise NotStartedError(
-                    f"{name} did not start\n{LOG.relative_to(ROOT)} ends:\n{tail}"
+                    f"{name} did not start. The end of {LOG.relative_to(ROOT)}:\n{tail}"
                 )
         for function in functions:
             if function.trigger:
@@ -180,28 +180,29 @@ class LocalCloud:
         queues = {function.name: function.queue for function in functions if function.queue}
         dispatcher = Dispatcher(queues, self._dispatch)
         keys = SecretManager(PROJECT, local_secrets.read())
-        apis = ApiServer(CloudTasks(PROJECT, queues, dispatcher.take), keys)
+        apis = ApiServer(CloudTasks(PROJECT, queues, dispatcher.enqueue), keys)
         self._running.callback(apis.close)
         self.environment[ADDRESS_VARIABLE] = apis.address
         self._calls = http.transport()
         by_name = {function.name: function for function in functions}
         self._functions = Functions(by_name, self.environment, self._print)
         self._running.callback(lambda: self._run(self._functions.close()))
-        # Before that, so that nothing starts a function anew.
+        # Callbacks run in reverse order: first cancel all calls, so that none starts a function.
         self._running.callback(lambda: self._run(_cancel_others()))
         pages, *ports = (
             int(self.addresses[name].rpartition(":")[2])
             for name in ("pages", "functions", "hosting")
         )
-        events = eventarc.Eventarc(self._bring, self._print)
-        front = Front(self._functions, events, pages, self._log)
-        self._running.callback(self._loop.call_soon_threadsafe, front.close)
-        await front.listen(*ports)
+        events = eventarc.Eventarc(self._call_trigger, self._print)
+        front_end = FrontEnd(self._functions, events, pages, self._log)
+        self._running.callback(self._loop.call_soon_threadsafe, front_end.close)
+        await front_end.listen(*ports)
 
     async def _try_queues(self, functions: list[Function]) -> None:
-        """Call each queue's function once, for a delivery that does not exist.
+        """Call each queue's function once with a delivery that does not exist.
 
-        A first call imports and connects, which on a busy machine takes longer than a retry waits.
+        On a busy machine, the imports and connections of a first call take longer than a retry's
+        delay.
         """
         body = json.dumps({"data": {"eventId": "none", "deliveryId": "none", "attempt": 1}})
         headers = {"Content-Type": "application/json"}
@@ -210,7 +211,7 @@ class LocalCloud:
             *(self._post(name, headers, body.encode(), _TRIGGER_SECONDS) for name in queues)
         )
 
-    async def _dispatch(self, task: Queued, calls: int) -> int:
+    async def _dispatch(self, task: QueuedTask, calls: int) -> int:
         """Call a task's function as Cloud Tasks does."""
         headers = {
             "Content-Type": "application/json",
@@ -223,7 +224,7 @@ class LocalCloud:
         }
         return await self._post(task.queue, headers, task.body, task.deadline_seconds)
 
-    async def _bring(self, write: eventarc.Announced) -> int:
+    async def _call_trigger(self, write: eventarc.AnnouncedWrite) -> int:
         """Call a trigger as Eventarc does."""
         return await self._post(write.function, write.headers, write.body, _TRIGGER_SECONDS)
 
@@ -231,11 +232,11 @@ class LocalCloud:
         try:
             port = await self._functions.port(name)
         except TimeoutError:
-            return http.NO_ANSWER
+            return http.NO_RESPONSE
         return await http.post(self._calls, port, headers, body, seconds)
 
     def _turn(self) -> None:
-        """Run the event loop, and at its end what functions began while they were ended."""
+        """Run the event loop until it is stopped, then cancel the remaining tasks."""
         self._loop.run_forever()
         self._loop.run_until_complete(_cancel_others())
         self._loop.close()

@@ -1,4 +1,4 @@
-"""A program that runs beside others: started, waited for, and ended."""
+"""A program in the background, with a wait for its start and a clean end."""
 
 import contextlib
 import subprocess
@@ -16,14 +16,14 @@ _END_SECONDS: Final = 10.0
 
 @dataclass(eq=False)
 class Program:
-    """A running program whose output says when it is ready.
+    """A running program that prints a line when it is ready.
 
     Attributes:
         command: The program and its arguments.
-        environment: Its environment.
-        ready: It is ready when it prints a line that holds this.
-        on_line: Called with each line that it prints.
-        ended: Set when it has ended.
+        environment: The program's environment.
+        ready: A part of the line that the program prints when it is ready.
+        on_line: Called with each line that the program prints.
+        ended: Set when the program has ended.
     """
 
     command: Sequence[str]
@@ -33,7 +33,7 @@ class Program:
     ended: threading.Event
 
     def __post_init__(self) -> None:
-        """Start it."""
+        """Start the program."""
         self._settled = threading.Event()
         self._is_ready = False
         self._process = subprocess.Popen(
@@ -51,12 +51,12 @@ class Program:
         self._reader.start()
 
     def is_ready_within(self, seconds: float) -> bool:
-        """Wait until it is ready; False when that takes longer, or when it has ended."""
+        """Wait until the program is ready. Return False after `seconds`, or if it has ended."""
         self._settled.wait(seconds)
         return self._is_ready
 
     def end(self) -> None:
-        """Ask it to end; kill it when it stays, and what it leaves behind."""
+        """Terminate the program, then kill it and its children if they are still running."""
         tree: list[psutil.Process] = []
         with contextlib.suppress(psutil.NoSuchProcess):
             program = psutil.Process(self._process.pid)

@@ -28,12 +28,12 @@ class _Version:
 
 
 class SecretManager:
-    """Secrets of one project and their versions; versions count from 1 and keep their numbers."""
+    """The secrets of one project. Their versions are numbered from 1."""
 
     name: str = "google.cloud.secretmanager.v1.SecretManagerService"
 
     def __init__(self, project: str, secrets: Mapping[str, str] | None = None) -> None:
-        """A project with these secrets, each in one version."""
+        """Create `secrets`, each with one version."""
         self._project = project
         self._secrets: dict[str, dict[int, _Version]] = {}
         self._changing = threading.Lock()
@@ -41,7 +41,7 @@ class SecretManager:
             self.add(secret, value)
 
     def add(self, secret: str, value: str) -> int:
-        """Add a version, and the secret where it is missing; return the version's number."""
+        """Add a version and return its number. Create the secret if it is missing."""
         with self._changing:
             versions = self._secrets.setdefault(secret, {})
             number = len(versions) + 1
@@ -52,7 +52,7 @@ class SecretManager:
         """Enable, disable or destroy a version.
 
         Raises:
-            Refused: There is no such version, or it has been destroyed.
+            Refused: The version does not exist, or was destroyed.
         """
         with self._changing:
             version = self._version(secret, str(number))
@@ -66,7 +66,7 @@ class SecretManager:
 
     @property
     def methods(self) -> Mapping[str, Method]:
-        """What functions call."""
+        """The methods that the functions call."""
         api = secretmanager_v1
         return {
             "ListSecretVersions": Method(
@@ -80,12 +80,12 @@ class SecretManager:
         }
 
     def _list(self, request: Any) -> Any:
-        """All versions, the newest first, as Google lists them; of filters only that of states."""
+        """List versions, newest first. The only supported filter is `state:`."""
         secret = self._named(request.parent)
         wanted = request.filter.removeprefix("state:")
         with self._changing:
             versions = [
-                _answered(f"{request.parent}/versions/{number}", version.state)
+                _version_message(f"{request.parent}/versions/{number}", version.state)
                 for number, version in sorted(self._found(secret).items(), reverse=True)
                 if wanted in {"", version.state.name}
             ]
@@ -120,7 +120,7 @@ class SecretManager:
         return self._secrets[secret]
 
     def _version(self, secret: str, number: str) -> _Version:
-        """The version of that number, or the newest for `latest`, in any state."""
+        """Return the version with a number, or the newest for `latest`, in any state."""
         versions = self._found(secret)
         key = max(versions, default=0) if number == "latest" else int(number)
         if key not in versions:
@@ -128,5 +128,5 @@ class SecretManager:
         return versions[key]
 
 
-def _answered(name: str, state: State) -> Any:
+def _version_message(name: str, state: State) -> Any:
     return SecretVersion.pb(SecretVersion(name=name, state=state))

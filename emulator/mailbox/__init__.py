@@ -1,19 +1,19 @@
-"""A mailbox that stands in for SendGrid: what would have been mailed, to read in a browser.
+"""A mailbox that stands in for SendGrid and shows the sent emails in a browser.
 
-It answers `POST /v3/mail/send` as SendGrid documents it, refuses what SendGrid would refuse, and
-can be told to fail. It knows that documentation only, and shares no code with the service.
+It answers `POST /v3/mail/send` as SendGrid documents it, rejects the requests that SendGrid would
+reject, and can simulate failures. It shares no code with the service.
 
     with Mailbox(port=9180) as mailbox:
         mailbox.fail_with(too_many_requests(times=1))
         ...  # have the service send
-        mailbox.wait_for(lambda mails: len(mails) == 3, timeout=10)
+        mailbox.wait_for(lambda emails: len(emails) == 3, timeout=10)
 
-With an `EventWebhook` it also tells what becomes of the mails, which their addresses decide: see
-`events`.
+With an `EventWebhook` it also sends delivery reports. An email's address determines its reports:
+see `event_webhook`.
 """
 
-from emulator.mailbox.emails import Mail, Request
-from emulator.mailbox.event_webhook import EventWebhook, signed
+from emulator.mailbox.emails import Email, Request
+from emulator.mailbox.event_webhook import EventWebhook, signature_headers
 from emulator.mailbox.faults import (
     Fault,
     bad_address,
@@ -29,15 +29,15 @@ from emulator.mailbox.mailbox import Mailbox
 from emulator.port_numbers import MAILBOX_PORT
 from emulator.provider_models.sendgrid import MAX_SUBSTITUTION_BYTES, Problem, problems
 
-# Where the local suite's functions send their mails.
+# The local functions send their emails to this port.
 PORT = MAILBOX_PORT
 
 __all__ = [
     "MAX_SUBSTITUTION_BYTES",
     "PORT",
+    "Email",
     "EventWebhook",
     "Fault",
-    "Mail",
     "Mailbox",
     "Problem",
     "Request",
@@ -45,7 +45,7 @@ __all__ = [
     "credits_exceeded",
     "drop",
     "problems",
-    "signed",
+    "signature_headers",
     "slow",
     "status",
     "too_many_requests",

@@ -1,4 +1,4 @@
-"""A mail as it would be delivered, and the request that it came in."""
+"""An email as it would be delivered, and the request that contained it."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -7,20 +7,20 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Mail:
-    """One mail to one recipient, as it would be delivered: substitutions are made.
+class Email:
+    """One email to one recipient, with all substitutions.
 
     Attributes:
         number: Counted from 1.
-        at: When it was accepted.
+        at: Time of acceptance.
         message_id: The request's `X-Message-Id`.
         to: The recipient's address.
         sender: The sender, with the name.
         subject: The subject.
-        text: The plain-text part; empty if the mail has no such part.
-        html: The HTML part; empty if the mail has no such part.
-        headers: The mail's own headers.
-        personalization: What the request says about this recipient.
+        text: The plain-text part. Empty if the email has no such part.
+        html: The HTML part. Empty if the email has no such part.
+        headers: The email's own headers.
+        personalization: The request's entry for this recipient.
     """
 
     number: int
@@ -37,7 +37,7 @@ class Mail:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request as it arrived, and the status it was answered with; 0 means no answer."""
+    """One request as it arrived, and the status of its response. 0 means no response."""
 
     at: datetime
     status: int
@@ -47,14 +47,14 @@ class Request:
 
 def emails_of(
     body: Mapping[str, Any], message_id: str, at: datetime, number: int
-) -> Iterator[Mail]:
-    """Return a mail for each recipient, counted from `number`."""
+) -> Iterator[Email]:
+    """Yield an email for each recipient, numbered from `number`."""
     content = {part["type"]: part["value"] for part in body.get("content", [])}
     for personalization in body["personalizations"]:
         tags = personalization.get("substitutions", {})
         sender = personalization.get("from") or body["from"]
         for to in personalization["to"]:
-            yield Mail(
+            yield Email(
                 number=number,
                 at=at,
                 message_id=message_id,

@@ -1,10 +1,10 @@
-"""What SendGrid would tell of the mails, signed, as its Event Webhook does; from its documentation.
+"""Signed delivery reports, sent as SendGrid's Event Webhook documents them.
 
 https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/event
 
-What becomes of a mail follows from its address: `bounced@…`, `blocked@…`, `dropped@…`,
-`deferred@…`, `complained@…` and `unsubscribed@…` are what they say, also with more behind the word
-(`bounced-2@…`); a mail to any other address is delivered.
+The address of an email determines its reports: `bounced@…`, `blocked@…`, `dropped@…`, `deferred@…`,
+`complained@…` and `unsubscribed@…`, also with a suffix (`bounced-2@…`). An email to any other
+address is delivered.
 """
 
 import base64
@@ -22,23 +22,23 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 
-from emulator.mailbox.emails import Mail
+from emulator.mailbox.emails import Email
 
 SIGNATURE = "X-Twilio-Email-Event-Webhook-Signature"
 TIMESTAMP = "X-Twilio-Email-Event-Webhook-Timestamp"
 
-# Of one request.
-MAX_EVENTS = 1000
-# Seconds: what gathers before a request leaves, the longest wait for an answer, and between tries.
-GATHERING = 0.2
-ANSWER_LIMIT = 30.0
-PAUSES = (0.5, 1.0, 2.0, 4.0)
-TRIES = 30
+# In one request.
+MAX_REPORTS = 1000
+# Time in which reports are collected for one request.
+BATCH_SECONDS = 0.2
+TIMEOUT_SECONDS = 30.0
+RETRY_SECONDS = (0.5, 1.0, 2.0, 4.0)
+MAX_ATTEMPTS = 30
 
 _OK = range(200, 300)
 _WORD = re.compile(r"(bounced|blocked|dropped|deferred|complained|unsubscribed)(?![a-z])")
 _DELIVERED: Mapping[str, str] = {"event": "delivered", "response": "250 OK"}
-_STORIES: Mapping[str, Sequence[Mapping[str, str]]] = {
+_REPORTS: Mapping[str, Sequence[Mapping[str, str]]] = {
     "bounced": [
         {
             "event": "bounce",
@@ -64,32 +64,32 @@ _STORIES: Mapping[str, Sequence[Mapping[str, str]]] = {
 }
 
 
-def events_of(mail: Mail) -> Iterator[dict[str, Any]]:
-    """Return the reports about a mail, in their order."""
-    found = _WORD.match(mail.to)
-    told = _STORIES[found[1]] if found else [_DELIVERED]
-    if told[0]["event"] != "dropped":
-        told = [{"event": "processed"}, *told]
-    labels = mail.personalization.get("custom_args", {})
-    for mapping in told:
+def reports_of(email: Email) -> Iterator[dict[str, Any]]:
+    """Yield the reports about an email in their order."""
+    found = _WORD.match(email.to)
+    reports = _REPORTS[found[1]] if found else [_DELIVERED]
+    if reports[0]["event"] != "dropped":
+        reports = [{"event": "processed"}, *reports]
+    labels = email.personalization.get("custom_args", {})
+    for report in reports:
         yield {
             **labels,
-            **mapping,
-            "email": mail.to,
+            **report,
+            "email": email.to,
             "timestamp": int(time.time()),
-            "smtp-id": f"<{mail.message_id}@example.com>",
+            "smtp-id": f"<{email.message_id}@example.com>",
             "sg_event_id": secrets.token_urlsafe(16),
-            "sg_message_id": f"{mail.message_id}.{mail.number}",
+            "sg_message_id": f"{email.message_id}.{email.number}",
         }
 
 
-def signed(key: ec.EllipticCurvePrivateKey, body: bytes, at: int) -> dict[str, str]:
-    """Return the headers that SendGrid signs a request with.
+def signature_headers(key: ec.EllipticCurvePrivateKey, body: bytes, at: int) -> dict[str, str]:
+    """Return the headers with SendGrid's signature of a request.
 
     Args:
-        key: Of the account.
-        body: As it is sent.
-        at: Seconds since 1970.
+        key: The account's signing key.
+        body: The request's body.
+        at: Unix time in seconds.
     """
     signature = key.sign(str(at).encode() + body, ec.ECDSA(SHA256()))
     return {SIGNATURE: base64.b64encode(signature).decode(), TIMESTAMP: str(at)}
@@ -97,45 +97,44 @@ def signed(key: ec.EllipticCurvePrivateKey, body: bytes, at: int) -> dict[str, s
 
 @dataclass(eq=False)
 class EventWebhook:
-    """Tells one address of mails, again and again until it is answered 2xx.
-
-    `url` is where requests go, `key` what they are signed with.
-    """
+    """Sends delivery reports to `url`, signed with `key`, and retries until a 2xx response."""
 
     url: str
     key: ec.EllipticCurvePrivateKey
 
     def __post_init__(self) -> None:
-        """Tell nothing yet."""
+        """Start the thread that sends the reports."""
         self._changed = threading.Condition()
         self._waiting: list[dict[str, Any]] = []
-        self._under_way = 0
+        self._in_flight = 0
         self._closed = threading.Event()
         self.statuses: list[int] = []
-        """What the requests were answered with, oldest first; 0 stands for no answer."""
+        """Statuses of the responses, oldest first. 0 means no response."""
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
-    def add(self, mails: Sequence[Mail]) -> None:
-        """Have some more mails reported."""
+    def add(self, emails: Sequence[Email]) -> None:
+        """Send the reports about `emails`."""
         with self._changed:
-            self._waiting += [event for mail in mails for event in events_of(mail)]
+            self._waiting += [report for email in emails for report in reports_of(email)]
             self._changed.notify_all()
 
-    def wait_until_told(self, timeout: float) -> None:
-        """Wait until everything has been told, and answered 2xx.
+    def wait_until_reported(self, timeout: float) -> None:
+        """Wait until all reports have been sent.
 
         Raises:
-            TimeoutError: It has not within `timeout` seconds.
+            TimeoutError: Reports are left after `timeout` seconds.
         """
         with self._changed:
             if not self._changed.wait_for(
-                lambda: not self._waiting and not self._under_way, timeout
+                lambda: not self._waiting and not self._in_flight, timeout
             ):
-                raise TimeoutError(f"not told after {timeout} s; answers were {self.statuses}")
+                raise TimeoutError(
+                    f"not reported after {timeout} s; statuses so far: {self.statuses}"
+                )
 
     def close(self) -> None:
-        """Tell nothing more."""
+        """Stop sending."""
         self._closed.set()
         with self._changed:
             self._changed.notify_all()
@@ -145,32 +144,33 @@ class EventWebhook:
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._waiting or self._closed.is_set())
-            if self._closed.wait(GATHERING):
+            if self._closed.wait(BATCH_SECONDS):
                 return
             with self._changed:
-                events = self._waiting[:MAX_EVENTS]
-                del self._waiting[:MAX_EVENTS]
-                self._under_way = len(events)
-            self._tell(events)
+                reports = self._waiting[:MAX_REPORTS]
+                del self._waiting[:MAX_REPORTS]
+                self._in_flight = len(reports)
+            self._send(reports)
             with self._changed:
-                self._under_way = 0
+                self._in_flight = 0
                 self._changed.notify_all()
 
-    def _tell(self, events: Sequence[Mapping[str, Any]]) -> None:
-        body = json.dumps(events, separators=(",", ":")).encode() + b"\r\n"
-        for number in range(TRIES):
+    def _send(self, reports: Sequence[Mapping[str, Any]]) -> None:
+        body = json.dumps(reports, separators=(",", ":")).encode() + b"\r\n"
+        for number in range(MAX_ATTEMPTS):
             status = self._post(body)
             self.statuses.append(status)
-            if status in _OK or self._closed.wait(PAUSES[min(number, len(PAUSES) - 1)]):
+            pause = RETRY_SECONDS[min(number, len(RETRY_SECONDS) - 1)]
+            if status in _OK or self._closed.wait(pause):
                 return
 
     def _post(self, body: bytes) -> int:
         headers = {"Content-Type": "application/json", "User-Agent": "SendGrid Event API"}
-        headers |= signed(self.key, body, int(time.time()))
+        headers |= signature_headers(self.key, body, int(time.time()))
         request = urllib.request.Request(self.url, body, headers)  # noqa: S310 - of this machine
         try:
-            with urllib.request.urlopen(request, timeout=ANSWER_LIMIT) as answer:  # noqa: S310
-                return int(answer.status)
+            with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:  # noqa: S310
+                return int(response.status)
         except urllib.error.HTTPError as refused:
             return refused.code
         except OSError:

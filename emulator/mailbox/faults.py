@@ -1,4 +1,4 @@
-"""How the mailbox can be told to fail."""
+"""Faults that the mailbox can simulate."""
 
 from collections import deque
 from collections.abc import Callable
@@ -9,15 +9,15 @@ from emulator.provider_models.sendgrid import Answer, Problem, refused
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What happens to the next requests, whose mails are taken where nothing refuses them.
+    """A fault of the next requests. Without a refusal, the mailbox accepts their emails.
 
     Attributes:
-        refusal: What a request is answered with at a Unix time, and nothing of it is taken.
-        seconds: How late the answer comes.
-        is_cut: Whether the connection is cut in the place of an answer.
-        addresses: Those that are refused although the rules would let them pass.
-        times: How many requests it happens to; 0 means all of them until `heal`.
-        after: How many requests go well before.
+        refusal: Returns the error response for a Unix time. No email is accepted.
+        seconds: Delay of the response.
+        is_cut: Whether the connection is cut instead of a response.
+        addresses: Valid addresses that are rejected.
+        times: Number of affected requests. 0 means all requests until `heal`.
+        after: Number of successful requests before the fault.
     """
 
     refusal: Callable[[float], Answer] | None = None
@@ -29,25 +29,25 @@ class Fault:
 
 
 def status(code: int, *named: Problem, times: int = 1, after: int = 0) -> Fault:
-    """Answer with an HTTP status and take nothing."""
+    """Answer with an HTTP status and accept no email."""
     return Fault(lambda _: refused(code, *named), times=times, after=after)
 
 
 def wrong_key() -> Fault:
-    """Answer as to a key that SendGrid does not know (any more)."""
+    """Answer as SendGrid does to an unknown or revoked key."""
     message = "The provided authorization grant is invalid, expired, or revoked"
     return status(401, Problem(message, None))
 
 
 def unverified_sender() -> Fault:
-    """Answer as to a sender that SendGrid has not been shown to be one's own."""
+    """Answer as SendGrid does to an unverified sender."""
     message = "The from address does not match a verified Sender Identity. Mail cannot be sent "
     message += "until this error is resolved."
     return status(403, Problem(message, "from"))
 
 
 def credits_exceeded() -> Fault:
-    """Answer as where the plan is used up."""
+    """Answer as SendGrid does when the plan's emails are used up."""
     return status(401, Problem("Maximum credits exceeded", None))
 
 
@@ -61,36 +61,36 @@ def too_many_requests(reset_seconds: float = 1.0, *, times: int = 1, after: int 
 
 
 def slow(seconds: float, *, times: int = 0) -> Fault:
-    """Answer late."""
+    """Delay the response."""
     return Fault(seconds=seconds, times=times)
 
 
 def drop(*, times: int = 1, after: int = 0) -> Fault:
-    """Take the mails and cut the connection."""
+    """Accept the emails and cut the connection."""
     return Fault(is_cut=True, times=times, after=after)
 
 
 def bad_address(*addresses: str) -> Fault:
-    """Refuse some addresses, until `heal`."""
+    """Reject some addresses until `heal`."""
     return Fault(addresses=addresses, times=0)
 
 
 class FaultQueue:
-    """The faults that are still to happen, one after the other. Its user locks it."""
+    """The pending faults in their order. Not thread-safe."""
 
     def __init__(self) -> None:
         self._faults: deque[Fault] = deque()
 
     def add(self, *faults: Fault) -> None:
-        """Have some more happen."""
+        """Append faults."""
         self._faults.extend(faults)
 
     def clear(self) -> None:
-        """Forget them all."""
+        """Remove all faults."""
         self._faults.clear()
 
     def next(self) -> Fault | None:
-        """Return what happens to the next request, None where it goes well."""
+        """Return the fault of the next request, or None if it succeeds."""
         if not self._faults:
             return None
         fault = self._faults[0]

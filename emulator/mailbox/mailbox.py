@@ -1,4 +1,4 @@
-"""The mailbox: an inbox over HTTP, by SendGrid's API and by its pages."""
+"""The mailbox's HTTP server: SendGrid's API, and pages that show the emails."""
 
 import gzip
 import json
@@ -19,7 +19,7 @@ from emulator.server import HOST, HttpRequest, HttpResponse, StandIn
 
 
 class Mailbox(Inbox, StandIn):
-    """A running mailbox; a context manager.
+    """A running mailbox. Also a context manager.
 
     Attributes:
         port: The port that it listens on.
@@ -34,17 +34,17 @@ class Mailbox(Inbox, StandIn):
         """Start listening.
 
         Args:
-            port: 0 takes any free one.
-            events: Tells what becomes of the mails; closed with the mailbox.
+            port: 0 means any free port.
+            events: Sends delivery reports. Closed together with the mailbox.
 
         Raises:
-            OSError: The port is taken.
+            OSError: The port is in use.
         """
         Inbox.__init__(self, events)
         StandIn.__init__(self, self._answer, port=port)
 
     def close(self) -> None:
-        """Stop listening and let go of every request; what was received stays readable."""
+        """Stop listening and end every request. Recorded emails stay available."""
         self.healed.set()
         super().close()
         if self._events:
@@ -52,48 +52,48 @@ class Mailbox(Inbox, StandIn):
 
     @property
     def url(self) -> str:
-        """The address of the API, and of the page."""
+        """URL of the API and the pages."""
         return f"http://{HOST}:{self.port}"
 
     def _answer(self, asked: HttpRequest) -> HttpResponse | None:
         if (asked.method, asked.path) == ("POST", "/v3/mail/send"):
-            with self.flight():
+            with self.track_request():
                 return self._send_mail(asked)
         return self._page(asked.path) if asked.method == "GET" else _NOT_FOUND
 
     def _page(self, path: str) -> HttpResponse:
-        mails = self.mails
+        emails = self.emails
         if path == "/":
-            return _page(pages.overview(mails))
+            return _page(pages.overview(emails))
         if path == "/mails":
-            text = json.dumps([pages.as_json(mail) for mail in mails])
+            text = json.dumps([pages.as_json(email) for email in emails])
             return _page(text, "application/json")
         if path.startswith(pictures.DRAWN):
             return _page(pictures.draw(path), "image/svg+xml")
         found = re.fullmatch(r"/mails/([0-9]{1,9})(\.html)?", path)
-        if found is None or not 0 < int(found[1]) <= len(mails):
+        if found is None or not 0 < int(found[1]) <= len(emails):
             return _NOT_FOUND
-        mail = mails[int(found[1]) - 1]
-        return _page(pages.alone(mail) if found[2] else pages.mail_page(mail))
+        email = emails[int(found[1]) - 1]
+        return _page(pages.html_part(email) if found[2] else pages.email_page(email))
 
     def _send_mail(self, asked: HttpRequest) -> HttpResponse | None:
         raw = asked.body
         if asked.headers.get("Content-Encoding") == "gzip":
             raw = gzip.decompress(raw)
         refusal, body = _read_mail(asked.headers, raw)
-        answer = sendgrid.refused(refusal) if refusal else self._taken(body)
+        answer = sendgrid.refused(refusal) if refusal else self._receive(body)
         self.record(answer.status, raw, body)
         return None if answer == sendgrid.NO_ANSWER else _reply(answer)
 
-    def _taken(self, body: object) -> Answer:
-        """Take the mails, unless they or a fault are against it; the answer."""
+    def _receive(self, body: object) -> Answer:
+        """Accept the emails unless they are invalid or a fault rejects them."""
         fault = self.next_fault() or Fault()
         if fault.refusal:
             return fault.refusal(time.time())
         wrong = sendgrid.problems(body, fault.addresses)
         if wrong or not isinstance(body, dict):
             return sendgrid.refused(HTTPStatus.BAD_REQUEST, *wrong)
-        message_id = self.take(body)
+        message_id = self.accept(body)
         if fault.is_cut:
             return sendgrid.NO_ANSWER
         self.healed.wait(fault.seconds)
@@ -101,7 +101,7 @@ class Mailbox(Inbox, StandIn):
 
 
 def _read_mail(headers: Message, raw: bytes) -> tuple[HTTPStatus | None, object]:
-    """Why the request is no mail at all, or its body."""
+    """Return an error status for a malformed request, or None, and the parsed body."""
     if not re.fullmatch(r"Bearer \S+", headers.get("Authorization") or ""):
         return HTTPStatus.UNAUTHORIZED, None
     if headers.get_content_type() != "application/json":

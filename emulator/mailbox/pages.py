@@ -1,4 +1,4 @@
-"""The mailbox to look at: all mails, and each one as its reader would see it."""
+"""The mailbox's pages: the list of emails, and each email as its reader sees it."""
 
 import html
 import json
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from emulator import pictures
-from emulator.mailbox.emails import Mail
+from emulator.mailbox.emails import Email
 
 _STYLE = """
 <meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -25,70 +25,70 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; border: 1px solid #8886; p
 """
 
 _PAGE = f"""<!DOCTYPE html><html lang="en"><head><title>Mailbox</title>{_STYLE}</head><body>
-<h1>Mailbox</h1><p>Mails that would have been sent, newest first.</p>
+<h1>Mailbox</h1><p>Emails that would have been sent, newest first.</p>
 <table><thead><tr><th>At (UTC)<th>To<th>Subject</thead><tbody>{{rows}}</tbody></table>
 </body></html>"""
 
 _SHOWN = 500
 
 
-def overview(mails: Sequence[Mail]) -> str:
-    """Return the page of all mails."""
-    return _PAGE.replace("{rows}", _rows(mails))
+def overview(emails: Sequence[Email]) -> str:
+    """Return the page with the list of emails."""
+    return _PAGE.replace("{rows}", _rows(emails))
 
 
-def alone(mail: Mail) -> str:
-    """Return a mail's HTML part, its made-up photos drawn."""
-    # As mail programs do: a link opens outside, and many pages refuse a frame anyway.
-    page = mail.html.replace("<head>", '<head><base target="_blank">', 1)
+def html_part(email: Email) -> str:
+    """Return an email's HTML part, with the pictures of sample photos."""
+    # Links open in a new tab, as in email programs. Many pages don't load in a frame anyway.
+    page = email.html.replace("<head>", '<head><base target="_blank">', 1)
     return page.replace(pictures.BUCKET, pictures.DRAWN)
 
 
-def _rows(mails: Sequence[Mail]) -> str:
+def _rows(emails: Sequence[Email]) -> str:
     rows = "".join(
-        f'<tr><td>{mail.at:%H:%M:%S}<td>{html.escape(mail.to)}<td><a href="/mails/{mail.number}">'
-        f"{html.escape(mail.subject)}</a>"
-        for mail in reversed(mails[-_SHOWN:])
+        f"<tr><td>{email.at:%H:%M:%S}<td>{html.escape(email.to)}"
+        f'<td><a href="/mails/{email.number}">{html.escape(email.subject)}</a>'
+        for email in reversed(emails[-_SHOWN:])
     )
-    if len(mails) > _SHOWN:
-        rows += f'<tr><td colspan="3">and {len(mails) - _SHOWN} older ones'
-    return rows or '<tr><td colspan="3">Nothing yet.'
+    if len(emails) > _SHOWN:
+        rows += f'<tr><td colspan="3">and {len(emails) - _SHOWN} older emails'
+    return rows or '<tr><td colspan="3">No emails yet.'
 
 
-def mail_page(mail: Mail) -> str:
-    """Return the page of one mail: headers, both parts, and what the request said."""
+def email_page(email: Email) -> str:
+    """Return the page of one email: headers, both parts, and the request's entry."""
     headers = {
-        "From": mail.sender,
-        "To": mail.to,
-        "Subject": mail.subject,
-        **mail.headers,
-        "X-Message-Id": mail.message_id,
+        "From": email.sender,
+        "To": email.to,
+        "Subject": email.subject,
+        **email.headers,
+        "X-Message-Id": email.message_id,
     }
     rows = "".join(
         f"<tr><th>{html.escape(name)}<td>{html.escape(value)}" for name, value in headers.items()
     )
-    raw = json.dumps(mail.personalization, indent=2, ensure_ascii=False)
-    title = html.escape(mail.subject)
+    raw = json.dumps(email.personalization, indent=2, ensure_ascii=False)
+    title = html.escape(email.subject)
     return f"""<!DOCTYPE html><html lang="en"><head><title>{title}</title>{_STYLE}</head><body>
-<p><a href="/">All mails</a></p><h1>{title}</h1><table><tbody>{rows}</tbody></table>
-<h2>HTML</h2><p><a href="/mails/{mail.number}.html">Alone</a></p>
+<p><a href="/">All emails</a></p><h1>{title}</h1><table><tbody>{rows}</tbody></table>
+<h2>HTML</h2><p><a href="/mails/{email.number}.html">Full page</a></p>
 <iframe sandbox="allow-popups allow-popups-to-escape-sandbox" title="HTML part"
- src="/mails/{mail.number}.html"></iframe>
-<h2>Text</h2><pre>{html.escape(mail.text)}</pre>
+ src="/mails/{email.number}.html"></iframe>
+<h2>Text</h2><pre>{html.escape(email.text)}</pre>
 <h2>In the request</h2><pre>{html.escape(raw)}</pre>
 </body></html>"""
 
 
-def as_json(mail: Mail) -> dict[str, Any]:
-    """Return a mail for programs."""
+def as_json(email: Email) -> dict[str, Any]:
+    """Return an email as a JSON object."""
     return {
-        "number": mail.number,
-        "at": mail.at.isoformat(),
-        "messageId": mail.message_id,
-        "to": mail.to,
-        "from": mail.sender,
-        "subject": mail.subject,
-        "text": mail.text,
-        "html": mail.html,
-        "headers": dict(mail.headers),
+        "number": email.number,
+        "at": email.at.isoformat(),
+        "messageId": email.message_id,
+        "to": email.to,
+        "from": email.sender,
+        "subject": email.subject,
+        "text": email.text,
+        "html": email.html,
+        "headers": dict(email.headers),
     }

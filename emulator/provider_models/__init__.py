@@ -1,4 +1,4 @@
-"""How Google's queues and events and SendGrid behave: pure models, on clocks that are handed in.
+"""Models of Cloud Tasks, Eventarc and SendGrid. They are pure: callers pass the clock.
 
-The local service, the simulation, the tests in memory and the bench all stand on these.
+The local service, the simulation, the tests in memory and the benches use them.
 """

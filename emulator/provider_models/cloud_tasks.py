@@ -1,4 +1,4 @@
-"""Cloud Tasks: how long a name is taken, when a queue calls, and when it calls again.
+"""Cloud Tasks: task names, rate limits and retries.
 
 https://cloud.google.com/tasks/docs/configuring-queues
 """
@@ -10,21 +10,21 @@ from datetime import datetime, timedelta
 from typing import Final
 
 TOMBSTONE: Final = timedelta(hours=24)
-"""How long the name of a task stays taken, also after the task has run."""
+"""Time for which a task's name cannot be reused, even if the task has run."""
 
 BURST_SECONDS: Final = 0.2
-"""What a queue may dispatch at once, of its rate: 100 of 500 a second, as Cloud Tasks sets it."""
+"""Size of a queue's burst: Cloud Tasks permits 100 dispatches at once at a rate of 500 a second."""
 
 
 @dataclass(eq=False)
-class Names:
-    """The names of a project's tasks; a name holds in one queue."""
+class TaskNames:
+    """The names of a project's tasks. A name is unique in its queue."""
 
     _taken: dict[Hashable, datetime] = field(default_factory=dict)
     _taking: threading.Lock = field(default_factory=threading.Lock)
 
-    def take(self, queue: str, name: str, now: datetime) -> bool:
-        """Take a name for a task; False where a task had it too recently."""
+    def claim(self, queue: str, name: str, now: datetime) -> bool:
+        """Reserve a name for a task. Return False if a task used it too recently."""
         with self._taking:
             taken = self._taken.get((queue, name))
             if taken is not None and now - taken < TOMBSTONE:
@@ -34,10 +34,10 @@ class Names:
 
 
 @dataclass(frozen=True, slots=True)
-class Retries:
-    """How a queue repeats a call that is not answered 2xx; times are seconds.
+class RetryPolicy:
+    """A queue's retries of calls without a 2xx response. Times are seconds.
 
-    A task is given up when it has had `attempts` calls and `seconds` have passed since its first.
+    A task fails after `attempts` calls, but not earlier than `seconds` after the first call.
     """
 
     attempts: int
@@ -47,38 +47,38 @@ class Retries:
     doublings: int
 
     def backoff(self, calls: int) -> float:
-        """Seconds between a call and the next one, after so many `calls`."""
+        """Return the seconds between a call and the next one, after so many `calls`."""
         doubled = min(calls - 1, self.doublings)
         beyond = calls - 1 - doubled
         longest_doubled = self.min_backoff * float(2**doubled)
         return min(longest_doubled * (1 + beyond), self.max_backoff)
 
-    def give_up(self, calls: int, seconds: float) -> bool:
-        """Whether a task is given up after so many calls, `seconds` after the first of them."""
+    def is_exhausted(self, calls: int, seconds: float) -> bool:
+        """Return whether a task fails after so many calls, `seconds` after the first call."""
         return calls >= self.attempts and seconds >= self.seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """What a deploy sets of a queue: calls at a time, calls a second, and the retries."""
+    """A queue's configuration: its concurrency limit, rate limit and retry policy."""
 
-    at_a_time: int
-    a_second: float
-    retries: Retries
+    max_concurrent: int
+    per_second: float
+    retry_policy: RetryPolicy
 
 
 @dataclass(slots=True)
 class Rate:
-    """Calls a second of one queue, with its burst; times are seconds of any clock.
+    """A queue's rate limit with its burst. Times are seconds of any clock.
 
-    `opens` is when the next call may begin.
+    `next_start` is the earliest time of the next call.
     """
 
-    a_second: float
-    opens: float = 0.0
+    per_second: float
+    next_start: float = 0.0
 
-    def begin(self, now: float) -> float:
-        """Count a call; when it may begin, `now` or later."""
-        turn = max(self.opens, now - BURST_SECONDS)
-        self.opens = turn + 1 / self.a_second
+    def reserve(self, now: float) -> float:
+        """Count a call and return the time when it may start, `now` or later."""
+        turn = max(self.next_start, now - BURST_SECONDS)
+        self.next_start = turn + 1 / self.per_second
         return max(turn, now)

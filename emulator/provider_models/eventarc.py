@@ -1,4 +1,4 @@
-"""Eventarc: a trigger that answers an error gets the event again, later and later.
+"""Eventarc: retries after errors, and the size limit.
 
 https://cloud.google.com/eventarc/docs/retry-events
 """
@@ -6,7 +6,9 @@ https://cloud.google.com/eventarc/docs/retry-events
 from typing import Final
 
 EVENT_BYTES: Final = 512 * 1024
-"""Most bytes of an event, with the document before and after the write; a larger one is dropped.
+"""Maximum size of a write's message, which contains the document before and after the write.
+
+A larger write calls no trigger.
 
 https://cloud.google.com/functions/quotas
 """
@@ -16,5 +18,5 @@ MAX_BACKOFF: Final = 600.0
 
 
 def backoff(calls: int, shortest: float = MIN_BACKOFF) -> float:
-    """Seconds between a call and the next one, after so many `calls`."""
+    """Return the seconds between a call and the next one, after so many `calls`."""
     return min(shortest * 2.0 ** min(calls - 1, 10), MAX_BACKOFF)

@@ -1,6 +1,6 @@
-"""SendGrid: what it answers, what it refuses, and how it says so; from its documentation only.
+"""SendGrid's validation and responses, as its documentation defines them.
 
-A request was accepted, refused, or nobody knows: where no answer came, or one that is not its own.
+A request is accepted, rejected, or its result is unknown, for example without a response.
 
 https://www.twilio.com/docs/sendgrid/api-reference/mail-send/mail-send
 https://www.twilio.com/docs/sendgrid/api-reference/mail-send/errors
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, Final
 
-# Limits of SendGrid, for one request, one personalization, and one request in bytes.
+# SendGrid's limits: recipients of a request, bytes of a personalization, bytes of a request.
 MAX_PERSONALIZATIONS = 1000
 MAX_SUBSTITUTION_BYTES = 10_000
 MAX_CUSTOM_ARGS_BYTES = 10_000
@@ -36,7 +36,7 @@ _HELP = "https://www.twilio.com/docs/sendgrid/api-reference/mail-send/errors"
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An entry of SendGrid's error body; `field` points into the request."""
+    """An entry of SendGrid's error body. `field` is a path in the request."""
 
     message: str
     field: str | None
@@ -44,12 +44,12 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What SendGrid, or something before it, answers to a request to send.
+    """The response of SendGrid, or of a proxy before it, to a request to send.
 
     Attributes:
-        status: The HTTP status; 0 where no answer comes.
-        headers: Its own ones.
-        body: The whole body.
+        status: The HTTP status, or 0 without a response.
+        headers: SendGrid's own headers.
+        body: The complete body.
     """
 
     status: int
@@ -58,26 +58,26 @@ class Answer:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether the answer leaves open what became of the mails."""
+        """Whether it is unknown if the emails were accepted."""
         return self.status != HTTPStatus.ACCEPTED and not self.body
 
 
 NO_ANSWER: Final = Answer(0)
-"""The connection broke before an answer."""
+"""The connection ended without a response."""
 
 
 def accepted(message_id: str) -> Answer:
-    """The mails of a request are taken."""
+    """Return the response to an accepted request."""
     return Answer(HTTPStatus.ACCEPTED, {"X-Message-Id": message_id})
 
 
 def refused(status: int, *found: Problem, resets_at: int | None = None) -> Answer:
-    """A refusal in SendGrid's own format: no mail of the request is taken.
+    """Return an error response in SendGrid's format. No email of the request is accepted.
 
     Args:
         status: The HTTP status.
-        found: What is wrong; the status's own words where nothing is named.
-        resets_at: For status 429, the Unix second from which requests are served again.
+        found: The problems. By default, the status's phrase.
+        resets_at: For status 429, the Unix time at which the rate limit resets.
     """
     limit = {"X-RateLimit-Limit": "600", "X-RateLimit-Remaining": "0"}
     headers = limit | {"X-RateLimit-Reset": str(resets_at)} if resets_at is not None else {}
@@ -93,7 +93,7 @@ def refused(status: int, *found: Problem, resets_at: int | None = None) -> Answe
 
 
 def recipients_of(body: object) -> Iterator[str]:
-    """Return the addresses in the body of a request, as far as it can be read."""
+    """Yield the addresses in a request's body until a malformed part."""
     with contextlib.suppress(TypeError, KeyError, AttributeError):
         for personalization in body["personalizations"]:  # type: ignore[index]
             for to in personalization["to"]:
@@ -101,14 +101,14 @@ def recipients_of(body: object) -> Iterator[str]:
 
 
 def problems(body: object, bad: Sequence[str] = ()) -> list[Problem]:
-    """What SendGrid would find wrong with the body of a request, beyond its API's description.
+    """Return the problems that SendGrid would report, except those of the API's description.
 
-    The description has the fields and their types: `tests/unit/mail/test_sendgrid_description.py`
-    holds requests to it.
+    The description defines the fields and their types.
+    `tests/unit/mail/test_sendgrid_description.py` compares requests with it.
 
     Args:
         body: The parsed JSON.
-        bad: Addresses that are refused although they look right.
+        bad: Valid addresses that are rejected.
     """
     try:
         return list(_problems(body, bad))
@@ -154,8 +154,8 @@ def _size_problems(personalization: Mapping[str, Any], place: str) -> Iterator[P
     substitutions = personalization.get("substitutions", {})
     size = sum(len(f"{tag}{value}".encode()) for tag, value in substitutions.items())
     if size > MAX_SUBSTITUTION_BYTES:
-        message = f"The substitutions are limited to {MAX_SUBSTITUTION_BYTES} bytes; there are "
-        yield Problem(f"{message}{size}.", f"{place}.substitutions")
+        message = f"The substitutions are limited to {MAX_SUBSTITUTION_BYTES} bytes, not {size}."
+        yield Problem(message, f"{place}.substitutions")
     if len(json.dumps(personalization.get("custom_args", {}))) >= MAX_CUSTOM_ARGS_BYTES:
         message = "The custom arguments may have less than 10,000 bytes."
         yield Problem(message, f"{place}.custom_args")

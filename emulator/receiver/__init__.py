@@ -1,7 +1,7 @@
-"""A webhook receiver for this machine: HTTPS, scripted answers, verified signatures.
+"""A webhook receiver on this machine: HTTPS, scripted responses, verified signatures.
 
-It stands where a customer's server stands, and so knows the specification's receiver side only;
-it shares no code with the service that signs.
+It stands in for a customer's server. It implements only the receiver side of the specification and
+shares no code with the service.
 
     with Receiver(certificates.SERVER, secret_of=lambda event_id: secret) as receiver:
         receiver.script("/flaky", fails(2))

@@ -1,4 +1,4 @@
-"""What the receiver answers, by script."""
+"""Scripts that choose the receiver's responses."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -7,11 +7,11 @@ from http import HTTPStatus
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the receiver answers to one request.
+    """The response to one request.
 
     Attributes:
         status: The HTTP status.
-        delay: Seconds of silence before the answer.
+        delay: Seconds before the response.
         headers: Further headers, for example a redirect's Location.
     """
 
@@ -25,15 +25,15 @@ Script = Callable[[int], Answer]
 
 
 def always(status: int = HTTPStatus.OK) -> Script:
-    """Answer every request alike."""
+    """Answer every request with `status`."""
     return lambda _attempt: Answer(status)
 
 
 def fails(times: int, status: int = HTTPStatus.INTERNAL_SERVER_ERROR) -> Script:
-    """Fail the first requests of each delivery, then recover."""
+    """Fail the first `times` requests of each delivery, then answer 200."""
     return lambda attempt: Answer(status if attempt <= times else HTTPStatus.OK)
 
 
 def slow(seconds: float, status: int = HTTPStatus.OK) -> Script:
-    """Answer late."""
+    """Answer after `seconds`."""
     return lambda _attempt: Answer(status, delay=seconds)

@@ -1,4 +1,4 @@
-"""The receiver itself: what it was sent, and what it makes of that."""
+"""The receiver's HTTPS server, with the requests that it got."""
 
 import ssl
 import threading
@@ -16,7 +16,7 @@ from emulator.server import HttpRequest, HttpResponse, StandIn
 
 
 class Receiver(StandIn):
-    """A running receiver; a context manager.
+    """A running receiver. Also a context manager.
 
     Attributes:
         port: The port that it listens on.
@@ -36,14 +36,14 @@ class Receiver(StandIn):
 
         Args:
             certificate: File with the private key and certificate chain.
-            port: 0 takes any free one.
-            scripts: Answers by path; a path without a script answers 404.
-            secret_of: Looks up an event's webhook secret. Without it nothing is verified.
-            on_request: Called, in the request's thread, with each request as it is answered.
-            clock: Seconds since the epoch.
+            port: 0 means any free port.
+            scripts: Scripts by path. A path without a script answers 404.
+            secret_of: Returns an event's webhook secret. Without it, no signature is verified.
+            on_request: Called with each request, in the request's thread.
+            clock: Returns the Unix time in seconds.
 
         Raises:
-            OSError: The port is taken.
+            OSError: The port is in use.
         """
         self._scripts = dict(scripts or {})
         self._secret_of = secret_of
@@ -55,25 +55,25 @@ class Receiver(StandIn):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate)
         self._closing = threading.Event()
-        super().__init__(self._answered, port=port, context=context)
+        super().__init__(self._respond, port=port, context=context)
 
     def close(self) -> None:
-        """Stop listening and cut every connection; delayed answers are not waited for."""
+        """Stop listening and cut every connection, including those of delayed responses."""
         self._closing.set()
         super().close()
 
     def url(self, path: str, host: str = "localhost") -> str:
-        """Return the address of a path."""
+        """Return the URL of a path."""
         return f"https://{host}:{self.port}{path}"
 
     def script(self, path: str, script: Script) -> None:
-        """Set what a path answers from now on."""
+        """Set the script of a path."""
         with self._changed:
             self._scripts[path] = script
 
     @property
     def requests(self) -> tuple[Request, ...]:
-        """Return every request so far, oldest first."""
+        """Every request so far, oldest first."""
         with self._changed:
             return tuple(self._requests)
 
@@ -83,11 +83,11 @@ class Receiver(StandIn):
 
     @property
     def connections(self) -> int:
-        """Return how many connections have shaken hands so far."""
+        """Number of connections so far that completed the TLS handshake."""
         return self._server.accepted
 
     def forget(self) -> None:
-        """Forget every request and every count of attempts."""
+        """Remove every request and every count of attempts."""
         with self._changed:
             self._requests.clear()
             self._attempts.clear()
@@ -97,30 +97,30 @@ class Receiver(StandIn):
         predicate: Callable[[Sequence[Request]], bool],
         timeout: float,
     ) -> tuple[Request, ...]:
-        """Wait until the requests so far satisfy a predicate, and return them.
+        """Wait until `predicate` accepts the requests so far, and return them.
 
         Args:
-            predicate: Given every request so far, oldest first.
+            predicate: Called with every request so far, oldest first.
             timeout: Seconds.
 
         Raises:
-            TimeoutError: They do not in time; the text lists what arrived.
+            TimeoutError: `predicate` still rejects them. The text lists the requests.
         """
         with self._changed:
             if not self._changed.wait_for(lambda: predicate(tuple(self._requests)), timeout):
                 seen = "\n".join(f"  {describe(request)}" for request in self._requests)
-                raise TimeoutError(f"after {timeout} s there were only:\n{seen or '  none'}")
+                raise TimeoutError(f"requests after {timeout} s:\n{seen or '  none'}")
             return tuple(self._requests)
 
-    def _answered(self, asked: HttpRequest) -> HttpResponse | None:
-        answer = self._receive(asked)
+    def _respond(self, received: HttpRequest) -> HttpResponse | None:
+        answer = self._receive(received)
         if answer.delay and self._closing.wait(answer.delay):
             return None
         return answer.status, answer.headers, b""
 
-    def _receive(self, asked: HttpRequest) -> Answer:
-        """Take in a request that has arrived whole; what it is answered."""
-        method, path, headers, body = asked
+    def _receive(self, received: HttpRequest) -> Answer:
+        """Record a request and return the script's answer."""
+        method, path, headers, body = received
         problem = self._problem(headers, body)
         key = (path, str(headers.get("Wall-Delivery-Id", "")))
         with self._changed:

@@ -1,4 +1,4 @@
-"""A webhook as it arrived."""
+"""A webhook request as it arrived."""
 
 import json
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ class Request:
     """One request as it arrived.
 
     Attributes:
-        method: The HTTP method; the service uses POST only.
+        method: The HTTP method. The service uses only POST.
         path: The path with its query.
-        headers: Looked up without regard to case.
+        headers: The headers. Lookups ignore case.
         body: The raw bytes, which the signature covers.
-        at: When the body was complete, by the wall clock.
-        monotonic: The same in seconds of the monotonic clock, for measuring distances.
-        attempt: The how-manieth request of this delivery to this path it is, from 1.
-        problem: Why the signature was refused; empty when it was verified, and None when the
-            receiver knows no secrets.
-        status: The status that it is answered with.
+        at: Time at which the body was complete.
+        monotonic: The same time in seconds of the monotonic clock, to measure intervals.
+        attempt: Number of this request among those of its delivery and path, from 1.
+        problem: Reason for an invalid signature. Empty if the signature is valid, and None if the
+            receiver has no secrets.
+        status: The status of the response.
     """
 
     method: str
@@ -36,38 +36,38 @@ class Request:
 
     @property
     def verified(self) -> bool:
-        """Tell whether the signature was checked and is right."""
+        """Whether the signature was checked and is valid."""
         return self.problem == ""
 
     @property
     def event_type(self) -> str:
-        """Return the event type, as the header has it."""
+        """The header with the event type."""
         return str(self.headers.get("Wall-Event-Type", ""))
 
     @property
     def event_id(self) -> str:
-        """Return the event's id, as the header has it."""
+        """The header with the event's ID."""
         return str(self.headers.get("Wall-Event-Id", ""))
 
     @property
     def delivery_id(self) -> str:
-        """Return the delivery's id, as the header has it."""
+        """The header with the delivery's ID."""
         return str(self.headers.get("Wall-Delivery-Id", ""))
 
     def json(self) -> dict[str, Any]:
-        """Return the body, parsed.
+        """Return the parsed body.
 
         Raises:
-            ValueError: It is no JSON object.
+            ValueError: The body is not a JSON object.
         """
         parsed = json.loads(self.body)
         if not isinstance(parsed, dict):
-            raise ValueError("the body is no JSON object")  # noqa: TRY004 - json's own error
+            raise ValueError("the body is not a JSON object")  # noqa: TRY004 - json's own error
         return parsed
 
 
 def describe(request: Request) -> str:
-    """Return a request in one line."""
+    """Return a one-line description of a request."""
     verdict = {"": "signature verified", None: "not verified"}.get(
         request.problem,
         f"REJECTED: {request.problem}",

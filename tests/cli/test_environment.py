@@ -108,7 +108,9 @@ def test_a_failed_step_shows_the_end_of_its_log(
     monkeypatch.setattr(steps, "ROOT", tmp_path)
     monkeypatch.setattr(steps, "STATE", tmp_path / "state")
 
-    with pytest.raises(SetupError, match=r"Trying failed; state/try\.log ends:\n  what went wrong"):
+    with pytest.raises(
+        SetupError, match=r"Trying failed\. The end of state/try\.log:\n  what went wrong"
+    ):
         steps.run_step(
             "Trying", ["sh", "-c", "echo what went wrong; exit 1"], log="try.log", folder=tmp_path
         )

@@ -7,8 +7,8 @@ import pytest
 from sendgrid.helpers.eventwebhook import EventWebhook as SendGridsOwn
 
 from emulator import certificates
-from emulator.mailbox import Mail, signed
-from emulator.mailbox.event_webhook import SIGNATURE, TIMESTAMP, events_of
+from emulator.mailbox import Email, signature_headers
+from emulator.mailbox.event_webhook import SIGNATURE, TIMESTAMP, reports_of
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_an_address_decides(name: str, story: list[str]) -> None:
     """The address of a mail decides its reports, which carry the labels of the mail."""
     address, now = f"{name}@example.com", datetime.now(UTC)
     labels = {"custom_args": {"of": address}}
-    found = list(events_of(Mail(1, now, "id", address, "a@b.example", "", "", "", {}, labels)))
+    found = list(reports_of(Email(1, now, "id", address, "a@b.example", "", "", "", {}, labels)))
     assert [item["event"] for item in found] == story
     assert {(record["email"], record["of"]) for record in found} == {(address, address)}
     types = [record["type"] for record in found if record["event"] == "bounce"]
@@ -38,7 +38,7 @@ def test_an_address_decides(name: str, story: list[str]) -> None:
 
 def test_reports_are_signed_as_sendgrid_signs_them() -> None:
     """SendGrid's own library verifies the signature, and no other body."""
-    headers = signed(certificates.mailbox_key(), b"[]", int(time.time()))
+    headers = signature_headers(certificates.mailbox_key(), b"[]", int(time.time()))
     judge = SendGridsOwn(certificates.MAILBOX_PUBLIC.read_text())
     signature, at = headers[SIGNATURE], headers[TIMESTAMP]
     assert judge.verify_signature("[]", signature, at)

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tools.processes import COMMAND_GRACE
+from tools.processes import COMMAND_GRACE_SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 # Seconds.
@@ -121,7 +121,7 @@ def test_a_second_signal_ends_it_at_once() -> None:
     runner.send_signal(signal.SIGINT)
     runner.communicate(timeout=LIMIT)
 
-    assert time.monotonic() - started < COMMAND_GRACE
+    assert time.monotonic() - started < COMMAND_GRACE_SECONDS
     assert alive(pids) == []
 
 

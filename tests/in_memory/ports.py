@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from emulator.provider_models.cloud_tasks import Names
+from emulator.provider_models.cloud_tasks import TaskNames
 from functions.ports import Task
 from functions.webhooks.worker import Response, Source
 from tests.in_memory.through import Through, at_once
@@ -19,11 +19,11 @@ class InMemoryTasks:
     """Dispatches a task."""
     accepted: list[Task] = field(default_factory=list)
     """Every task that was queued, in that order."""
-    _names: Names = field(default_factory=Names)
+    _names: TaskNames = field(default_factory=TaskNames)
 
     def create(self, task: Task) -> None:
         """Queue `task` unless its name was used before."""
-        if self._names.take(task.queue, task.name, self.now()):
+        if self._names.claim(task.queue, task.name, self.now()):
             self.accepted.append(task)
             self.queued(task)
 

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
 from emulator.provider_models import eventarc as eventarc_model
-from emulator.provider_models.cloud_tasks import Retries
+from emulator.provider_models.cloud_tasks import RetryPolicy
 from tests.simulation.faults import pause
 from tests.simulation.simulation import SECOND, START, End, Returned, Simulation
 
@@ -23,7 +23,7 @@ were in vain."""
 Backoff: TypeAlias = Callable[[int], float]
 """Seconds between a call and the next one, after so many calls."""
 
-_EVERY_SECOND: Final = Retries(100, 0, 1, 1, 0)
+_EVERY_SECOND: Final = RetryPolicy(100, 0, 1, 1, 0)
 _LATENCY: Final = 60_000
 _TWICE: Final = (0.0, 0.0, 0.05, 0.3)
 _MUCH_LATER: Final = 0.3

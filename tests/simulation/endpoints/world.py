@@ -5,7 +5,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 
-from emulator.provider_models.cloud_tasks import Retries
+from emulator.provider_models.cloud_tasks import RetryPolicy
 from emulator.provider_models.sendgrid import NO_ANSWER, Answer, Problem, accepted, refused
 from functions.firestore.model import Create, Delete, Document, Query, Update
 from functions.mail.message import EmailMessage
@@ -39,7 +39,7 @@ from tests.simulation.simulation import (
 )
 from tests.simulation.simulation import End as Ended
 
-_NOTICES: Final = Retries(attempts=5, seconds=0, min_backoff=10, max_backoff=160, doublings=4)
+_NOTICES: Final = RetryPolicy(attempts=5, seconds=0, min_backoff=10, max_backoff=160, doublings=4)
 
 _SETTINGS: Final = f"events/{EVENT}/settings/webhooks"
 _ENDPOINTS: Final = f"events/{EVENT}/endpoints"

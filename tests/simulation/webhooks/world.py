@@ -6,7 +6,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Final, TypeVar
 
-from emulator.provider_models.cloud_tasks import Retries
+from emulator.provider_models.cloud_tasks import RetryPolicy
 from functions.call.caller import Caller, Role
 from functions.call.errors import CallError
 from functions.firestore.model import ChangedMeanwhileError, Create, Delete, Document, Put, Update
@@ -45,7 +45,7 @@ _SWEEP: Final = round(SWEEP_PERIOD.total_seconds()) * SECOND
 _CALLER: Final = Caller("admin", Role.SUPERADMIN, TENANT)
 _SETTINGS: Final = f"events/{EVENT}/settings/webhooks"
 _BACKOFF: Final = {
-    step.queue: Retries(100, 0, step.backoff_seconds, step.backoff_seconds, 0).backoff
+    step.queue: RetryPolicy(100, 0, step.backoff_seconds, step.backoff_seconds, 0).backoff
     for step in (*RETRY_SCHEDULE, replace(RETRY_SCHEDULE[0], queue=SLOW_QUEUE))
 }
 _WORKERS_RAISE: Final = (NotDueError, ChangedMeanwhileError)

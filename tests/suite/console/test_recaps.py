@@ -60,7 +60,7 @@ def test_a_moderator_looks_at_a_recap_before_sending_it(
     assert f"by {moderator['email']}." in seen["planned"]
     schedule = wall.event.collection("schedules").document("recap").get().to_dict() or {}
     assert (schedule["state"], schedule["onlyNew"]) == ("cancelled", True)
-    mails = mailbox.mails
+    mails = mailbox.emails
     assert [mail.to for mail in mails[:1]] == [moderator["email"]]
     assert {mail.to for mail in mails[1:]} == guests
     assert "Thank you for coming" in seen["card"]

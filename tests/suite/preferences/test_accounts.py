@@ -2,7 +2,7 @@
 
 from google.cloud import firestore
 
-from emulator.firestore_watch import Found, wait_for
+from emulator.firestore_watch import Documents, wait_for
 from functions.email_address import address_hash, guest_uid
 
 
@@ -15,7 +15,7 @@ def test_an_account_is_found_whatever_the_case_of_its_address(
     odd.set({"email": f"{uid.title()}@example.com"})
     of_address = db.document("users", guest_uid(address_hash(f"{uid}@example.com")))
 
-    def names_both(found: Found) -> bool:
+    def names_both(found: Documents) -> bool:
         return bool(found) and found[0].get("accounts", {}).keys() == {record.id, odd.id}
 
     assert names_both(wait_for(of_address, names_both, 60))

@@ -43,8 +43,8 @@ def test_after_a_crash_the_next_call_goes_on_and_nobody_gets_two(
     assert answer.result["sent"] == GUESTS - under_way
     (_, note) = answer.result["notes"]
     assert note.startswith(f"The mail service did not confirm {under_way} of the mails")
-    assert set(Counter(mail.to for mail in mailbox.mails).values()) == {1}
-    assert len(mailbox.mails) == GUESTS
+    assert set(Counter(mail.to for mail in mailbox.emails).values()) == {1}
+    assert len(mailbox.emails) == GUESTS
     (record,) = wall.recaps()
     counts = {name: record[name] for name in ("state", "sent", "unknown", "left")}
     assert counts == {"state": "sent", "sent": GUESTS, "unknown": under_way, "left": 0}

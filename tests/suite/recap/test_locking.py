@@ -27,7 +27,7 @@ def test_of_four_calls_at_once_exactly_one_sends(
         last: Answer = next(calls).result()
     assert {(answer.status, answer.error[0]) for answer in refused} == {(409, "ABORTED")}
     assert last.result == {"sent": 3, "skipped": 0}
-    assert len(mailbox.mails) == 3
+    assert len(mailbox.emails) == 3
     assert len(wall.recaps()) == 1
 
 
@@ -45,7 +45,7 @@ def test_a_planned_recap_goes_out_for_whoever_still_has_the_role(
         assert [call("sendScheduledRecap", task).status for _ in range(2)] == [200, 200]
         assert (schedule.get().to_dict() or {})["state"] == state
     # An account without the role gets no email about it.
-    assert {mail.to for mail in mailbox.mails} == {guest(0), guest(1), guest(2)}
+    assert {mail.to for mail in mailbox.emails} == {guest(0), guest(1), guest(2)}
 
 
 def test_a_schedule_that_its_queue_has_lost_ends_with_a_notice(

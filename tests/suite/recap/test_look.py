@@ -29,7 +29,7 @@ def test_the_mail_fits_every_window(
     wall.photos(*({"url": picture, "thumbUrl": picture} | guest for picture in pictures))
     wall.publish(logoUrl=f"{BUCKET}99.svg", accentColor="#ffd60a")
     recap(mode="all" if case == "all" else "personal", message=MESSAGE)
-    (mail,) = mailbox.mails
+    (mail,) = mailbox.emails
     looks = [
         {
             "width": width,

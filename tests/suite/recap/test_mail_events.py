@@ -50,7 +50,7 @@ def test_the_whole_loop(
     """A recap is counted as the mails arrive; the next recap skips who complained or bounced."""
     wall.photos(*({"uploaderEmail": _address(wall, name)} for name in NAMES))
     assert recap().result == {"sent": len(NAMES), "skipped": 0}
-    events.wait_until_told(REPORTED_WITHIN)
+    events.wait_until_reported(REPORTED_WITHIN)
     [first] = wall.recaps()
     assert {name: first[name] for name in ("delivered", "bounced", "dropped", "complained")} == {
         "delivered": 4,
@@ -61,10 +61,10 @@ def test_the_whole_loop(
     wall.end_cooldown()
     second = recap().result
     assert (second["sent"], second["skipped"], second["skippedBy"]) == (3, 2, {"bounced": 3})
-    again = {mail.to for mail in mailbox.mails[len(NAMES) :]}
+    again = {mail.to for mail in mailbox.emails[len(NAMES) :]}
     assert again == {_address(wall, name) for name in ("ann", "blocked", "deferred")}
     assert set(events.statuses) == {200}
-    labels = [mail.personalization["custom_args"] for mail in mailbox.mails]
+    labels = [mail.personalization["custom_args"] for mail in mailbox.emails]
     assert "@" not in json.dumps(labels)
 
 

@@ -57,7 +57,7 @@ def test_a_recap_and_its_preview(
     assert counted.calls == READS[guests] | transaction
     assert counted.cost(mail_requests=len(mailbox.requests)) == COSTS[what]
     assert {len(request.recipients) for request in mailbox.requests} == {min(guests, 1000)}
-    assert {mail.to for mail in mailbox.mails} == {guest(n) for n in range(guests)}
+    assert {mail.to for mail in mailbox.emails} == {guest(n) for n in range(guests)}
     assert {batch["state"] for batch in wall.batches()} == {"accepted"}
 
 

@@ -48,4 +48,4 @@ def test_a_guest_turns_recaps_off_and_gets_no_more(
     mailbox.forget()
     wall.end_cooldown()
     assert recap().result == {"sent": 1, "skipped": 1}
-    assert [mail.to for mail in mailbox.mails] == ["ben@example.com"]
+    assert [mail.to for mail in mailbox.emails] == ["ben@example.com"]

@@ -47,7 +47,7 @@ def test_look_mail_it_to_oneself_send(
     assert not wall.lock.get().exists
 
     assert preview(message="Thank you!", sendToMe=True).result == shown | {"mailed": True}
-    (mine,) = mailbox.mails
+    (mine,) = mailbox.emails
     assert (mine.to, mine.subject) == (organizer.email, "[Preview] Your photos: Summer Party")
     assert (mine.text, mine.html) == (shown["text"], shown["html"])
     for part in (
@@ -63,7 +63,7 @@ def test_look_mail_it_to_oneself_send(
     assert mine.text.endswith("\n\nPhoto Wall, 1 Example Street, 12345 Example City")
 
     assert recap(message="Thank you!").result == {"sent": 2, "skipped": 1}
-    annas = next(mail for mail in mailbox.mails if mail.to == "anna@example.com")
+    annas = next(mail for mail in mailbox.emails if mail.to == "anna@example.com")
     assert annas.text.partition("#token=")[0] == shown["text"].partition("/preferences")[0] + (
         "/preferences"
     )
@@ -80,6 +80,6 @@ def test_the_sdk_gets_it(wall: Wall, mailbox: Mailbox) -> None:
     asked = {"eventId": wall.id, "sendToMe": True}
     answer = sdk_call("previewEventRecap", asked, person.email, password)
     assert answer["result"]["mailed"] is True
-    assert [mail.to for mail in mailbox.mails] == [person.email]
+    assert [mail.to for mail in mailbox.emails] == [person.email]
     nobody = sdk_call("previewEventRecap", asked | {"guest": "x"}, person.email, password)
     assert nobody["code"] == "functions/not-found"

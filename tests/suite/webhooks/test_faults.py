@@ -18,7 +18,7 @@ import pytest
 from google.cloud import firestore
 
 from emulator.cloud.api_server import ADDRESS_VARIABLE, ApiServer, Refused
-from emulator.cloud.cloud_tasks import CloudTasks, Queued
+from emulator.cloud.cloud_tasks import CloudTasks, QueuedTask
 from emulator.cloud.secret_manager import SecretManager
 from emulator.firebase import PROJECT
 from emulator.receiver import Request, always
@@ -38,13 +38,13 @@ PHOTO: Final = {
 
 
 @pytest.fixture(scope="module")
-def queued() -> list[Queued]:
+def queued() -> list[QueuedTask]:
     """The tasks of a test; it dispatches them when it likes, and as often."""
     return []
 
 
 @pytest.fixture(scope="module")
-def google(queued: list[Queued]) -> Iterator[ApiServer]:
+def google(queued: list[QueuedTask]) -> Iterator[ApiServer]:
     """Google's APIs for all tests, the keys of the suite among them; queued tasks stay queued."""
     keys = SecretManager(PROJECT, local_secrets.read())
     with ApiServer(CloudTasks(PROJECT, None, queued.append), keys) as server:
@@ -62,7 +62,7 @@ def running() -> Iterator[dict[object, FunctionProcess]]:
 
 @pytest.fixture
 def start(
-    google: ApiServer, queued: list[Queued], running: dict[object, FunctionProcess]
+    google: ApiServer, queued: list[QueuedTask], running: dict[object, FunctionProcess]
 ) -> Callable[..., FunctionProcess]:
     """Start functions whose tasks are `queued`; a process serves until a test kills it."""
     queued.clear()
@@ -108,7 +108,7 @@ def records(event: firestore.DocumentReference) -> Callable[[], list[dict[str, A
 def owed(
     start: Callable[..., FunctionProcess],
     uploaded: Callable[[str], FirestoreWrite],
-    queued: list[Queued],
+    queued: list[QueuedTask],
 ) -> Callable[[str], dict[str, Any]]:
     """Have a delivery to a URL recorded and queued; the data of its first task."""
 
@@ -131,7 +131,7 @@ def test_a_trigger_dies_between_record_and_enqueue(
     start: Start,
     uploaded: Uploaded,
     google: ApiServer,
-    queued: list[Queued],
+    queued: list[QueuedTask],
     records: Records,
 ) -> None:
     """The next run of the trigger queues the deliveries that the first run has recorded."""
@@ -212,7 +212,7 @@ def milestones_of(records: Records) -> list[tuple[str, int]]:
 def test_a_hundred_uploads_at_the_same_moment(
     event: firestore.DocumentReference,
     start: Start,
-    queued: list[Queued],
+    queued: list[QueuedTask],
     records: Records,
     hundred: list[FirestoreWrite],
 ) -> None:

@@ -7,28 +7,30 @@ from typing import Final
 
 import pytest
 
-from emulator.cloud.cloud_tasks import Queued
+from emulator.cloud.cloud_tasks import QueuedTask
 from emulator.cloud.dispatcher import Dispatcher
-from emulator.cloud.http import NO_ANSWER
-from emulator.provider_models.cloud_tasks import BURST_SECONDS, Queue, Retries
+from emulator.cloud.http import NO_RESPONSE
+from emulator.provider_models.cloud_tasks import BURST_SECONDS, Queue, RetryPolicy
 
-AT_ONCE: Final = Retries(attempts=3, seconds=0, min_backoff=0, max_backoff=0, doublings=0)
-WIDE: Final = Queue(at_a_time=100, a_second=10_000, retries=AT_ONCE)
+AT_ONCE: Final = RetryPolicy(attempts=3, seconds=0, min_backoff=0, max_backoff=0, doublings=0)
+WIDE: Final = Queue(max_concurrent=100, per_second=10_000, retry_policy=AT_ONCE)
 IDLE_SECONDS: Final = 30
 
 
-def task(name: str, due: float = 0.0) -> Queued:
+def task(name: str, due: float = 0.0) -> QueuedTask:
     """A task of the queue `q`."""
-    return Queued("q", name, b"{}", due, 60, "a@example.com", "https://example.com/q")
+    return QueuedTask("q", name, b"{}", due, 60, "a@example.com", "https://example.com/q")
 
 
-def dispatched(queue: Queue, call: Callable[[Queued, int], Awaitable[int]], *tasks: Queued) -> None:
+def dispatched(
+    queue: Queue, call: Callable[[QueuedTask, int], Awaitable[int]], *tasks: QueuedTask
+) -> None:
     """Have `tasks` dispatched from a queue whose function is `call`, until no task is left."""
 
     async def run() -> None:
         dispatcher = Dispatcher({"q": queue}, call)
         for queued in tasks:
-            dispatcher.take(queued)
+            dispatcher.enqueue(queued)
         await asyncio.sleep(0)  # they are taken by the event loop
         assert await dispatcher.is_idle_within(IDLE_SECONDS)
 
@@ -39,7 +41,7 @@ def test_so_many_calls_at_a_time() -> None:
     """A call beyond the limit of its queue waits for a place."""
     under_way, most = 0, 0
 
-    async def call(_: Queued, __: int) -> int:
+    async def call(_: QueuedTask, __: int) -> int:
         nonlocal under_way, most
         under_way += 1
         most = max(most, under_way)
@@ -47,7 +49,7 @@ def test_so_many_calls_at_a_time() -> None:
         under_way -= 1
         return 200
 
-    queue = Queue(at_a_time=2, a_second=10_000, retries=AT_ONCE)
+    queue = Queue(max_concurrent=2, per_second=10_000, retry_policy=AT_ONCE)
     dispatched(queue, call, *(task(f"t{n}") for n in range(7)))
     assert most == 2
 
@@ -57,24 +59,24 @@ def test_so_many_calls_a_second() -> None:
     count, a_second = 30, 50.0
     times: list[float] = []
 
-    async def call(_: Queued, __: int) -> int:
+    async def call(_: QueuedTask, __: int) -> int:
         times.append(time.monotonic())
         return 200
 
-    queue = Queue(at_a_time=100, a_second=a_second, retries=AT_ONCE)
+    queue = Queue(max_concurrent=100, per_second=a_second, retry_policy=AT_ONCE)
     dispatched(queue, call, *(task(f"t{n}") for n in range(count)))
     assert times[-1] - times[0] >= (count - 1) / a_second - BURST_SECONDS - 1 / a_second
 
 
 @pytest.mark.parametrize(
     ("statuses", "calls"),
-    [([200], 1), ([503, NO_ANSWER, 204], 3), ([500, 409, 429], 3)],
+    [([200], 1), ([503, NO_RESPONSE, 204], 3), ([500, 409, 429], 3)],
 )
 def test_whatever_is_not_answered_2xx_is_called_again(statuses: list[int], calls: int) -> None:
     """A call that fails is repeated until the attempts of its queue are used up."""
     before: list[int] = []
 
-    async def call(_: Queued, earlier: int) -> int:
+    async def call(_: QueuedTask, earlier: int) -> int:
         before.append(earlier)
         return statuses[earlier]
 
@@ -86,18 +88,18 @@ def test_a_task_may_be_called_beyond_its_attempts_while_its_time_lasts() -> None
     """Cloud Tasks gives a task up when both its attempts and its time are used up."""
     calls = 0
 
-    async def call(_: Queued, __: int) -> int:
+    async def call(_: QueuedTask, __: int) -> int:
         nonlocal calls
         calls += 1
         return 500 if calls < 5 else 200
 
-    retries = Retries(attempts=2, seconds=60, min_backoff=0, max_backoff=0, doublings=0)
+    retries = RetryPolicy(attempts=2, seconds=60, min_backoff=0, max_backoff=0, doublings=0)
     dispatched(Queue(1, 1000, retries), call, task("t"))
     assert calls == 5
 
 
 def test_the_backoff_doubles_then_grows_evenly_up_to_its_most() -> None:
     """As Cloud Tasks documents it: 10, 20, 40, 80, 160, 240, 300, 300 s."""
-    retries = Retries(attempts=9, seconds=0, min_backoff=10, max_backoff=300, doublings=3)
+    retries = RetryPolicy(attempts=9, seconds=0, min_backoff=10, max_backoff=300, doublings=3)
     found = [retries.backoff(calls) for calls in range(1, 9)]
     assert found == [10, 20, 40, 80, 160, 240, 300, 300]

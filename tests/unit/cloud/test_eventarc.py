@@ -10,7 +10,7 @@ import pytest
 from google.events.cloud.firestore import DocumentEventData
 
 from emulator.cloud import eventarc
-from emulator.cloud.eventarc import Announced, Eventarc
+from emulator.cloud.eventarc import AnnouncedWrite, Eventarc
 from emulator.cloud.http import post
 from emulator.provider_models.eventarc import EVENT_BYTES
 
@@ -18,7 +18,9 @@ NOW = datetime.now(UTC)
 HEADERS = {"content-type": "application/protobuf", "ce-id": "w1", "host": "127.0.0.1"}
 
 
-def announced(event_id: str, at: datetime = NOW, *, before: int = 0, after: int = 0) -> Announced:
+def announced(
+    event_id: str, at: datetime = NOW, *, before: int = 0, after: int = 0
+) -> AnnouncedWrite:
     """A write as Firestore's emulator announces it, of a text with so many bytes."""
     data = DocumentEventData(
         value={
@@ -33,7 +35,7 @@ def announced(event_id: str, at: datetime = NOW, *, before: int = 0, after: int 
         "ce-time": at.strftime("%Y-%m-%dT%H:%M:%SZ"),
     }
     body = base64.b64encode(DocumentEventData.serialize(data))
-    return Announced.read("onPhotoWritten", headers, body)
+    return AnnouncedWrite.from_emulator("onPhotoWritten", headers, body)
 
 
 def test_the_announcement_becomes_what_google_sends() -> None:
@@ -52,7 +54,7 @@ def test_a_trigger_that_fails_gets_the_write_again(monkeypatch: pytest.MonkeyPat
     async def run() -> None:
         done = asyncio.Event()
 
-        async def call(write: Announced) -> int:
+        async def call(write: AnnouncedWrite) -> int:
             brought.append(write.event_id)
             if len(brought) < 3:
                 return 500
@@ -85,7 +87,7 @@ def test_a_write_above_the_limit_calls_no_trigger(before: int, after: int, *, ca
     async def run() -> None:
         last = asyncio.Event()
 
-        async def call(write: Announced) -> int:
+        async def call(write: AnnouncedWrite) -> int:
             brought.append(write.event_id)
             if write.event_id == "last":
                 last.set()
@@ -122,7 +124,7 @@ def test_writes_to_a_silenced_event_call_no_trigger() -> None:
     async def run() -> None:
         both = asyncio.Event()
 
-        async def call(write: Announced) -> int:
+        async def call(write: AnnouncedWrite) -> int:
             brought.append(write.at)
             if write.event_id == "e2":  # the last one, and they come in their order
                 both.set()
@@ -131,7 +133,7 @@ def test_writes_to_a_silenced_event_call_no_trigger() -> None:
         source = Eventarc(call, print)
         source.silence("e1")
         source.announce(announced("e1"))
-        source.hear("e1")
+        source.resume("e1")
         source.announce(announced("e1"))
         later = datetime.now(UTC) + timedelta(seconds=1)
         source.announce(announced("e1", later))

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 
 import pytest
 
-from emulator.cloud.front_end import Front
+from emulator.cloud.front_end import FrontEnd
 from emulator.server import HOST
 
 _GUARD_SECONDS: Final = 60.0
@@ -54,8 +54,8 @@ async def _exchange(serve: Serve, request: bytes) -> tuple[bytes, bytes]:
     server = await asyncio.start_server(served, HOST, 0)
     with socket.create_server((HOST, 0)) as one, socket.create_server((HOST, 0)) as other:
         ports = one.getsockname()[1], other.getsockname()[1]
-    front = Front(nothing, nothing, server.sockets[0].getsockname()[1], lambda _: None)
-    await front.listen(*ports)
+    front_end = FrontEnd(nothing, nothing, server.sockets[0].getsockname()[1], lambda _: None)
+    await front_end.listen(*ports)
     async with asyncio.timeout(_GUARD_SECONDS):
         reader, writer = await asyncio.open_connection(HOST, ports[1])
         writer.write(request)
@@ -63,7 +63,7 @@ async def _exchange(serve: Serve, request: bytes) -> tuple[bytes, bytes]:
         body = await reader.readexactly(4)
         writer.close()
     done.set()
-    front.close()
+    front_end.close()
     server.close()
     return head.splitlines()[0], body
 

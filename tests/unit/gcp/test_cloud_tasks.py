@@ -12,7 +12,7 @@ from google.api_core import exceptions
 
 from emulator.cloud import cloud_tasks
 from emulator.cloud.api_server import ApiServer
-from emulator.cloud.cloud_tasks import Queued
+from emulator.cloud.cloud_tasks import QueuedTask
 from functions.gcp.cloud_tasks import CloudTasks
 from functions.ports import Task
 
@@ -27,13 +27,13 @@ TASK = Task(
 
 
 @pytest.fixture
-def taken() -> list[Queued]:
+def taken() -> list[QueuedTask]:
     """The tasks that Cloud Tasks has taken."""
     return []
 
 
 @pytest.fixture
-def service(taken: list[Queued]) -> Iterator[ApiServer]:
+def service(taken: list[QueuedTask]) -> Iterator[ApiServer]:
     """Cloud Tasks on a port of loopback, with one queue."""
     tasks = cloud_tasks.CloudTasks("my-wall", [TASK.queue], taken.append, now=lambda: NOW)
     with ApiServer(tasks) as server:
@@ -46,11 +46,11 @@ def queue(service: ApiServer) -> CloudTasks:
     return CloudTasks.at_stand_in(service.address, "my-wall")
 
 
-def test_a_task_as_cloud_tasks_gets_it(taken: list[Queued], queue: CloudTasks) -> None:
+def test_a_task_as_cloud_tasks_gets_it(taken: list[QueuedTask], queue: CloudTasks) -> None:
     """A task has queue, name, schedule time and deadline, and carries a token of the account."""
     queue.enqueue(TASK)
     assert taken == [
-        Queued(
+        QueuedTask(
             queue="retryWebhookAfter1s",
             name="d1-2",
             body=json.dumps({"data": TASK.data}).encode(),
@@ -63,7 +63,7 @@ def test_a_task_as_cloud_tasks_gets_it(taken: list[Queued], queue: CloudTasks) -
 
 
 def test_a_task_that_exists_is_a_success(
-    service: ApiServer, taken: list[Queued], queue: CloudTasks
+    service: ApiServer, taken: list[QueuedTask], queue: CloudTasks
 ) -> None:
     """Design 2: task names repeat, and ALREADY_EXISTS is success."""
     queue.enqueue(TASK)
@@ -72,7 +72,7 @@ def test_a_task_that_exists_is_a_success(
 
 
 def test_a_passing_fault_is_tried_again(
-    service: ApiServer, taken: list[Queued], queue: CloudTasks
+    service: ApiServer, taken: list[QueuedTask], queue: CloudTasks
 ) -> None:
     """A named task can be sent twice without harm."""
     service.refuse("CreateTask", grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.UNAVAILABLE)

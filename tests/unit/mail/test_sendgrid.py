@@ -76,7 +76,7 @@ def mailbox(running: Mailbox) -> Mailbox:
 def test_202_is_accepted(mailbox: Mailbox) -> None:
     """The outcome has the id of the request in SendGrid's own log."""
     outcome = mailer(mailbox.url).send(_message("a@example.com"))
-    (mail,) = mailbox.mails
+    (mail,) = mailbox.emails
     assert outcome == Accepted(mail.message_id)
     assert (mail.to, mail.text) == ("a@example.com", "Hi a@example.com")
 
@@ -106,7 +106,7 @@ def test_only_what_is_certain_may_be_sent_again(
     mailbox.fail_with(fault)
     outcome = mailer(mailbox.url).send(_message("a@example.com", "b@example.com"))
     assert outcome == expected
-    assert len(mailbox.mails) == mails
+    assert len(mailbox.emails) == mails
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import flask
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from emulator.mailbox import signed
+from emulator.mailbox import signature_headers
 from functions.handlers import recap_calls
 from functions.mail.sendgrid_events import (
     MAX_BODY_BYTES,
@@ -75,7 +75,7 @@ def post(
     """Status and text of the answer; signed as SendGrid signs unless `headers` say otherwise."""
     house.parameters["sendgrid_webhook_key"] = key
     by = house.process(through)
-    own = signed(KEY, body, at(house)) if headers is None else headers
+    own = signature_headers(KEY, body, at(house)) if headers is None else headers
     with APP.test_request_context(**{"method": "POST", "data": body, "headers": own} | request):
         answer = recap_calls.mail_events(by, flask.request)
     return answer.status_code, answer.get_data(as_text=True)
@@ -84,7 +84,7 @@ def post(
 def test_verified_statuses_are_recorded(house: House, logged: Logged) -> None:
     """A signed request is answered once it is recorded; a day later it changes nothing."""
     body = delivered(house)
-    headers = signed(KEY, body, at(house))
+    headers = signature_headers(KEY, body, at(house))
     logged()
     assert post(house, body, headers) == (200, "Recorded.\n")
     house.now += timedelta(hours=25)
@@ -98,13 +98,13 @@ def test_every_request_that_does_not_verify_is_answered_the_same(
 ) -> None:
     """An altered, foreign, late or unsigned request learns no reason."""
     body = delivered(house)
-    good = signed(KEY, body, at(house))
+    good = signature_headers(KEY, body, at(house))
     other = ec.generate_private_key(ec.SECP256R1())
     logged()
     answers = {
         post(house, body + b" ", good),
-        post(house, body, signed(other, body, at(house))),
-        post(house, body, signed(KEY, body, at(house) - 25 * 3600 - 1)),
+        post(house, body, signature_headers(other, body, at(house))),
+        post(house, body, signature_headers(KEY, body, at(house) - 25 * 3600 - 1)),
         post(house, body, {SIGNATURE_HEADER: good[SIGNATURE_HEADER]}),
         post(house, body, {TIMESTAMP_HEADER: good[TIMESTAMP_HEADER]}),
     }
@@ -167,7 +167,7 @@ def test_what_verifies_and_is_no_list_is_not_asked_for_again(house: House, logge
     """A signed body that is no list is answered 200, since a repetition would be no list either."""
     body = gzip.compress(b"[]")
     logged()
-    headers = signed(KEY, body, at(house)) | {"Content-Encoding": "gzip"}
+    headers = signature_headers(KEY, body, at(house)) | {"Content-Encoding": "gzip"}
     assert post(house, body, headers) == (200, "The body is not a list of events.\n")
     assert [line["message"] for line in logged()] == ["mail.unreadable"]
 
