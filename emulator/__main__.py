@@ -123,7 +123,7 @@ def _read_command_line() -> "tuple[str, list[str], int]":
         if arguments not in ([], ["--check"]):
             parser.error("generate accepts only --check")
     elif command not in ("test", "bench") and arguments:
-        parser.error(f"{command} accepts no arguments")
+        parser.error(f"{command} takes no arguments")
     else:
         # Not an assignment expression: this file must compile on old Pythons.
         unknown = _unknown(command, arguments)
@@ -142,7 +142,7 @@ def _take_port_offset(parser: argparse.ArgumentParser, command: str, arguments: 
         if name != PORTS:
             continue
         if command not in WITH_PORTS:
-            parser.error(f"{command} does not accept {PORTS}")
+            parser.error(f"{command} takes no {PORTS}")
         end = index + 1 if is_joined else index + 2
         text = text if is_joined else "".join(arguments[index + 1 : end])
         if not re.fullmatch("[0-9]{1,5}", text) or int(text) > MAX_PORT_OFFSET:

@@ -22,7 +22,7 @@ def check_ports(addresses: dict[str, str]) -> None:
         SetupError: A port is in use. The text names it, its purpose and, if known, its process.
     """
     busy = [
-        f"Port {port}, for the {name}, is in use{holder}."
+        f"Port {port} is taken{holder}. It is needed for: {name}."
         for name, host, port in _ports(addresses)
         if (holder := _holder(host, port)) is not None
     ]

@@ -69,7 +69,7 @@ def test_an_old_python_can_read_what_refuses_it(path: str) -> None:
         ("demo --help", 0, "run CMD with the service"),
         ("test --help", 0, "run CMD with the service"),
         ("test suite -h", 0, "run CMD with the service"),
-        ("demo now", 2, "demo accepts no arguments"),
+        ("demo now", 2, "demo takes no arguments"),
         ("test suit", 2, "unknown argument of test: suit."),
         ("test --all lint typse -k recap", 2, "unknown argument of test: typse."),
         ("test tests/units/test_x.py", 2, "unknown argument of test: tests/units/test_x.py."),
@@ -80,9 +80,9 @@ def test_an_old_python_can_read_what_refuses_it(path: str) -> None:
         ("bench delivery --ports 50001", 2, "--ports needs a number"),
         ("exec --ports 200", 2, "exec -- CMD"),
         ("exec --ports 200 --verbose", 2, "exec -- CMD"),
-        ("demo --ports 200 now", 2, "demo accepts no arguments"),
-        ("test suite --ports 200", 2, "test does not accept --ports"),
-        ("setup --ports 200", 2, "setup does not accept --ports"),
+        ("demo --ports 200 now", 2, "demo takes no arguments"),
+        ("test suite --ports 200", 2, "test takes no --ports"),
+        ("setup --ports 200", 2, "setup takes no --ports"),
     ],
 )
 def test_a_command_line_that_names_nothing_to_run_explains_itself(

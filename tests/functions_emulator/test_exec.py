@@ -127,7 +127,7 @@ def test_a_busy_port_is_named_with_its_emulator_and_its_holder() -> None:
         _, errors = runner.communicate(timeout=LIMIT)
 
     assert runner.returncode == 2
-    assert "Port 9099, for the auth, is in use" in errors
+    assert "Port 9099 is taken" in errors
     assert f"process {os.getpid()} " in errors
     assert "auth" in errors
     assert "Traceback" not in errors
