@@ -269,7 +269,9 @@ def _changed(found: StoredStatuses, reports: Mapping[str, _Report]) -> dict[str,
     changed = {}
     for guest, report in reports.items():
         known = found.statuses.get(guest, DeliveryStatus.NONE)
-        if report.status not in known and guest in found.sent_to.get(report.labels.batch, ()):
+        # A guest with a status has moved to another batch if the request of this one was refused.
+        has_mail = known or guest in found.sent_to.get(report.labels.batch, ())
+        if has_mail and report.status not in known:
             changed[guest] = known | report.status
     return changed
 

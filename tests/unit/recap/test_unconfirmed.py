@@ -118,6 +118,26 @@ def test_a_plain_call_continues_a_recap_whose_mails_were_refused_the_second_time
     assert house.mail_events().record([complaint]) == 1
 
 
+@pytest.mark.parametrize(("guests", "resends"), [(3, False), (1, True), (3, True)])
+def test_a_complaint_counts_after_the_email_was_confirmed(guests: int, *, resends: bool) -> None:
+    """The email left with a request that was refused, and its reports name that request's batch."""
+    house = House()
+    house.guests(guests)
+    if resends:
+        house.answers, house.takes = [LOST], True
+        house.refusal()
+    house.answers, house.takes = [refused(401)], True
+    house.refusal(resendUnconfirmed=resends)
+    complaint = house.told(guest(0), DeliveryStatus.COMPLAINED | DeliveryStatus.UNWELCOME)
+    house.mail_events().record([house.told(guest(0), DeliveryStatus.DELIVERED)])
+    house.takes = False
+    house.send()
+    assert house.mail_events().record([complaint]) == 1
+    assert house.recap()["complained"] == 1
+    house.later(hours=25)
+    assert house.send().skipped == 1
+
+
 def test_another_recap_that_has_begun_meanwhile_stays_as_it_is(house: House) -> None:
     """The call was for the recap before, whose texts are not those of the new one."""
     house.later(hours=24)
