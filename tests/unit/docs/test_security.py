@@ -8,7 +8,7 @@ import pytest
 
 ROOT: Final = Path(__file__).parents[3]
 PAGE: Final = (ROOT / "docs/security.md").read_text()
-_TABLE: Final = PAGE.partition("## Attacks and defences\n")[2].partition("\n## ")[0]
+_TABLE: Final = PAGE.partition("## Attacks and defenses\n")[2].partition("\n## ")[0]
 [_HEADING, *ROWS] = [line for line in _TABLE.splitlines() if line.startswith("| ")]
 assert len(ROWS) > 20, "without rows the test below would hold nothing"
 
