@@ -47,6 +47,10 @@ _FIRST_VALUES: Final = {
 """Values of required parameters, which a first deploy replaces."""
 
 
+_LOCAL_ONLY: Final = ("WEBHOOK_CA_BUNDLE", "WEBHOOK_ALLOW_LOOPBACK", "MAILBOX_KEY")
+"""Settings of `.env.demo-wall` that no deploy has (`functions/local_suite.py`)."""
+
+
 def written(default: object) -> str:
     """Return a default as `.env` has it."""
     if default is None:
@@ -71,6 +75,16 @@ def dotenv(before: str) -> str:
     for name, value, comment in parameters + further:
         lines += [*_commented(comment), f"{name}={kept.get(name, value)}"]
     return "\n".join(lines) + "\n"
+
+
+def local_dotenv(before: str) -> str:
+    """Return the text of `.env.demo-wall`: `before`, with a line for each new parameter."""
+    present = set(re.findall(r"^(\w+)=", before, re.MULTILINE))
+    new = [each for each in DECLARED.values() if each.name not in present]
+    lines = "".join(f"{each.name}={written(each.default)}\n" for each in new)
+    removed = rf"^(?!{'|'.join((*EXPLAINED, *ENVIRONMENT, *_LOCAL_ONLY))})[A-Z_]+=.*\n"
+    kept = re.sub(removed, "", before, flags=re.MULTILINE)
+    return kept.replace("MALLOC_ARENA_MAX=", f"{lines}MALLOC_ARENA_MAX=")
 
 
 def _commented(text: str) -> list[str]:
@@ -145,7 +159,10 @@ def _with_part(text: str, name: str, part: str) -> str:
 
 def files() -> Mapping[str, str]:
     """Return each file with its generated parts, by its path."""
-    generated = {".env": dotenv(read(ROOT / ".env"))}
+    generated = {
+        ".env": dotenv(read(ROOT / ".env")),
+        ".env.demo-wall": local_dotenv(read(ROOT / ".env.demo-wall")),
+    }
     for (path, name), make in PARTS.items():
         text = generated.get(path) or read(ROOT / path)
         generated[path] = _with_part(text, name, make())

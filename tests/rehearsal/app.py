@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from functions.parameters import DECLARED
 from ops.wanted import APIS
 from tests.rehearsal.conftest import Operator, commands_of, operating
 from tests.rehearsal.fake_google import BUILD_SECONDS, BUILDER, PROJECT, REGION, FakeGoogle
+from tools.generate import written
 
 APP_RULES: Final = (Path(__file__).parent / "app.rules").read_text()
 OF_PROJECT: Final = f"cloudresourcemanager projects/{PROJECT}"
@@ -174,6 +176,19 @@ OPENSSL_CONF=other.cnf
 """
 
 
+def _other_settings() -> str:
+    """Return lines for the parameters that `SETTINGS` does not have, with other values."""
+    others = [each for each in DECLARED.values() if f"{each.name}=" not in SETTINGS]
+    return "".join(f"{each.name}={written(_other_value(each.default))}\n" for each in others)
+
+
+def _other_value(default: Any) -> Any:
+    """Return a value of the same type."""
+    if isinstance(default, bool):
+        return not default
+    return default + (1 if isinstance(default, int) else "other")
+
+
 @dataclass(frozen=True)
 class BesideRun:
     """What `ops/setup` made beside the app, what it said and started, and the checkout."""
@@ -189,7 +204,7 @@ def set_up(folder: Path, manifest_text: str) -> BesideRun:
     [setup, *_] = commands_of("docs/into-your-project.md")
     arguments = shlex.split(setup.replace("$PROJECT", PROJECT), comments=True)[2:]
     with operating(app_project(), folder, manifest_text) as operator:
-        (operator.checkout / ".env").write_text(SETTINGS)
+        (operator.checkout / ".env").write_text(SETTINGS + _other_settings())
         (operator.checkout / "manifest.json").unlink()  # rendered with these settings
         operator.google.milli_cpu = 40_000
         told = operator.run("setup", *arguments)
