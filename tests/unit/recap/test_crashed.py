@@ -7,8 +7,8 @@ import pytest
 
 from functions.firestore.model import Create, Delete
 from functions.handlers import recap_calls
-from functions.recap.ledger.batch import BatchState
-from functions.recap.ledger.recap_store import LEASE
+from functions.recap.ledger.batch import BatchState, RecapKey
+from functions.recap.ledger.recap_store import LEASE, RecapStore
 from functions.recap.limits import RecapLimits
 from tests.unit.recap.parts import EVENT, NOON, At, House, fail, guest
 
@@ -178,3 +178,14 @@ def test_a_lock_whose_recap_is_gone_is_released(house: House) -> None:
     lock = house.documents.get(f"events/{EVENT}/locks/recap")
     assert lock is not None
     assert lock.fields["leasedUntil"] is None
+
+
+def test_the_lock_of_a_later_recap_is_not_released(house: House) -> None:
+    """A sweep was paused since it found the older recap gone, and the later one crashed as well."""
+    house.guests(1)
+    house.crash("mailer.send")
+    house.now += LEASE
+    RecapStore(house.documents).release_without_recap(RecapKey(EVENT, "older"), house.now)
+    lock = house.documents.get(f"events/{EVENT}/locks/recap")
+    assert lock is not None
+    assert lock.fields["leasedUntil"] == house.now
