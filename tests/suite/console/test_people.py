@@ -82,3 +82,12 @@ def test_what_others_wrote_stays_text(browser: Browser, admin: Login, wall: Wall
     assert "\\u202egnp.exe" in seen["body"]
     assert len(seen["body"]) <= 20_000
     assert seen["whole"] > 900_000
+
+
+def test_the_root_leads_to_the_console_and_an_unknown_path_has_a_page(browser: Browser) -> None:
+    """A missing page leads to the console; an encoded link still leads to its page."""
+    seen = browser.make("paths", refusals=4)
+    assert seen["root"] == f"{SITE}/console"
+    paths = ["/nowhere", "/console/events/e1", "/a/b%23c"]
+    assert seen["missing"] == [[404, path] for path in paths]
+    assert seen["encoded"] == f"{SITE}/console#/events/e1/recap"
