@@ -1,11 +1,11 @@
-// The page that the link in a mail leads to: shows the reader's preferences and changes them.
+// The page behind the link in an email: shows the reader's preferences and changes them.
 
 import { readParameters } from "/link.js";
 
 const LANGUAGES = ["en", "ar", "da", "de", "es", "fr", "it", "nl", "pl", "pt", "sv"];
 const RIGHT_TO_LEFT = ["ar"];
 
-// The translations of the English texts; none while the page speaks English.
+// The translations of the English texts; empty if the page is in English.
 let texts = {};
 const text = (english) => texts[english] ?? english;
 
@@ -25,9 +25,9 @@ const HOUR_MS = 3_600_000;
 const TIME = { hour: "2-digit", minute: "2-digit" };
 const NOT_REACHED = () =>
   text("Something went wrong on our side, or you are offline. Please try again.");
-// Longer than this nobody waits for a translation.
+// How long the page waits for a translation before it appears in English.
 const TEXTS_MS = 4000;
-// These do not go away by trying again.
+// Errors that trying again doesn't fix.
 const FINAL = ["NO_TOKEN", "INVALID_ARGUMENT", "PERMISSION_DENIED"];
 
 const element = (id) => document.getElementById(id);
@@ -35,11 +35,11 @@ const form = element("preferences");
 const flags = ["recap", "lifecycle", "marketing"].map(element);
 
 let token = null;
-// Of a mail's unsubscribe button, opened by hand; it can turn recaps off, and nothing else.
+// The token of an email's unsubscribe button, opened by hand. It can only turn recaps off.
 let oneClick = null;
-// What the server said last; a change that fails goes back to it.
+// The server's latest response; a change that fails returns to it.
 let known = {};
-// What the reader has chosen last, on its way to the server or there.
+// The reader's latest choice, whether or not the server has it.
 let chosen = {};
 // The flags that the last change replaced.
 let before = {};
@@ -47,7 +47,7 @@ let before = {};
 let sending = Promise.resolve();
 let waiting = 0;
 
-// In the first of the browser's languages that there is a catalogue of; else in English.
+// Translate the page into the first of the browser's languages that has a catalog.
 async function translate() {
   const page = document.documentElement;
   const wanted = navigator.languages.map((tag) => tag.split("-")[0].toLowerCase());
@@ -78,8 +78,8 @@ class Refusal extends Error {
   }
 }
 
-// The tokens out of the address, where they would be seen, copied and bookmarked. The history entry
-// keeps them, so that the page can be reloaded.
+// Remove the tokens from the address, because people see, copy and bookmark it. The history entry keeps them,
+// so that the page can be reloaded.
 function takeTokens() {
   const fragment = readParameters(location.hash);
   const query = readParameters(location.search);
@@ -103,7 +103,7 @@ const functionsAddress = (async () => {
       return `https://us-central1-${projectId}.cloudfunctions.net`;
     }
   } catch {
-    // Then the rewrites have to do.
+    // The rewrites work without it.
   }
   return "/api";
 })();
@@ -132,7 +132,7 @@ function explain(error) {
   say((MESSAGES[error.code] ?? NOT_REACHED)(error), { failed: true });
 }
 
-// Of the address as much as its owner needs to know it again: a…n@example.com.
+// Return just enough of the address for its owner to recognize it: a…n@example.com.
 function masked(address) {
   const at = address.lastIndexOf("@");
   const last = at > 2 ? address[at - 1] : "";
@@ -152,7 +152,7 @@ function showWhose(email) {
   whose.replaceChildren(start, address, end);
 }
 
-// What holds, which for recaps depends on two flags.
+// Show the effective preferences: recaps depend on two flags.
 function showChoices() {
   for (const flag of flags) flag.checked = chosen[flag.name];
   const recap = element("recap");
@@ -161,14 +161,14 @@ function showChoices() {
   element("recap-off").textContent = chosen.lifecycle
     ? ""
     : text("Off, because tips and reminders are off.");
-  if (!chosen.lifecycle) element("more").open = true; // where that can be changed
+  if (!chosen.lifecycle) element("more").open = true; // has the other switch
 }
 
 function show({ email, preferences }) {
   known = preferences;
   chosen = { ...preferences };
   showWhose(email);
-  // A guest without an account gets recaps and nothing else.
+  // A guest without an account only gets recaps.
   element("more").open = Boolean(email);
   showChoices();
   form.hidden = false;
@@ -195,7 +195,7 @@ async function load() {
     if (asked !== token) return;
     explain(error);
     element("retry").hidden = FINAL.includes(error.code);
-    // Neighbours have used up the look-ups of their network. A change does not count there.
+    // Others in this network have used up its lookups. A change isn't limited.
     element("one-click").hidden = error.code !== "RESOURCE_EXHAUSTED";
   }
 }

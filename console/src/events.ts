@@ -1,4 +1,4 @@
-// The samples on the page of event types: `/events`. A sample is a command that signs where it runs.
+// The samples on the page of event types: `/events`. A sample is a command that signs its own request.
 
 import { signingCurl } from "./domain/curl.ts";
 

@@ -1,5 +1,5 @@
 // The page that shows a mail: `/mail`, in a frame without an origin. Its policy lets styles pass, and
-// pictures of the hosts that mails may show; nothing else loads, nothing runs, and links lead nowhere.
+// pictures of the hosts that mails may show; other requests and scripts are blocked, and links are disabled.
 
 interface Shown {
   readonly html: string;
@@ -18,7 +18,7 @@ addEventListener("message", ({ data, source }: MessageEvent<Shown>) => {
   for (const { cssRules } of document.styleSheets) choose(cssRules, data.scheme);
 });
 
-// The colours that were chosen, whatever the reader's browser prefers.
+// Applies the chosen color scheme instead of the one that the browser prefers.
 function choose(rules: CSSRuleList, scheme: string): void {
   for (const rule of rules) {
     if (!(rule instanceof CSSMediaRule)) continue;

@@ -50,23 +50,23 @@ export interface Preview {
   readonly html: string;
   readonly text: string;
   readonly recipients: number;
-  /** Guests who would be left out; missing for an event of few guests. */
+  /** Guests who would be skipped; missing for an event of few guests. */
   readonly skipped?: number;
   /** Of the recipients, guests who have had a recap of the event before. */
   readonly hadRecap: number;
   readonly left: number;
-  /** Approved photos that no mail shows, as they are on other hosts than PHOTO_HOSTS. */
+  /** Approved photos that no email shows because their hosts aren't in PHOTO_HOSTS. */
   readonly hidden: number;
   /** The refusal that sending would get now. */
   readonly blocked?: { readonly code: string; readonly message: string; readonly possibleFrom?: string };
   readonly notes?: readonly string[];
   readonly mailed?: boolean;
-  /** Whom the recap did not reach that was named, and who marked it as spam. */
+  /** Guests whom that recap did not reach, and guests who marked it as spam. */
   readonly unreached?: readonly Unreached[];
 }
 
 export interface Unreached {
-  /** Empty, as is the address, where the guest has no approved photo. */
+  /** Empty, like the address, if the guest has no approved photo. */
   readonly name: string;
   readonly address: string;
   readonly trouble: Trouble;
@@ -86,7 +86,7 @@ export interface Foreseen {
   readonly leftAlone: LeftAlone;
 }
 
-/** For a look at all deliveries or guests of an event, or at a receiver. */
+/** For calls that read all deliveries or guests of an event, or call a receiver. */
 const LOOK_MS = 60_000;
 /** A little longer than sending a recap may take. */
 const RECAP_MS = 600_000;
@@ -102,12 +102,12 @@ export class Calls {
     return this.#call("resendWebhook", { deliveryId }, "the delivery's attempts");
   }
 
-  /** How many deliveries to `url` have failed or been skipped since then, by what can be done. */
+  /** Counts the failed and skipped deliveries to `url` since that time: those that can be resent, and why others can't. */
   foresee(url: string, since: Date): Promise<Foreseen> {
     return this.#call("resendWebhook", { url, since: since.toISOString(), dryRun: true }, null, LOOK_MS);
   }
 
-  /** Sends a page of them again. */
+  /** Resends one page of them. */
   recover(url: string, since: Date, next: string | null): Promise<ResendPage> {
     const data = { url, since: since.toISOString(), ...(next && { next }) };
     return this.#call("resendWebhook", data, "the deliveries", LOOK_MS);
@@ -134,12 +134,12 @@ export class Calls {
     return this.#call("rotateWebhookSecret", { withdraw: true }, "the secret");
   }
 
-  /** `guest` is the address of the guest whose mail is shown; empty: a guest with most photos. */
+  /** `guest` is the address of the guest whose email is shown. If it is empty, the guest with the most photos is used. */
   preview(text: RecapText, sendToMe: boolean, guest = ""): Promise<Preview> {
     return this.#call("previewEventRecap", { ...text, sendToMe, ...(guest && { guest }) }, sendToMe ? "your mailbox" : null, LOOK_MS);
   }
 
-  /** The mail of a recap that was sent, made again from its text, and whom it did not reach. */
+  /** Returns the email of a sent recap, composed again from its text, and the guests it did not reach. */
   lookAgain(text: RecapText, recapId: string): Promise<Preview> {
     return this.#call("previewEventRecap", { ...text, recapId }, null, LOOK_MS);
   }
@@ -153,7 +153,7 @@ export class Calls {
     return this.#call("scheduleEventRecap", { ...text, at: at && at.toISOString() }, "the scheduled recap", LOOK_MS);
   }
 
-  /** Sends the last recap's mail again to guests of whom the mail service has neither confirmed nor reported anything. */
+  /** Resends the last recap to guests whose email the provider has not confirmed and not reported. */
   resendUnconfirmed(): Promise<Sent> {
     return this.#call("sendEventRecap", { resendUnconfirmed: true }, "the recaps below", RECAP_MS);
   }
@@ -163,7 +163,7 @@ export class Calls {
     try {
       token = await this.idToken();
     } catch {
-      // Without a token no call was made.
+      // The call needs a token, so nothing was sent.
       throw new NoAnswerError(null);
     }
     return call(name, { eventId: this.eventId, ...data }, { token, lookAt, limitMs });

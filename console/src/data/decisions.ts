@@ -67,7 +67,7 @@ export class Decisions {
     queueMicrotask(() => this.#start());
   }
 
-  /** Confirms decisions by what the server says of these photos, although their response is missing. */
+  /** Confirms decisions that these photos of the server show, even if the response is missing. */
   confirm(photos: readonly Photo[]): void {
     for (const photo of photos) {
       const made = this.#made.get(photo.id);

@@ -49,7 +49,7 @@ export function watchDelivery(db: Firestore, eventId: string, id: string): Watch
   return watchOne(doc(db, "events", eventId, "deliveries", id), read);
 }
 
-/** A record; a default stands for each missing field. */
+/** Reads a record, with a default for each missing field. */
 export function read(found: DocumentSnapshot): Delivery {
   const fields = found.data() ?? {};
   const created = fields["createdAt"] instanceof Timestamp ? fields["createdAt"] : new Timestamp(0, 0);

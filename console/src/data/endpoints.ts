@@ -11,7 +11,7 @@ import { type Watch, watchOne } from "./listen.ts";
 export interface Settings {
   readonly endpoints: readonly Endpoint[];
   readonly notify: readonly string[];
-  /** When a URL, its events or its place was last changed; null if no record says so. */
+  /** When a URL, its events or its place was last changed; null if it is not recorded. */
   readonly changedAt: Date | null;
 }
 
@@ -41,7 +41,7 @@ export function removeEndpoint(db: Firestore, eventId: string, id: string): Prom
   return change(db, eventId, (before) => before.filter((one) => one.id !== id));
 }
 
-/** An id for a new endpoint, which tells nothing of its URL. */
+/** Returns a random id for a new endpoint, which reveals nothing about its URL. */
 export function newId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => (byte % 36).toString(36)).join("");
 }
@@ -104,12 +104,12 @@ function entryOf({ id, url, events }: Endpoint) {
   return { id, url, ...(events && { events }) };
 }
 
-// Fields may be of before endpoints had ids: then they stand under the URL, or under its key.
+// Older settings, from before endpoints had ids, use the URL or its key as the name of a field.
 async function read(fields: DocumentData): Promise<Settings> {
   const map = (name: string) => (fields[name] ?? {}) as Record<string, unknown>;
   const [labels, off, disabled] = [map("labels"), map("off"), map("disabled")];
   const recover = list(fields["recover"]);
-  // As the service reads them: a URL that stands twice has the types of both entries, an id its first entry.
+  // As in the service: a URL with two entries has the event types of both, and an id belongs to its first entry.
   const endpoints = new Map<string, Endpoint>();
   const types = new Map<string, readonly EventType[]>();
   for (const entry of list(fields["urls"]).slice(0, MAX_URLS)) {

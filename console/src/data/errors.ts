@@ -32,7 +32,7 @@ export class NoAnswerError extends Error {
   }
 }
 
-/** Somebody else has changed the same thing meanwhile, so that the change makes no sense. */
+/** Someone else has changed the same thing in the meantime, so the change no longer applies. */
 export class ChangedMeanwhileError extends Error {
   override readonly name = "ChangedMeanwhileError";
 }

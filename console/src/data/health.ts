@@ -1,4 +1,4 @@
-// The reads that tell how an endpoint is doing: two counts, ten deliveries, one more.
+// Reads the health of an endpoint: two counts, and eleven deliveries.
 
 import {
   type Firestore,
@@ -24,7 +24,7 @@ export interface Standing {
   readonly missing: number;
 }
 
-/** How an endpoint stands: two deliveries are read, and where one has failed today, these are counted. */
+/** Reads whether an endpoint fails: its last success and failure, and a count if it failed today. */
 export async function standingOf(db: Firestore, eventId: string, endpointId: string, now: Date): Promise<Standing> {
   const [[success], [failure]] = await Promise.all([endings(db, eventId, endpointId, "success", 1), endings(db, eventId, endpointId, "failed", 1)]);
   const isOfTheDay = failure?.endedAt && now.getTime() - failure.endedAt.getTime() < DAY_MS;
@@ -32,7 +32,7 @@ export async function standingOf(db: Firestore, eventId: string, endpointId: str
   return { isFailing: isFailing(success, failure), missing: await missingOf(failed, db, eventId, endpointId, now) };
 }
 
-// Of deliveries that have failed, those that are no tests. Only the record of a test has the field.
+// Subtracts tests from the failed deliveries. Only the record of a test has the field `test`.
 async function missingOf(failed: number, db: Firestore, eventId: string, endpointId: string, now: Date): Promise<number> {
   if (failed === 0 || failed === COUNTED) return failed;
   return failed - (await countOf(query(ended(db, eventId, endpointId, "failed"), where("test", "==", true)), now));
@@ -66,7 +66,7 @@ function ended(db: Firestore, eventId: string, endpointId: string, outcome: Endi
   return query(collection(db, "events", eventId, "deliveries"), where("endpoint", "==", endpointId), where("outcome", "==", outcome));
 }
 
-/** The deliveries that ended last so. */
+/** Returns the latest deliveries with that outcome. */
 async function endings(db: Firestore, eventId: string, endpointId: string, outcome: Ending, most: number): Promise<readonly Delivery[]> {
   return (await getDocsFromServer(query(ended(db, eventId, endpointId, outcome), LATEST, limit(most)))).docs.map(read);
 }

@@ -1,6 +1,5 @@
-// Listening to Firestore. Without the network the SDK tells what it remembers, and calls a list empty
-// that it knows nothing of; and it tells of a write before the server has taken it. So only what the
-// server has said is told.
+// Listens to Firestore. Without a network the SDK reports cached documents, or an empty list, and it reports a
+// write before the server has accepted it. So only reports of the server are passed on.
 
 import {
   type DocumentReference,
@@ -52,7 +51,7 @@ export function watchOne<Value>(document: DocumentReference, read: (found: Query
     }, fail);
 }
 
-/** The documents of that part of those that fit, whenever they change. */
+/** Reports that part of the matching documents whenever it changes. */
 export function watchList<Item>(fitting: Query, { most, after }: Part, read: (found: QueryDocumentSnapshot) => Item): Watch<List<Item>> {
   return (tell, fail) => {
     // An unchanged item stays the same object, so that its row is not drawn again.

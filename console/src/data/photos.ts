@@ -37,7 +37,7 @@ export function watchPhotos(db: Firestore, eventId: string, status: Status, part
 /** Photos of a guest that are found at once. */
 export const GUEST_PHOTOS = 50;
 
-/** Photos of that status whose guest has exactly that address, or a name that begins so. */
+/** Returns photos of that status whose guest has exactly that address, or a name that begins with it. */
 export function watchPhotosOf(db: Firestore, eventId: string, status: Status, guest: string, part: Part): Watch<List<Photo>> {
   const ofStatus = where("status", "==", status);
   if (guest.includes("@")) return watchList(query(photosOf(db, eventId), ofStatus, where("uploaderEmail", "in", variants(guest))), part, read);
@@ -51,7 +51,7 @@ function variants(words: string): string[] {
   return [...new Set([words, small, small.charAt(0).toUpperCase() + small.slice(1)])];
 }
 
-/** How many photos have that status; `COUNTED` stands for as many or more. */
+/** Counts the photos of that status; `COUNTED` means that many or more. */
 export async function countPhotos(db: Firestore, eventId: string, status: Status): Promise<number> {
   const counted = query(photosOf(db, eventId), where("status", "==", status), limit(COUNTED));
   return (await getCountFromServer(counted)).data().count;
@@ -100,8 +100,8 @@ export type Outcomes = ReadonlyMap<string, unknown>;
 /**
  * Carries out decisions of that person, with one read and one commit. A photo is refused with a
  * `ChangedMeanwhileError` if another picture has its id or someone else has decided. If the rules refuse the
- * commit, each half is tried by itself, until only the refused photo is left. Rejects with a `NoAnswerError`
- * if the outcome is not known; carrying the decisions out again changes nothing then.
+ * commit, each half is tried separately, until only the refused photo is left. Rejects with a `NoAnswerError`
+ * if the outcome is unknown; carrying out the decisions again is then idempotent.
  */
 export async function decideAll(db: Firestore, eventId: string, wanted: readonly Wanted[], by: Person, end: AbortSignal, left = TRIES): Promise<Outcomes> {
   const outcomes = new Map<string, unknown>();
@@ -128,7 +128,7 @@ export async function decideAll(db: Firestore, eventId: string, wanted: readonly
     const isRefused = error.status === "PERMISSION_DENIED" || error.status === "INVALID_ARGUMENT";
     const [only] = refused;
     if (only && refused.length === 1 && isRefused) {
-      // What was done already is refused as well: by an attempt whose answer was lost, or by someone else.
+      // The rules also refuse a decision that was already made: by an attempt whose response was lost, or by someone else.
       const now = await readStanding(db, place, only.photo.id, end);
       outcomes.set(only.photo.id, isDone(only.decision, only.photo, now, by.email) ? null : (meanwhile(only.photo, now) ?? error));
       return outcomes;
@@ -164,7 +164,7 @@ export async function readPhoto(db: Firestore, eventId: string, id: string): Pro
   return found.exists() ? read(found) : null;
 }
 
-// Why a decision on the photo that was shown makes no sense; null if it does.
+// Returns why a decision on the photo that was shown no longer applies; null if it does.
 function meanwhile(shown: Photo, now: Standing | null): ChangedMeanwhileError | null {
   if (!now) return new ChangedMeanwhileError("This photo was deleted.");
   const isReplaced = now.url !== shown.url || now.createdAt?.getTime() !== shown.createdAt?.getTime();

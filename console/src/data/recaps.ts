@@ -51,7 +51,7 @@ export interface Scheduled {
   readonly state: string;
   /** The organizer who scheduled it. */
   readonly by: string;
-  /** What will be sent. */
+  /** The text that will be sent. */
   readonly draft: Draft;
 }
 

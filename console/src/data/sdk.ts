@@ -1,4 +1,4 @@
-// Firebase's sign-in: one app, made once, with what this site says of its project.
+// Firebase's sign-in: one app, created once with the project's configuration from this site.
 
 import { type FirebaseApp, initializeApp } from "firebase/app";
 import {

@@ -27,7 +27,7 @@ export interface Staff {
 
 export type Session =
   | { readonly state: "loading" }
-  /** `unsent` is null if no one was signed in, or whoever was has left; else what was not confirmed when the session ended. */
+  /** `unsent` lists the changes that were not confirmed when the session ended; null if no session has ended, or if the person signed out. */
   | { readonly state: "signed out"; readonly unsent: readonly string[] | null }
   /** Signed in, without a role in any tenant. */
   | { readonly state: "nobody"; readonly email: string }
@@ -65,7 +65,7 @@ export async function resetPassword(auth: Auth, email: string): Promise<void> {
 // Whom a link was mailed to from this browser: to be signed in with it, one has to say who one is.
 const MAILED_TO = "console.mailedTo";
 
-/** Mails a link that signs in, where the project has that on; it leads back to this page. */
+/** Emails a sign-in link that leads back to this page; the project must have enabled such links. */
 export async function mailLink(auth: Auth, email: string): Promise<void> {
   const url = location.origin + location.pathname;
   await sendSignInLinkToEmail(auth, email, { url, handleCodeInApp: true });
@@ -82,7 +82,7 @@ export function mailedTo(): string | null {
   return localStorage.getItem(MAILED_TO);
 }
 
-/** Signs in with the link that the page was opened by, and takes it out of the address. */
+/** Signs in with the link that opened the page, and removes it from the address. */
 export async function signInByLink(auth: Auth, email: string): Promise<void> {
   const link = location.href;
   history.replaceState(null, "", location.pathname);

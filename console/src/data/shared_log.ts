@@ -1,4 +1,4 @@
-// The deliveries to one URL, for the holder of a link: by calls alone, without an account.
+// The deliveries to one URL, for the holder of a link. They need calls only, and no account.
 
 import { type Attempt, type Delivery, isOutcome } from "../domain/delivery.ts";
 import type { Filters } from "../domain/filters.ts";
@@ -62,7 +62,7 @@ function read(one: OnWire, url: string): Delivery {
     ...one,
     url,
     endpointId: null,
-    slow: false, // a shared log does not tell
+    slow: false, // not part of a shared log
     createdAt,
     outcome: isOutcome(one.outcome) ? one.outcome : "skipped",
     nextAttemptAt: nextAttemptAt ? new Date(nextAttemptAt) : null,

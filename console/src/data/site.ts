@@ -24,7 +24,7 @@ function moved(port: number): number {
   return port + Number(location.port) - __EMULATORS__.hosting.port;
 }
 
-/** A text with photos that can be shown: the local suite's mailbox draws those of the made-up project's bucket. */
+/** Returns the text with pictures that load: the local suite's mailbox draws the pictures of the sample bucket. */
 export function withPictures(text: string): string {
   return isLocal() ? text.replaceAll("https://firebasestorage.googleapis.com/v0/b/demo-wall.firebasestorage.app/o/", `http://127.0.0.1:${moved(9180)}/pictures/`) : text;
 }

@@ -10,7 +10,7 @@ let store: Firestore | null = null;
 /** The one store of the page, made on first use. */
 export function storeOf(app: FirebaseApp): Firestore {
   if (store) return store;
-  // In memory alone: what a guest wrote is not left behind on a shared machine.
+  // Only in memory, so that guests' texts are not left behind on a shared machine.
   store = initializeFirestore(app, { localCache: memoryLocalCache() });
   if (isLocal()) {
     const { host, port } = emulator("firestore");

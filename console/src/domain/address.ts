@@ -50,7 +50,7 @@ export function writeRoute(route: Route): string {
   return `#${path.map(encodeURIComponent).join("/")}${query && `?${query}`}`;
 }
 
-/** The address of a room of an event, or of what `further` says in it. */
+/** Returns the address of a tab of an event; `further` names a place within it. */
 export function linkTo(at: Room, eventId: string, further: Partial<Place> = {}): string {
   return writeRoute({ at, eventId, status: "pending", endpointId: null, deliveryId: null, filters: NO_FILTERS, ...further });
 }

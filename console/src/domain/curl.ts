@@ -25,10 +25,10 @@ export function isCallable(delivery: Sendable): boolean {
   return problem(delivery.url) === null;
 }
 
-/** A command that sends the delivery and signs where the command runs, with the secret in `WALL_SECRET`. */
+/** Returns a command that sends the delivery. The command itself signs, with the secret in `WALL_SECRET`. */
 export function signingCurl(delivery: Sendable, eventId: string): string {
-  // The body comes by a pipe: as an argument it could be too long for the system, and what begins with
-  // an @ would be taken for a file.
+  // The body is piped: as an argument it could be too long for the system, and curl reads a file if an argument
+  // begins with @.
   const call = [
     `printf %s "$body" | curl --globoff --request POST --url ${quoted(delivery.url)}`,
     '--header "Wall-Signature: t=$t,v1=$v1"',

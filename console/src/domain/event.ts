@@ -59,7 +59,7 @@ export function colourProblem(colour: string): string | null {
 
 export const MAX_DAYS = 3650;
 
-/** Why a number of days cannot be saved; null if it can, or where none is given. As the rules judge. */
+/** Returns why a number of days can't be saved, by the rules; null if it can, or if the field is empty. */
 export function daysProblem(days: string): string | null {
   const given = days.trim();
   if (!given || (/^\d+$/.test(given) && Number(given) >= 1 && Number(given) <= MAX_DAYS)) return null;

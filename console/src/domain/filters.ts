@@ -1,4 +1,4 @@
-// What a list of deliveries is limited to, in its current state in the page's address, and as a query.
+// The filters of a list of deliveries, in the page's address and as a query.
 
 import { type Outcome, isOutcome } from "./delivery.ts";
 import { type EventType, isEventType } from "./event_type.ts";

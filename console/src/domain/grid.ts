@@ -13,8 +13,8 @@ export interface Grid {
 export const EMPTY: Grid = { photos: [], gone: new Set(), heldBack: 0 };
 
 /**
- * The grid after `list` has changed: a photo keeps its place, also once it has left the list; what
- * comes after the last one is added, and what would come before waits until it is asked for.
+ * Returns the grid after `list` has changed. A photo keeps its place, even after it has left the list. New photos
+ * after the last one are added. New photos before it are held back until they are requested.
  * `first` says which photos come first in a list that goes on behind its last; null if it does not.
  */
 export function arranged({ photos: shown }: Grid, list: readonly Photo[], first: "oldest" | "newest" | null): Grid {
@@ -22,7 +22,7 @@ export function arranged({ photos: shown }: Grid, list: readonly Photo[], first:
   const known = new Set(shown.map(({ id }) => id));
   const lastShown = list.findLastIndex(({ id }) => known.has(id));
   const end = list.at(-1);
-  // Another photo may have pushed it out of the list, where it still belongs.
+  // Another photo may have pushed it beyond the end of the list, although it still has the status.
   const isBeyond = ({ createdAt }: Photo) =>
     first !== null && createdAt !== null && end?.createdAt != null && (first === "newest" ? createdAt < end.createdAt : createdAt > end.createdAt);
   const arrivals = list.filter(({ id }, place) => place > lastShown && !known.has(id));

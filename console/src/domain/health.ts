@@ -18,7 +18,7 @@ export interface Health {
   readonly slowest: number | null;
   readonly sample: number;
   readonly lastSuccess: Date | null;
-  /** When the first attempt of the failures since then was made; null if the last delivery succeeded. */
+  /** Time of the first attempt of the current failures; null if the last delivery succeeded. */
   readonly failingSince: Date | null;
 }
 
@@ -49,7 +49,7 @@ function median(sorted: readonly number[]): number | null {
   return low === undefined || high === undefined ? null : (low + high) / 2;
 }
 
-/** `498 of 505 delivered`, or `500 or more delivered, 7 failed` where the counting ended. */
+/** `498 of 505 delivered`, or `500 or more delivered, 7 failed` if there are more than are counted. */
 export function rateOf({ delivered, failed }: Pick<Health, "delivered" | "failed">): string {
   if (delivered < COUNTED && failed < COUNTED) return `${delivered} of ${delivered + failed} delivered`;
   const [taken, refused] = [delivered, failed].map((number) => (number < COUNTED ? `${number}` : `${COUNTED} or more`));

@@ -1,4 +1,4 @@
-// Which pictures a page may load: those that recap mails may show (PHOTO_HOSTS).
+// The hosts of pictures that a page may load, which are those of recap emails (PHOTO_HOSTS).
 
 /** Whether `url` is on one of `hosts`, each with the beginning of a path; `*` is any. */
 export function mayShow(url: string, hosts: readonly string[]): boolean {
@@ -20,7 +20,7 @@ export function imageSources(hosts: readonly string[]): string {
   return hosts.includes("*") ? "*" : hosts.map((host) => `https://${host}`).join(" ");
 }
 
-/** The parameter as a list: `project` stands for the project's own buckets. */
+/** Returns the parameter as a list, with the project's own buckets in place of `project`. */
 export function readHosts(parameter: string, project: string): readonly string[] {
   const given = parameter.split(",").map((host) => host.trim()).filter(Boolean);
   if (given.includes("*")) return ["*"];

@@ -10,7 +10,7 @@ export function readParameters(part: string): URLSearchParams {
 }
 
 /**
- * Returns where a link leads whose path contains the fragment in encoded form, or null if the path is another one.
+ * Returns the target of a link whose path contains the fragment in encoded form, or null if the path has no such form.
  *
  * The token stays in the fragment, which a browser does not send.
  */

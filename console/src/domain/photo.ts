@@ -1,4 +1,4 @@
-// A photo of an event, and what staff may do with it (spec 3.1).
+// A photo of an event, and the decisions that staff may make on it (spec 3.1).
 
 export const STATUSES = ["pending", "approved", "rejected"] as const;
 export type Status = (typeof STATUSES)[number];

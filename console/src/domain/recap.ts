@@ -3,7 +3,7 @@
 import { count } from "./words.ts";
 import { LANGUAGE } from "./time.ts";
 
-/** Recorded counts of a recap; `told` is what the mail service said later, null if it said nothing. */
+/** Recorded counts of a recap; `told` has the provider's later reports, null if there are none. */
 export interface RecapCounts {
   readonly state: string;
   readonly sent: number;
@@ -16,7 +16,7 @@ export interface RecapCounts {
   } | null;
 }
 
-/** `8 delivered, 1 bounced, 1 marked as spam`; before anything is told, how many left. */
+/** `8 delivered, 1 bounced, 1 marked as spam``; before the first report, the number of sent emails. */
 export function recapWords({ state, sent, left, told }: RecapCounts): string {
   const parts = told ? arrivalWords(told) : [];
   const known = told ? told.delivered + told.bounced + told.dropped : 0;
@@ -58,5 +58,5 @@ export type Trouble = "bounced" | "dropped" | "complained";
 export const TROUBLE_WORDS: Readonly<Record<Trouble, string>> = {
   bounced: "bounced: the address doesn't exist or rejected the email",
   dropped: "suppressed: an earlier email to this address bounced",
-  complained: "marked as spam; gets no more recaps",
+  complained: "marked as spam; won't get recaps from now on",
 };

@@ -24,7 +24,7 @@ export function shortTime(moment: Date, now: Date, timeZone?: string): string {
   });
 }
 
-/** Day, time and zone, for where there is room. */
+/** Day, time and zone, for views with enough room. */
 export function longTime(moment: Date): string {
   return moment.toLocaleString(LANGUAGE, {
     weekday: "short",
@@ -90,7 +90,7 @@ export function relative(moment: Date, now: Date): string {
   return away < 0 ? `${large} ago` : `in ${large}`;
 }
 
-/** What an `input` of type `datetime-local` takes, in the reader's zone, to the minute. */
+/** Formats a time for an `input` of type `datetime-local`, in the reader's zone, to the minute. */
 export function toInput(moment: Date): string {
   const two = (value: number) => String(value).padStart(2, "0");
   const date = [moment.getFullYear(), two(moment.getMonth() + 1), two(moment.getDate())].join("-");

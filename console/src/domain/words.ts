@@ -63,7 +63,7 @@ export function attemptWords({ status, error }: Pick<Attempt, "status" | "error"
   return error ?? "no answer";
 }
 
-/** `2 of 4`; a dash if nothing was attempted. */
+/** `2 of 4`; a dash without an attempt. */
 export function attemptsWords(delivery: Delivery): string {
   return delivery.attempts ? `${delivery.attempts} of ${ATTEMPTS}` : "–";
 }
@@ -80,7 +80,7 @@ export function lastWords(delivery: Delivery): string {
 /** The highest count that is asked for: the rules allow no larger page. */
 export const COUNTED = 500;
 
-/** `7`; `500+` where the counting ended. */
+/** `7`, or `500+` if there are more than are counted. */
 export function counted(number: number): string {
   return number < COUNTED ? String(number) : `${COUNTED}+`;
 }

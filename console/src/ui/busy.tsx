@@ -47,7 +47,7 @@ interface Props {
 // Milliseconds after which a button says that it is still working.
 const SLOW_MS = 3000;
 
-/** A button that keeps its place and the focus while its work is going on; long work is told. */
+/** A button that keeps its place and the focus while its work is going on. Long work is announced. */
 export function ActionButton({ busy, children, onClick, kind = "plain", submits = false, disabled = false, slow = "Still working…" }: Props) {
   const [isSlow, setSlow] = useState(false);
   useEffect(() => {

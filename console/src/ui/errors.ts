@@ -1,4 +1,4 @@
-// Errors in the words of the people at the page, with what they can do.
+// Errors in the words of the people at the page, with a next step.
 
 import { ChangedMeanwhileError, NoAnswerError, RefusedError } from "../data/errors.ts";
 import { longTime, shortTime } from "../domain/time.ts";

@@ -1,9 +1,9 @@
-// A button may go away with what it has done. The focus then goes to the nearest thing of the view that can
-// have it, and not to the beginning of the page. A view that is new takes the focus by its heading.
+// An action may remove its own button. The focus then moves to the nearest element that can have it, and not to the
+// beginning of the page. In a new view the heading gets the focus.
 
 const FOCUSABLE = "button, a[href], input, select, textarea, [tabindex]";
 
-// What was focused last, and what of the view it stood in, from inside out.
+// The last focused element and its ancestors in the view, from the inside out.
 let path: readonly HTMLElement[] = [];
 
 function remember({ target }: FocusEvent): void {

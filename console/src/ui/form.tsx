@@ -23,7 +23,7 @@ interface FieldProps {
   readonly onEnter?: () => void;
 }
 
-/** A text, a moment or a choice, with its label and what there is to say of it. */
+/** A text, a time or a choice, with its label, hint and error. */
 export function Field({ label, value, onChange, type = "text", options, hint, problem, doubt, max, placeholder, mono, complete = "off", focus, onEnter }: FieldProps) {
   const id = useId();
   const common = {
@@ -96,7 +96,7 @@ interface ChoiceProps<Value> {
   readonly onChoose: (value: Value) => void;
 }
 
-/** A few buttons, of which one is pressed. */
+/** A few buttons, one of them pressed. */
 export function Choice<Value extends string | number | boolean>({ label, chosen, options, onChoose }: ChoiceProps<Value>) {
   return (
     <div class="choice" role="group" aria-label={label}>
@@ -126,7 +126,7 @@ export function Dialog({ title, onClose, children }: ModalProps) {
     (element?.querySelector<HTMLElement>("[data-focus=true]") ?? element)?.focus();
     // The browser had scrolled to the first field.
     element?.scrollTo(0, 0);
-    // What a link leads to is not looked at through a dialog.
+    // A link closes the dialog, because its target is behind it.
     addEventListener("hashchange", onClose);
     return () => {
       removeEventListener("hashchange", onClose);
@@ -146,8 +146,8 @@ interface AskProps extends ModalProps {
   /** The label of the button that carries it out. */
   readonly action: ComponentChildren;
   /**
-   * Carries it out. The dialog closes then, unless this says that it stays, or gives what it came to, which
-   * is shown in place of what was asked.
+   * Carries it out. Afterward the dialog closes, or stays open for the result `stay`. Any other result is shown in
+   * place of the question.
    */
   readonly run: () => Promise<"stay" | JSX.Element | void>;
   readonly kind?: "primary" | "danger";

@@ -1,4 +1,4 @@
-// Small pictures beside words; each has a shape of its own, so that none is told by colour alone.
+// Small pictures beside words; each has a shape of its own, so that people can distinguish them without color.
 
 import type { Outcome } from "../domain/delivery.ts";
 

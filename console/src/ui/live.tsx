@@ -18,8 +18,8 @@ export interface Live<Value> {
 const UNKNOWN = { value: undefined, error: null, news: 0 };
 
 /**
- * The value that a listener reports, from the moment on at which the component is there. What was known of the
- * same thing stays while `again` changes: the length of a list, or a reason to ask once more.
+ * Returns the value that a listener reports while the component is mounted. The last value stays while `again` changes,
+ * which is the length of a list, or a reason to listen again.
  */
 export function useLive<Value>(watch: () => Watch<Value | null>, inputs: readonly unknown[], again: unknown = null): Live<Value> {
   const [live, setLive] = useState<Live<Value>>(UNKNOWN);
@@ -36,7 +36,7 @@ export function useLive<Value>(watch: () => Watch<Value | null>, inputs: readonl
   }, inputs);
   useEffect(() => {
     const mine = subject.current;
-    // What was listened to before goes on until there is an answer, and where it is a refusal.
+    // The earlier listener continues until the new one has an answer, and also if the new one is refused.
     let before = stop.current;
     const end = watch()(
       (value) => {
@@ -54,7 +54,7 @@ export function useLive<Value>(watch: () => Watch<Value | null>, inputs: readonl
   return live;
 }
 
-/** So many items of a list are shown at once: the rules allow 500, and one more tells whether there are more. */
+/** So many items of a list are shown at once: the rules allow 500, and one more shows whether the list goes on. */
 export const LONGEST = 480;
 
 /** A list, as much of it as was asked for. */
@@ -62,7 +62,7 @@ export interface LiveList<Item> extends Live<List<Item>> {
   /** Asks for another page; behind `LONGEST` items the next page takes their place. */
   readonly more: () => void;
   readonly isFromBeginning: boolean;
-  /** Names what is shown; it changes where other items take the place of those that were shown. */
+  /** Names the shown part; changes when other items replace it. */
   readonly part: string;
   readonly toBeginning: () => void;
 }
@@ -110,7 +110,7 @@ interface ShownProps<Value> {
   readonly rows?: number;
   readonly label?: string;
   readonly missing?: ComponentChildren;
-  /** Whether a dash stands for what is not known. */
+  /** Whether an unknown value is shown as a dash. */
   readonly isFigure?: boolean;
   readonly children: (value: Value) => ComponentChildren;
 }
@@ -143,7 +143,7 @@ export function ShownList<Item>({ list, more = "Show more", children, ...place }
   );
 }
 
-/** The ways to the items behind those that are shown, and back to the first. */
+/** Buttons to the next items, and back to the first. */
 export function More<Item>({ list: { value, more, isFromBeginning, toBeginning }, words = "Show more" }: { readonly list: LiveList<Item>; readonly words?: string }) {
   if (isFromBeginning && !value?.hasMore) return null;
   return (

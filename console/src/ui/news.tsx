@@ -19,7 +19,7 @@ interface Props {
 
 /**
  * Whether a list is live, and when the server was last heard from. A listener whose server has died
- * may take minutes to notice, so the list asks by itself.
+ * may take minutes to notice, so the list asks on its own.
  */
 export function Connection({ news, ask, onLive }: Props) {
   const [heardAt, setHeardAt] = useState(() => Date.now());

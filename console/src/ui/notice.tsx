@@ -23,7 +23,7 @@ export function Notice({ kind = "info", children }: Props) {
 
 interface EmptyProps {
   readonly title: string;
-  /** Whether there is nothing else in the view. */
+  /** Whether this is the only content of the view. */
   readonly isView?: boolean;
   readonly children?: ComponentChildren;
 }
@@ -49,11 +49,11 @@ const UNHEARD_MS = 10_000;
 interface SkeletonProps {
   readonly rows?: number;
   readonly label?: string;
-  /** Whether a dash is enough where the server is out of reach. */
+  /** Whether to show only a dash if the server can't be reached. */
   readonly isFigure?: boolean;
 }
 
-/** The place of content that is being loaded; without a server to load it from, it says so. */
+/** Takes the place of content that is loading, and says if the server can't be reached. */
 export function Skeleton({ rows = 6, label = "Loading…", isFigure = false }: SkeletonProps) {
   const isOnline = useOnline();
   const [isUnheard, setUnheard] = useState(false);

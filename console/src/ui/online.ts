@@ -4,8 +4,8 @@ let known = true;
 for (const name of ["online", "offline"]) addEventListener(name, () => (known = name === "online"));
 
 /**
- * Whether the browser has not lost its network since the page was opened. What it says at first is
- * not asked: on a machine without a network the local suite is reached all the same.
+ * Whether the browser has not lost its network since the page was opened. Its state at first is
+ * ignored: the local suite can be reached on a machine without a network.
  */
 export function useOnline(): boolean {
   const [isOnline, setOnline] = useState(known);

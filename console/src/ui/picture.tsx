@@ -12,7 +12,7 @@ interface Props {
   readonly onLoad?: () => void;
 }
 
-/** A guest's picture; in words where it is on a host that is not trusted, or does not load. */
+/** A guest's picture, or words if its host isn't allowed or it does not load. */
 export function Picture({ url, alt, onLoad }: Props) {
   const [hasFailed, setFailed] = useState(false);
   if (/^http:/i.test(url)) return <span class="no-picture">Can't show this image: its link isn't secure (http://). It won't appear in recaps.</span>;

@@ -16,7 +16,7 @@ export function When({ at, long = false }: Props & { readonly long?: boolean }) 
   );
 }
 
-/** `3 min ago`, and going on: of what has happened, whatever the reader's clock says. */
+/** `3 min ago`, updated; never in the future, even if the reader's clock is slow. */
 export function Ago({ at }: Props) {
   const now = useNow(10_000);
   return (

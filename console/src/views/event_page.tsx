@@ -31,7 +31,7 @@ export function EventPage({ sdk, staff, route }: Props) {
   const { value: event, error } = useLive(() => watchEvent(sdk.db, eventId), [sdk, eventId]);
   const waiting = useList((part) => watchPhotos(sdk.db, eventId, "pending", part), PHOTOS_PAGE, [sdk, eventId]);
   const calls = useMemo(() => new Calls(() => idToken(sdk.auth), eventId), [sdk, eventId]);
-  // `staff` is another object with each ID token, an hour later; what was decided stays.
+  // `staff` is a new object with each hourly ID token. The decisions stay.
   const decisions = useMemo(() => new Decisions(sdk.db, eventId, staff), [sdk, eventId, staff.uid, staff.email]);
   const eventName = event?.name ?? eventId;
   const tally = useWaitingWords(sdk.db, eventId, waiting);

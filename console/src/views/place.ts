@@ -33,7 +33,7 @@ export interface Place {
   readonly waitingWords: string;
 }
 
-/** How many photos wait: those of the list, or counted if the list goes on. */
+/** Returns how many photos await approval: the length of the list, or a count if the list goes on. */
 export function useWaitingWords(db: Firestore, eventId: string, { value, isFromBeginning, news }: LiveList<Photo>): string {
   const { items, hasMore } = value ?? { items: [], hasMore: false };
   const isLong = hasMore || !isFromBeginning;

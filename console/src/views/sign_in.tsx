@@ -19,7 +19,7 @@ export function SignInView({ auth, unsent }: SignInProps) {
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
   const [told, setTold] = useState("");
-  // Opened by a link in a mail: no password is needed then.
+  // An emailed link has opened the page, so no password is needed.
   const [isByLink, setByLink] = useState(() => isMailedLink(auth));
   const work = useWork();
   const byLink = (address: string) =>

@@ -8,7 +8,7 @@ export default async function sample({ site, type, visitor }) {
     if (!request.url().endsWith("/icon.svg")) asked.push(request.url()); // the browser's own, late
   });
   await page.getByLabel("Event type", { exact: true }).selectOption(type);
-  await page.getByLabel("Your receiver").fill("http://localhost:3000/in");
+  await page.getByLabel("Your endpoint").fill("http://localhost:3000/in");
   await page.getByRole("button", { name: "Copy the command" }).click();
   await page.getByText("Copied").waitFor();
   const command = await page.evaluate(() => navigator.clipboard.readText());

@@ -77,7 +77,7 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
     assert sent == set(misdirected)
     assert "/rihgt" not in paths
     assert tested == ["milestone.reached"]
-    assert "There is nothing to resend since then." in seen["switchedOn"]
+    assert "No failed or skipped deliveries since that time." in seen["switchedOn"]
     assert "Screen in the hall" in seen["receivers"]
     assert "Only superadmins can view or rotate the secret" in seen["secret"]
     assert f"/console#/events/{wall.id}/receivers" in seen["secret"]

@@ -40,11 +40,11 @@ const ATTEMPT_MS = 3000;
 // Times that the page looks for an attempt that is late.
 const LOOKS_AT_ONE = 6;
 
-/** The deliveries to one URL, for its people. */
+/** The deliveries to one URL, for the endpoint's developers. */
 export function LinkPage({ link: { token, event: eventName, receiver } }: { readonly link: Link }) {
   const [place, setPlace] = useState(readPlace);
   const [page, setPage] = useState<(SharedPage & { readonly asOf: Date }) | null>(null);
-  // As each was heard of last, by its id; also where the list does not hold it.
+  // The latest known state of each delivery by id, including those that the list does not show.
   const [known, setKnown] = useState<ReadonlyMap<string, Delivery>>(new Map());
   const [error, setError] = useState<unknown>(null);
   const { outcome, event, deliveryId } = place;
@@ -106,7 +106,7 @@ export function LinkPage({ link: { token, event: eventName, receiver } }: { read
   async function look(id: string): Promise<void> {
     for (const wait of LOOKS_MS) {
       await new Promise((done) => setTimeout(done, wait));
-      // Whatever the list is limited to: what was sent again may fit no more.
+      // Without the list's filters, because the resent delivery may not match them.
       const found = await readSharedLog(token, { outcome: null, event: null }, null).catch(() => null);
       learn(found?.deliveries ?? []);
       const now = found?.deliveries.find((one) => one.id === id);
@@ -184,7 +184,7 @@ function follow(event: MouseEvent) {
   step(target === "#" ? "" : target);
 }
 
-// The link tells the host alone, because paths hold keys; the receiver's people know the path.
+// The link reveals only the host, because paths can contain keys; the endpoint's developers know the path.
 function curl(delivery: Delivery): string {
   return signingCurl({ ...delivery, url: `https://${delivery.url.replace(/~.*/, "")}/PATH` }, eventIdOf(delivery));
 }

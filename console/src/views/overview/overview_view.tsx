@@ -31,7 +31,7 @@ import { ScheduledWords } from "../recap/scheduled.tsx";
 import { EventForm } from "./event_form.tsx";
 import { WayIn } from "./way_in.tsx";
 
-/** How the event stands, in live figures, and what an admin does with all of it. */
+/** The event's status in live figures, and an admin's actions on the whole event. */
 export function OverviewView({ event }: { readonly event: WallEvent }) {
   const { staff } = usePlace();
   const { status, publishedAt, archivedAt, galleryUrl, uploadUrl, autoApprove, language, replyTo, keepGuestDataDays, logoUrl, accentColor } = event;

@@ -6,7 +6,7 @@ import type { WallEvent } from "../../data/events.ts";
 import { CopyButton } from "../../ui/copy.tsx";
 import { Foreign } from "../../ui/text.tsx";
 
-/** The ways of guests to the event, as links and as codes; printed, they stand alone on the paper. */
+/** Links and QR codes that lead guests to the event. In print, only these are on the page. */
 export function WayIn({ event: { name, uploadUrl, galleryUrl } }: { readonly event: WallEvent }) {
   const ways = ([["Upload photos", uploadUrl], ["View photos", galleryUrl]] as const).filter(([, url]) => url);
   if (!ways.length) return null;

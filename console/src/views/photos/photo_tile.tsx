@@ -59,7 +59,7 @@ function PhotoTile({ photo: shown, made, email, became, isLeft, mayDecide, isCho
         <Picture url={pictureUrl(shown)} alt="" onLoad={() => acts.current?.loaded(shown)} />
         <span class="unseen">View {name}</span>
       </button>
-      {/* On the picture, so that no tile grows with what it says. */}
+      {/* On the picture, so that its words do not enlarge the tile. */}
       {made?.progress === "refused" && <span class="state error">{wordsOf(made.error)}</span>}
       {!isLeft && <span class={`state badge ${badgeOf(photo, made)}`}>{becameWords(photo, made, became, email)}</span>}
       {featured && <span class="badge retrying featured"><StarIcon />Highlight</span>}
@@ -103,7 +103,7 @@ function PhotoTile({ photo: shown, made, email, became, isLeft, mayDecide, isCho
   );
 }
 
-/** The photo in its current state by the decision that was made here. */
+/** Returns the photo as the decision on this page leaves it. */
 export function madeOf(photo: Photo, made: Made | undefined, email: string): Photo {
   return made && made.progress !== "refused" ? decidedAs(photo, made.decision, email) : photo;
 }

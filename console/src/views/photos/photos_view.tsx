@@ -20,7 +20,7 @@ import { usePlace } from "../place.ts";
 import { PhotoDialog } from "./photo_dialog.tsx";
 import { type Acts, type Drawn, madeOf, tileOf } from "./photo_tile.tsx";
 
-/** The photos of one status, as many as are asked for or those of one guest, and the decisions on them. */
+/** The photos of one status, page by page or of one guest, and the decisions on them. */
 export function PhotosView({ status }: { readonly status: Status }) {
   const { eventId, waiting } = usePlace();
   const [typed, setTyped] = useState("");
@@ -188,7 +188,7 @@ function PhotoGrid({ list, known, status, guest, isLive }: GridProps) {
     event.preventDefault();
     if (decision === "approve" && !isSeen(photo)) return setTold(`Wait for the picture to load before approving it: ${photoOf(photo)}`);
     decide(photo, decision);
-    // On to the next one that is left; back where it was the last.
+    // The focus moves to the next open photo, or back to an earlier one after the last.
     if (decision === "approve" || decision === "reject") focus(grid.photos.slice(place + 1).find(isLeft) ?? grid.photos.find((one) => one !== photo && isLeft(one)));
   }
 
@@ -294,7 +294,7 @@ function useBecame(gone: ReadonlySet<string>): ReadonlyMap<string, Photo | null>
   return useMemo(() => new Map([...known].filter(([id]) => gone.has(id))), [known, gone]);
 }
 
-// In which order a list goes on behind its last photo; null if nothing is behind it.
+// Returns the order in which a list continues after its last photo; null if it ends there.
 function orderOf({ hasMore }: List<Photo>, status: Status, guest: string): "oldest" | "newest" | null {
   if (!hasMore || guest) return null;
   return status === "pending" ? "oldest" : "newest";

@@ -135,11 +135,11 @@ export function Compose({ hasRecap, draft, setDraft }: Props) {
   );
 }
 
-/** The planner's count; of fewer than ten guests, how many have opted out is not told. */
+/** Words for the planner's count. With fewer than ten guests, the number of opt-outs stays secret. */
 function recipientWords({ recipients, skipped }: Preview): string {
   if (!recipients) return "No guest will get an email.";
   if (skipped !== undefined) return `${count(recipients, "guest", "guests")} will get an email.`;
-  return `Up to ${count(recipients, "guest", "guests")} will get an email, not counting those who opted out.`;
+  return `Up to ${count(recipients, "guest", "guests")} will get an email, not counting guests who opted out.`;
 }
 
 /** The number of guests the recap would reach, and photos that no email would show. */

@@ -10,7 +10,7 @@ import { Compose } from "./compose.tsx";
 import { LockWords, RecapCard } from "./recap_card.tsx";
 import { ScheduledNotice } from "./scheduled.tsx";
 
-/** The next recap, the one under way, and those that were sent. */
+/** The next recap, the scheduled one, and the sent ones. */
 export function RecapView() {
   const { sdk, eventId } = usePlace();
   const recaps = useList((part) => watchRecaps(sdk.db, eventId, part), RECAPS_PAGE, [sdk, eventId]);

@@ -20,7 +20,7 @@ export function BodyPanel({ body }: { readonly body: string }) {
         <Choice label="Show the body" chosen={isRaw} onChoose={setRaw} options={[["Pretty", false], ["Raw", true]]} />
         <CopyButton label="Copy" text={() => body} />
       </div>
-      {/* Scrolls by itself, and so has to be reached by the keyboard. */}
+      {/* Scrolls on its own, so it must be reachable by keyboard. */}
       <pre tabIndex={0} dir="ltr" aria-label="Body">
         {isLong && !isWhole ? text.slice(0, SHOWN_CHARACTERS) : text}
       </pre>

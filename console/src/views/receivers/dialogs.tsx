@@ -20,13 +20,13 @@ interface EndpointProps {
   readonly before: Endpoint | null;
   readonly others: readonly Endpoint[];
   readonly onClose: () => void;
-  /** Told the URL where it has changed, or recovery was switched on; whether something takes the dialog's place. */
+  /** Called with the URL if it has changed or recovery was turned on; returns whether another dialog replaces this one. */
   readonly onSaved?: (url: string) => boolean;
-  /** Told the id of a new endpoint. */
+  /** Called with the id of a new endpoint. */
   readonly onAdded?: (id: string) => void;
 }
 
-/** A URL and the messages for it; what cannot be saved is told before. */
+/** The settings of an endpoint; problems are shown before they are saved. */
 export function EndpointDialog({ before, others, onClose, onSaved, onAdded }: EndpointProps) {
   const { sdk, eventId } = usePlace();
   const [url, setUrl] = useState(before?.url ?? "");
@@ -148,7 +148,7 @@ interface RecoverProps {
   readonly onClose: () => void;
 }
 
-/** Sends again what failed or was skipped since a time, once one has seen how many that are. */
+/** Resends deliveries that failed or were skipped since a time, after showing their number. */
 export function RecoverDialog({ url, from, onClose }: RecoverProps) {
   const { calls } = usePlace();
   const [since, setSince] = useState(() => toInput(from ?? new Date(Date.now() - DAY_MS)));
@@ -205,7 +205,7 @@ export function RecoverDialog({ url, from, onClose }: RecoverProps) {
           <p>
             {foreseen.matching
               ? `${count(foreseen.matching, "delivery", "deliveries")} will be resent with ${foreseen.matching === 1 ? "its" : "their"} original ID and body.`
-              : "There is nothing to resend since then."}
+              : "No failed or skipped deliveries since that time."}
           </p>
           {leftAlone && <p>Not included: {leftAlone}.</p>}
         </Notice>
@@ -221,14 +221,14 @@ interface ResendProps {
   readonly onClose: () => void;
 }
 
-/** Sends again the failed deliveries that were shown, and no other, once that is confirmed. */
+/** Resends the failed deliveries on this page, and no others, after a confirmation. */
 export function ResendDialog({ deliveries, labels, onClose }: ResendProps) {
   const { calls } = usePlace();
   const receivers = new Set(deliveries.map(({ url, endpointId }) => callName({ url, label: labels.get(endpointId ?? "") ?? "" })));
   const send = async () => {
-    // Of the deliveries that were not sent: what was said, and how often.
+    // The reasons why deliveries were not resent, with their counts.
     const refused = new Map<string, number>();
-    // As they came about: the list has the newest first.
+    // The oldest first: the list has the newest first.
     for (const { id } of [...deliveries].sort((one, other) => one.createdAt.getTime() - other.createdAt.getTime())) {
       const said = await calls.resend(id).then(() => "", wordsOf);
       if (said) refused.set(said, (refused.get(said) ?? 0) + 1);

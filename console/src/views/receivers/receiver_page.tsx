@@ -30,11 +30,11 @@ interface Props {
   readonly children: preact.ComponentChildren;
 }
 
-/** One receiver: how it is doing, what to do, and everything that can be done with it. */
+/** One endpoint: its health, the next step, and all actions on it. */
 export function ReceiverPage({ endpoint, settings, list, children }: Props) {
   const { sdk, staff, eventId } = usePlace();
   const { id, url, label, events, unknownEvents, disabled, offSince, recover } = endpoint;
-  // To recover: after a correction the new URL is known before the settings tell of it.
+  // To recover: after an edit, the new URL is known before the settings are reported.
   const [open, setOpen] = useState<"" | "edit" | "remove" | "test" | "share" | { readonly url: string; readonly from: Date | null }>("");
   const health = useHealth(endpoint, list.value?.items ?? []);
   const name = useAsked(() => nameOf(url), [url]).value;
@@ -49,7 +49,7 @@ export function ReceiverPage({ endpoint, settings, list, children }: Props) {
   const told = failed ? verdict(failed, recover) : null;
   const close = () => setOpen("");
   const recoverSince = (from: Date | null, at = url) => setOpen({ url: at, from });
-  // Offers to resend deliveries that recovery does not cover: those that failed at the old URL, or before recovery was turned on.
+  // Offers to resend deliveries that recovery does not cover: failures at the old URL, or from before recovery was turned on.
   const offer = (at: string) => {
     if (at !== url ? !failingSince : failingSince || !missing) return false;
     recoverSince(failingSince, at);

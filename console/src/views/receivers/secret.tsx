@@ -10,7 +10,7 @@ import { Who } from "../../ui/text.tsx";
 import { Countdown, When } from "../../ui/when.tsx";
 import { usePlace } from "../place.ts";
 
-/** The secret that signs every delivery of the event: shown to superadmins; admins are told whom to ask. */
+/** The secret that signs every delivery of the event. Only superadmins see it; admins get a request to send to one. */
 export function SecretCard() {
   const { sdk, staff, eventId, eventName } = usePlace();
   const request = `Please share the webhook secret for “${eventName}” with the endpoint's developers. You'll find it under Webhooks > Secret: ${location.origin}/console${linkTo("receivers", eventId)}`;
@@ -139,7 +139,7 @@ function RotateDialog({ onDone, onClose }: DialogProps) {
       <Notice kind={isNow ? "warning" : "info"}>
         {isNow
           ? "Endpoints will reject deliveries until you give them the new secret. Rejected deliveries are retried and can be resent."
-          : "Both secrets are shown here until then. Endpoints that accept either are unaffected. A rotation that was scheduled before is replaced."}
+          : "Until then, both secrets are shown here. Endpoints that accept either are unaffected. A rotation that was scheduled before is replaced."}
       </Notice>
     </Ask>
   );
