@@ -74,7 +74,7 @@ export default async function endpoints({ site, admin, eventId, added, disabled,
   await page.getByRole("button", { name: "Turn off" }).click();
   await page.getByText("This endpoint is").waitFor();
   await page.getByRole("button", { name: "Turn on" }).click();
-  await dialog.getByText("since then").waitFor();
+  await dialog.getByText("since that time").waitFor();
   found.switchedOn = await dialog.innerText();
   await page.keyboard.press("Escape");
   await page.getByText("This endpoint is").waitFor({ state: "detached" });

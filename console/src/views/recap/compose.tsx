@@ -139,7 +139,7 @@ export function Compose({ hasRecap, draft, setDraft }: Props) {
 function recipientWords({ recipients, skipped }: Preview): string {
   if (!recipients) return "No guest will get an email.";
   if (skipped !== undefined) return `${count(recipients, "guest", "guests")} will get an email.`;
-  return `Up to ${count(recipients, "guest", "guests")} will get an email, not counting guests who opted out.`;
+  return `Up to ${count(recipients, "guest", "guests")} will get an email, not counting those who opted out.`;
 }
 
 /** The number of guests the recap would reach, and photos that no email would show. */
