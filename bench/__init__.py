@@ -1,1 +1,1 @@
-"""What the service costs: benches of its parts, and of the whole."""
+"""Benchmarks of the service's costs."""

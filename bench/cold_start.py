@@ -1,8 +1,8 @@
-"""Cold start: from the spawn of a process to its first delivery recorded, or its first answer.
+"""Time of a cold start: from the spawn of a process to its first response.
 
-The reference is the smallest worker that reads a delivery, posts it and records the outcome, with
-the same libraries (`smallest_worker`). They take turns, one process after the other; a ratio is the
-median over the rounds. The Firestore emulator, the receiver and the mailbox are warm.
+The reference is the smallest worker that reads a delivery, posts it and records the outcome with
+the same libraries (`smallest_worker`). The processes run one after another. A ratio is the median
+over the rounds. The Firestore emulator, the receiver and the mailbox are warm.
 """
 
 import json
@@ -20,7 +20,7 @@ from google.cloud import firestore
 
 from bench.delivery import delivery_to
 from bench.figures import Row, spread
-from bench.turns import KEEPS, Receivers, peer
+from bench.processes import KEEPS, Receivers, peer
 from emulator import certificates
 from emulator.accounts import Account, sign_in
 from emulator.cloud.api_server import ADDRESS_VARIABLE, ApiServer
@@ -36,13 +36,13 @@ from functions.webhooks.deliveries.delivery_store import DeliveryStore
 
 ROUNDS: Final = 12
 SMALLEST: Final = "the smallest worker"
-_KEY: Final = "the-key-of-this-measurement-alone"
+_KEY: Final = "the-key-of-this-benchmark-only"
 _SECRETS: Final = {"EMAIL_PREFS_KEY": _KEY, "SENDGRID_API_KEY": "SG.local"}
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A process to start, and the first request to it: what `data` makes, as `caller`."""
+    """A process to start, and its first request: the result of `data`, sent as `caller`."""
 
     function: str
     data: Callable[[], object]
@@ -50,20 +50,20 @@ class Start:
     source: str = ENTRY
 
     def seconds(self, environment: dict[str, Any]) -> float:
-        """From the spawn to the first answer, which must be a good one."""
+        """Return the seconds from the spawn to the first response, which must be a success."""
         body = json.dumps({"data": self.data()}).encode()
         signed_in = {"Authorization": f"Bearer {self.caller.id_token}"} if self.caller else {}
         headers = {"Content-Type": "application/json", **signed_in}
-        began = time.monotonic()
+        started = time.monotonic()
         with FunctionProcess(self.function, source=self.source, **environment) as process:
             status = process.post(body, headers)
-            seconds = time.monotonic() - began
+            seconds = time.monotonic() - started
         assert status == 200, (self.function, status)
         return seconds
 
 
 def rows() -> Iterator[Row]:
-    """A row for each function that somebody waits for."""
+    """Measure each function whose caller waits for the response."""
     certificates.ensure()
     with ExitStack() as stack:
         receiver = stack.enter_context(peer(Receivers))
@@ -74,18 +74,18 @@ def rows() -> Iterator[Row]:
             ADDRESS_VARIABLE: stack.enter_context(apis).address,
             "SENDGRID_HOST": f"http://127.0.0.1:{mailbox.port}",
         }
-        starts = _starts(_Wall(f"{receiver.address()}{KEEPS}"))
+        starts = _starts(_SampleRequests(f"{receiver.address()}{KEEPS}"))
         rounds = [
-            {name: one.seconds(environment) for name, one in starts.items()}
+            {name: start.seconds(environment) for name, start in starts.items()}
             for _ in range(ROUNDS + 1)
-        ][1:]  # the first fills the file cache
-    beside = f"{SMALLEST}: {statistics.median(found[SMALLEST] for found in rounds):.2f} s"
+        ][1:]  # the first round fills the file cache
+    reference = f"{SMALLEST}: {statistics.median(times[SMALLEST] for times in rounds):.2f} s"
     for name in list(starts)[1:]:
-        ratios = [found[name] / found[SMALLEST] for found in rounds]
-        yield Row(f"cold start of {name}", f"{spread(ratios)} times", "1.05", beside)
+        ratios = [times[name] / times[SMALLEST] for times in rounds]
+        yield Row(f"cold start of {name}", f"{spread(ratios)} times", "1.05", reference)
 
 
-def _starts(wall: "_Wall") -> dict[str, Start]:
+def _starts(wall: "_SampleRequests") -> dict[str, Start]:
     admin, superadmin = sign_in("admin", wall.tenant), sign_in("superadmin")
     token = TokenKeys((_KEY,)).issue("u1", datetime.now(UTC))
     return {
@@ -102,8 +102,8 @@ def _starts(wall: "_Wall") -> dict[str, Start]:
     }
 
 
-class _Wall:
-    """Makes what a first request is about, each in an event of its own."""
+class _SampleRequests:
+    """Creates the documents of a first request, each in a new event, and returns its data."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -112,7 +112,7 @@ class _Wall:
         self.tenant = f"tenant-{uuid.uuid4().hex[:8]}"
 
     def event(self) -> dict[str, str]:
-        """An event with a URL and a secret."""
+        """Create an event with a URL and a secret."""
         event_id = f"cold-{uuid.uuid4().hex[:12]}"
         event = self._db.document("events", event_id)
         event.set({"tenantId": self.tenant, "name": "Party", "status": "published"})
@@ -121,16 +121,16 @@ class _Wall:
         return {"eventId": event_id, "tenantId": self.tenant}
 
     def task(self) -> dict[str, str | int]:
-        """The first attempt of a delivery."""
+        """Create a delivery for its first attempt."""
         delivery = self._delivery()
         return {"eventId": delivery.event_id, "deliveryId": delivery.id, "attempt": 1}
 
     def test(self) -> dict[str, str]:
-        """A call that tries the URL."""
+        """Create an event for a test delivery."""
         return self.event() | {"url": self._url}
 
     def resend(self) -> dict[str, str]:
-        """A call that sends a failed delivery again."""
+        """Create a failed delivery to resend."""
         delivery = self._delivery()
         attempt = Attempt(number=4, at=datetime.now(UTC), status=500, milliseconds=1)
         stored = self._store.load(delivery.event_id, delivery.id)
@@ -140,7 +140,7 @@ class _Wall:
         return ids | {"tenantId": self.tenant}
 
     def recap(self) -> dict[str, str]:
-        """A call that sends the recap to one guest."""
+        """Create an event for a recap to one guest."""
         event = self.event()
         approved = datetime.now(UTC) - timedelta(hours=1)
         self._db.document("events", event["eventId"], "photos", "p1").set(

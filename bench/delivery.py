@@ -1,13 +1,13 @@
-"""CPU of the delivery worker, as a ratio to a loop that only signs and posts.
+"""CPU of the delivery worker, relative to a loop that only signs and posts.
 
-The worker is the whole `functions-framework` process tree, with every safety on: the address
-check, the deadline, the record, the log. The Firestore emulator, the receiver and the driver are
-other processes and are not counted. The reference is one process with one `requests.Session` that
-posts the same bodies to the same receiver. Seconds of CPU, user and system. The worker is held to
-one CPU, as it is deployed (`main.py`).
+The worker is the complete `functions-framework` process tree with all checks: the address check,
+the deadline, the record, the log. The Firestore emulator, the receiver and this process are not
+counted. The reference is one process with one `requests.Session` that posts the same bodies to the
+same receiver. The figures are seconds of user and system CPU. The worker runs on one CPU, as in
+production (`main.py`).
 
-All are warm. A machine's pace changes within seconds, so they take turns of some deliveries each,
-and a ratio is the median over the rounds.
+All processes are warm. They take turns of some deliveries each, because a machine's speed changes
+within seconds. A ratio is the median over the rounds.
 """
 
 import http.client
@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from bench.figures import Row, spread
-from bench.turns import CLOSES, KEEPS, Receivers, Reference, peer, tree_cpu
+from bench.processes import CLOSES, KEEPS, Receivers, Reference, peer, tree_cpu
 from emulator import certificates
 from emulator.cloud.function_process import FunctionProcess
 from functions.firestore.client import documents
@@ -32,14 +32,14 @@ from functions.webhooks.events import EventType
 from functions.webhooks.webhook_settings import key
 
 AIMS: Final = {16: "2.5", 64: "2.2"}
-"""Times the reference, by the attempts in flight."""
+"""Ratio to the reference, by the number of attempts in flight."""
 FIRST_IN_FLIGHT: Final = 16
 ROUNDS: Final = 12
 TURN: Final = 160
 
 
 def rows() -> Iterator[Row]:
-    """The worker's deliveries, and what the first one to a receiver takes on top."""
+    """Measure a delivery, and the additional cost of the first delivery to a receiver."""
     certificates.ensure()
     with ExitStack() as stack:
         receiver = stack.enter_context(peer(Receivers))
@@ -59,29 +59,30 @@ def rows() -> Iterator[Row]:
                 before = receiver.connections()
                 for lane in lanes.values():
                     lane.moved = lane.checked = 0
-                continue  # everybody warms up
+                continue  # the first round is the warm-up
             reference.append(own)
             for in_flight, cost in costs.items():
                 ratios[in_flight].append(cost / own)
             firsts.append((new - costs[FIRST_IN_FLIGHT]) / own)
         handshakes = receiver.connections() - before
-    beside = f"sign and post: {statistics.median(reference) * 1000:.2f} ms of CPU"
+    shown = f"sign and post: {statistics.median(reference) * 1000:.2f} ms of CPU"
     for in_flight, found in ratios.items():
-        what = f"CPU of a delivery, {in_flight} in flight"
-        yield Row(what, f"{spread(found)} times", AIMS[in_flight], beside)
-    yield Row("first delivery to a receiver, on top", f"{spread(firsts)} times", "2.5", beside)
+        name = f"CPU of a delivery, {in_flight} in flight"
+        yield Row(name, f"{spread(found)} times", AIMS[in_flight], shown)
+    name = "additional CPU of the first delivery to a receiver"
+    yield Row(name, f"{spread(firsts)} times", "2.5", shown)
     deliveries = ROUNDS * TURN
-    handshakes -= deliveries  # with the path that closes each connection
+    handshakes -= deliveries  # those of the path that closes each connection
     yield Row(f"TLS handshakes in {deliveries * len(lanes):,} deliveries", f"{handshakes:,}")
     moved = sum(lane.moved for lane in lanes.values())
-    yield Row("… of these, moved to the slow queue: the machine is too busy", f"{moved:,}")
+    yield Row("… of these, moved to the slow queue (the machine is too busy)", f"{moved:,}")
     checked = sum(lane.checked for lane in lanes.values())
-    yield Row("… of these, begun late, so that the settings were read first", f"{checked:,}")
+    yield Row("… of these, started late, with a read of the settings", f"{checked:,}")
 
 
 @contextmanager
 def on_one_cpu() -> Iterator[None]:
-    """Have processes that are started here run on one CPU, where the system can do that."""
+    """Start processes on one CPU, if the system supports that."""
     if not hasattr(os, "sched_setaffinity"):
         yield
         return
@@ -94,12 +95,12 @@ def on_one_cpu() -> Iterator[None]:
 
 
 class Lane:
-    """A worker, and the deliveries that it is given.
+    """A worker with its deliveries.
 
     Attributes:
-        moved: How many of them the worker moved to the slow queue in place of posting them.
-        checked: Before how many of them the worker read the settings: the event has none, so that
-            such a delivery is skipped.
+        moved: Number of deliveries that the worker moved to the slow queue.
+        checked: Number of deliveries for which the worker read the settings. They are skipped,
+            because the event has no settings.
     """
 
     def __init__(self, url: str, in_flight: int, stack: ExitStack) -> None:
@@ -115,26 +116,26 @@ class Lane:
             )
 
     def turn(self) -> float:
-        """Have a turn of deliveries made; seconds of CPU that each took the worker."""
+        """Run a turn of deliveries and return the worker's CPU seconds for each delivery."""
         deliveries = [delivery_to(self._url, self._event_id) for _ in range(TURN)]
         self._store.create(self._event_id, deliveries)
         before = tree_cpu(self._worker.pid)
         with ThreadPoolExecutor(self._in_flight) as threads:
-            for done in [
+            for future in [
                 threads.submit(self._dispatch, deliveries[number :: self._in_flight])
                 for number in range(self._in_flight)
             ]:
-                done.result()
+                future.result()
         used = tree_cpu(self._worker.pid) - before
         for delivery in deliveries:
-            made = self._store.load(delivery.event_id, delivery.id)
-            is_skipped = made is not None and made.outcome is Outcome.SKIPPED
+            stored = self._store.load(delivery.event_id, delivery.id)
+            is_skipped = stored is not None and stored.outcome is Outcome.SKIPPED
             self.checked += is_skipped
-            self.moved += made is None or (not made.attempts and not is_skipped)
+            self.moved += stored is None or (not stored.attempts and not is_skipped)
         return used / TURN
 
     def _dispatch(self, deliveries: list[Delivery]) -> None:
-        """Dispatch the tasks of some one after the other, as Cloud Tasks does."""
+        """Dispatch the tasks of `deliveries` one after another, as Cloud Tasks does."""
         connection = http.client.HTTPConnection("127.0.0.1", self._worker.port, timeout=60)
         for delivery in deliveries:
             data = {"eventId": delivery.event_id, "deliveryId": delivery.id, "attempt": 1}
@@ -147,7 +148,7 @@ class Lane:
 
 
 def delivery_to(url: str, event_id: str) -> Delivery:
-    """A new delivery, with the body of an uploaded photo."""
+    """Create a delivery of photo.uploaded."""
     return Delivery.create(
         cause=uuid.uuid4().hex,
         event_id=event_id,

@@ -1,6 +1,7 @@
-"""A Firestore of an experiment's own: the emulator, without rules and without triggers.
+"""A separate Firestore emulator for a benchmark, without rules and triggers.
 
-The suite's has every photo handed to the triggers, one after the other: many thousand take minutes.
+The suite's emulator passes every photo to the triggers, one after another. That takes minutes for
+thousands of photos.
 """
 
 import os
@@ -19,9 +20,9 @@ _START_SECONDS: Final = 60
 
 @contextmanager
 def own_firestore(*options: str) -> Iterator[None]:
-    """Run a Firestore of this bench's own; all clients made meanwhile in this process use it.
+    """Run a separate Firestore emulator. Clients that this process creates meanwhile use it.
 
-    `options` are Java's.
+    `options` are options of Java.
     """
     environment = tool_environment(os.environ)
     jar = firestore_jar(environment) or cached_firestore_jar()

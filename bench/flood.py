@@ -1,14 +1,14 @@
-"""Floods at full size, simulated: how late are the attempts of another event?
+"""Simulation of floods at full size: how late are the attempts of another event?
 
-Once the floods are on, that event begins: an upload a second and three receivers that no instance
-knows yet, a good one, a flaky one that refuses each first attempt, and a slow one that takes two
-seconds to acknowledge. The parts that decide are the deployed ones: `FairQueue` in each
-instance of the trigger, and `FastReceivers` in each worker. Queues and instances are a model with
-the deployed numbers of main.py, and CPU is never short, unlike in `noisy_neighbors`. Time is
-simulated and chance has a seed, so that the table is the same everywhere.
+The other event, called healthy, starts after the floods. It has one upload a second and three
+receivers that no instance knows: a good one, a flaky one that rejects each first attempt, and a
+slow one that acknowledges after two seconds. The simulation uses the deployed `FairQueue` in each
+instance of the trigger and `FastReceivers` in each worker. Queues and instances are models with the
+numbers of main.py. Unlike in `noisy_neighbors`, CPU is unlimited. Time is simulated and the random
+numbers have a seed, so that the table is the same everywhere.
 
-An attempt is late from when it is wanted to its POST: a first attempt with its upload, a second one
-a second after the end of the first.
+The lateness of an attempt is the time between its due time and its POST. A first attempt is due
+with its upload, a second one a second after the end of the first.
 """
 
 import functools
@@ -24,7 +24,7 @@ from statistics import median
 from typing import Any, Final
 
 import main
-from bench import estimate
+from bench import assumptions
 from bench.figures import p99
 from emulator.provider_models.cloud_tasks import Rate
 from functions import parameters
@@ -44,8 +44,8 @@ MANY_TENANTS: Final = 50
 STARTING_SECONDS: Final = 2
 GUST_SECONDS: Final = 3
 RESENDS_A_SECOND: Final = 300
-NO_PACE: Final = 1e9
-REFUSAL_SECONDS: Final = estimate.ATTEMPT_SECONDS
+UNLIMITED: Final = 1e9
+REFUSAL_SECONDS: Final = assumptions.ATTEMPT_SECONDS
 
 _HEALTHY: Final = "healthy"
 GOOD, FLAKY, _SLOW = "good", "flaky", "slow"
@@ -53,12 +53,21 @@ _SLOW_SECONDS: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
-    """What the healthy event has beside it, and which parts of the mechanism are on.
+class Case:
+    """A flood, and the parts of the mechanism that are on.
 
-    `events` make so many `deliveries` a second each, at receivers that take `seconds` and
-    acknowledge nothing; they belong to as many `tenants`, or to one each. `gusts`: the uploads of
-    some seconds come at once. `resends`: a page of 300 deliveries is sent again each second.
+    Attributes:
+        name: Name in the table.
+        events: Number of events in the flood.
+        tenants: Number of tenants that own the events. 0 means a tenant for each event.
+        deliveries: Deliveries of an event per second.
+        seconds: Duration of an attempt at their receivers, which never acknowledge.
+        gusts: Whether the uploads of some seconds arrive at once.
+        resends: Whether the flood is a resend of 300 deliveries each second.
+        fair_queue: Whether the fair queue of first attempts is on.
+        slow_queue: Whether the slow queue exists.
+        slow_fair_queue: Whether the fair queue of slow attempts is on.
+        fast_slots: Whether slots are reserved for fast receivers.
     """
 
     name: str
@@ -68,17 +77,17 @@ class Beside:
     seconds: float = TIMEOUT_SECONDS
     gusts: bool = False
     resends: bool = False
-    pace: bool = True
+    fair_queue: bool = True
     slow_queue: bool = True
-    slow_pace: bool = True
-    places: bool = True
+    slow_fair_queue: bool = True
+    fast_slots: bool = True
 
 
-_TWENTY: Final = Beside(name="twenty events, timed-out receivers", events=20, deliveries=100)
+_TWENTY: Final = Case(name="twenty events, timed-out receivers", events=20, deliveries=100)
 CASES: Final = (
-    Beside(name="nothing", events=0),
+    Case(name="nothing", events=0),
     *(
-        Beside(
+        Case(
             name=f"{events:,} events of {tenants}, {kind} receivers",
             events=events,
             tenants=number,
@@ -92,26 +101,29 @@ CASES: Final = (
         )
         for kind, seconds in (("timed-out", TIMEOUT_SECONDS), ("refusing", REFUSAL_SECONDS))
     ),
-    Beside(name="one event, timed-out receivers"),
-    Beside(name="one event, receivers that refuse at once", seconds=REFUSAL_SECONDS),
-    Beside(name="one event in gusts, timed-out receivers", gusts=True),
+    Case(name="one event, timed-out receivers"),
+    Case(name="one event, refusing receivers", seconds=REFUSAL_SECONDS),
+    Case(name="one event in gusts, timed-out receivers", gusts=True),
     _TWENTY,
-    replace(_TWENTY, name="twenty events, receivers that refuse at once", seconds=REFUSAL_SECONDS),
-    Beside(name="a resend of 300 deliveries each second, timed-out receivers", resends=True),
-    Beside(name="one event, timed-out receivers; no pace", pace=False),
-    Beside(
-        name="one event, receivers that refuse at once; no pace",
+    replace(_TWENTY, name="twenty events, refusing receivers", seconds=REFUSAL_SECONDS),
+    Case(name="a resend of 300 deliveries each second, timed-out receivers", resends=True),
+    Case(name="one event, timed-out receivers; no fair queue", fair_queue=False),
+    Case(
+        name="one event, refusing receivers; no fair queue",
         seconds=REFUSAL_SECONDS,
-        pace=False,
+        fair_queue=False,
     ),
-    Beside(name="one event, timed-out receivers; no slow queue", slow_queue=False),
-    Beside(name="one event, timed-out receivers; no pace on the slow queue", slow_pace=False),
-    replace(_TWENTY, name=f"{_TWENTY.name}; places for fast receivers not kept", places=False),
+    Case(name="one event, timed-out receivers; no slow queue", slow_queue=False),
+    Case(
+        name="one event, timed-out receivers; no fair queue of slow attempts",
+        slow_fair_queue=False,
+    ),
+    replace(_TWENTY, name=f"{_TWENTY.name}; no slots for fast receivers", fast_slots=False),
 )
 
 
 class Clock:
-    """What happens when, in seconds of its own."""
+    """A simulated clock in seconds, with scheduled functions."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -119,20 +131,20 @@ class Clock:
         self._order = itertools.count()
 
     def __call__(self) -> float:
-        """The time."""
+        """Return the time."""
         return self.now
 
     @property
     def process(self) -> ProcessClock:
-        """The clocks of a process that go with it."""
+        """The clocks of a process at this simulated time."""
         return ProcessClock(lambda: datetime.fromtimestamp(self.now, UTC), self, lambda _: None)
 
     def at(self, moment: float, do: Callable[[], None]) -> None:
-        """Have something done."""
+        """Schedule a function."""
         heapq.heappush(self._later, (max(moment, self.now), next(self._order), do))
 
     def run(self, until: float) -> None:
-        """Do everything in its order, until that moment."""
+        """Run the scheduled functions in their order, until that time."""
         while self._later and self._later[0][0] <= until:
             self.now, _, do = heapq.heappop(self._later)
             do()
@@ -140,7 +152,16 @@ class Clock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """An attempt: late from when it is `wanted`; `slow` once it is `due` on the slow queue."""
+    """An attempt.
+
+    Attributes:
+        event: ID of the event.
+        url: URL of the receiver.
+        wanted: Time from which the attempt counts as late.
+        due: Due time of the task.
+        number: Number of the attempt, from 1.
+        slow: Whether the task is on the slow queue.
+    """
 
     event: str
     url: str
@@ -152,64 +173,64 @@ class Attempt:
 
 @dataclass(slots=True, eq=False)
 class Instance:
-    """An instance of a worker: which receivers it knows, and how much it has at work."""
+    """An instance of a worker, with the receivers that it knows and its requests in flight."""
 
     receivers: FastReceivers
-    slow_pace: FairQueue
-    at_work: int = 0
+    slow_fair_queue: FairQueue
+    in_flight: int = 0
 
 
 @dataclass(slots=True)
 class Queue:
-    """A queue and the instances of its function, as main.py declares them."""
+    """A queue and the instances of its function, as declared in main.py."""
 
     clock: Clock
-    make: Callable[["Queue", Instance, Attempt], None]
+    start: Callable[["Queue", Instance, Attempt], None]
     instances: list[Instance]
-    places: int
+    slots: int
     waiting: list[tuple[float, int, Attempt]] = field(default_factory=list)
     order: Iterator[int] = field(default_factory=itertools.count)
-    at_work: int = 0
-    rate: Rate = field(default_factory=lambda: Rate(estimate.DISPATCHES_A_SECOND))
-    awaited: float = float("inf")
+    in_flight: int = 0
+    rate: Rate = field(default_factory=lambda: Rate(assumptions.DISPATCHES_A_SECOND))
+    next_run: float = float("inf")
 
     def put(self, attempt: Attempt) -> None:
-        """Take a task."""
+        """Enqueue an attempt."""
         heapq.heappush(self.waiting, (attempt.due, next(self.order), attempt))
-        self.go_on()
+        self.dispatch()
 
-    def go_on(self) -> None:
-        """Start due attempts, in the order of their times, as far as limits allow."""
-        while self.waiting and self.at_work < self.places:
+    def dispatch(self) -> None:
+        """Start due attempts in the order of their due times, within the limits."""
+        while self.waiting and self.in_flight < self.slots:
             begins = max(self.waiting[0][0], self.rate.next_start)
             if begins > self.clock.now:
-                self._go_on_at(begins)
+                self._dispatch_at(begins)
                 return
             self.rate.reserve(self.clock.now)
-            instance = min(self.instances, key=lambda instance: instance.at_work)
-            self.at_work += 1
-            instance.at_work += 1
-            self.make(self, instance, heapq.heappop(self.waiting)[2])
+            instance = min(self.instances, key=lambda instance: instance.in_flight)
+            self.in_flight += 1
+            instance.in_flight += 1
+            self.start(self, instance, heapq.heappop(self.waiting)[2])
 
-    def _go_on_at(self, moment: float) -> None:
-        def go_on() -> None:
-            if self.awaited == moment:
-                self.awaited = float("inf")
-                self.go_on()
+    def _dispatch_at(self, moment: float) -> None:
+        def dispatch() -> None:
+            if self.next_run == moment:
+                self.next_run = float("inf")
+                self.dispatch()
 
-        if moment < self.awaited:
-            self.awaited = moment
-            self.clock.at(moment, go_on)
+        if moment < self.next_run:
+            self.next_run = moment
+            self.clock.at(moment, dispatch)
 
-    def ended(self, instance: Instance) -> None:
-        """A task is answered."""
-        self.at_work -= 1
-        instance.at_work -= 1
-        self.go_on()
+    def end(self, instance: Instance) -> None:
+        """Free the slot of an answered task."""
+        self.in_flight -= 1
+        instance.in_flight -= 1
+        self.dispatch()
 
 
 class _Tenants(Tenants):
-    """`count` tenants that share the floods, or with 0 a tenant for each event."""
+    """`count` tenants that share the floods. 0 means a tenant for each event."""
 
     def __init__(self, count: int) -> None:
         self._count = count
@@ -221,9 +242,9 @@ class _Tenants(Tenants):
 
 
 class Project:
-    """The triggers, queues and workers of one project, with everything that comes at them."""
+    """The triggers, queues and workers of one project, with all of its load."""
 
-    def __init__(self, case: Beside) -> None:
+    def __init__(self, case: Case) -> None:
         self._case = case
         self._clock = Clock()
         self._tenants = _Tenants(case.tenants)
@@ -232,16 +253,17 @@ class Project:
             name: self._queue(name)
             for name in (*(step.queue for step in RETRY_SCHEDULE), SLOW_QUEUE)
         }
-        a_second = parameters.from_deploy().event_deliveries_a_second if case.pace else NO_PACE
+        limit = parameters.from_deploy().event_deliveries_a_second
+        rate = limit if case.fair_queue else UNLIMITED
         triggers = _endpoint("onPhotoWritten").maxInstances
-        self._paces = [
-            FairQueue(a_second, self._clock.process, self._tenants) for _ in range(triggers)
+        self._fair_queues = [
+            FairQueue(rate, self._clock.process, self._tenants) for _ in range(triggers)
         ]
-        self._resends = FairQueue(a_second, self._clock.process, self._tenants)
+        self._resends = FairQueue(rate, self._clock.process, self._tenants)
         self.late: dict[str, list[float]] = {GOOD: [], FLAKY: [], _SLOW: []}
 
     def run(self) -> None:
-        """Half a minute of uploads."""
+        """Simulate half a minute of uploads."""
         moment = HEALTHY_FROM
         for number in itertools.count():
             moment += self._chance.expovariate(HEALTHY_UPLOADS)
@@ -256,7 +278,7 @@ class Project:
             for event in range(self._case.events):
                 self._flood(f"flood-{event}", self._case.deliveries / URLS)
         self._clock.run(until=SECONDS + 30)
-        for found in self.late.values():  # an attempt that was not made is late for ever
+        for found in self.late.values():  # a missing attempt counts as infinitely late
             found.extend([math.inf] * (uploads - len(found)))
 
     def _flood(self, event: str, uploads: float) -> None:
@@ -270,15 +292,15 @@ class Project:
             self._upload(event, [f"{event}/{url}" for url in range(URLS)], moment, number)
 
     def _upload(self, event: str, urls: list[str], moment: float, number: int) -> None:
-        pace = self._paces[number % len(self._paces)]
+        fair_queue = self._fair_queues[number % len(self._fair_queues)]
 
         def record() -> None:
             for url in urls:
-                wait = pace.delay_for(event).total_seconds()
+                wait = fair_queue.delay_for(event).total_seconds()
                 due = self._clock.now + wait if wait else moment
                 self._put(Attempt(event=event, url=url, wanted=moment, due=due))
 
-        self._clock.at(moment + estimate.TRIGGER_SECONDS, record)
+        self._clock.at(moment + assumptions.TRIGGER_SECONDS, record)
 
     def _resend(self) -> None:
         for number in range(RESENDS_A_SECOND):
@@ -290,12 +312,12 @@ class Project:
         name = SLOW_QUEUE if attempt.slow else RETRY_SCHEDULE[attempt.number - 1].queue
         self._queues[name].put(attempt)
 
-    def _make(self, queue: Queue, instance: Instance, attempt: Attempt) -> None:
+    def _start(self, queue: Queue, instance: Instance, attempt: Attempt) -> None:
         def decide() -> None:
             waits = instance.receivers.belongs_on_slow_queue(attempt.event, attempt.url)
             if self._case.slow_queue and not attempt.slow and waits:
                 self._put(self._slow(instance, attempt))
-                queue.ended(instance)
+                queue.end(instance)
                 return
             if attempt.event == _HEALTHY and (attempt.url, attempt.number) != (FLAKY, 1):
                 self.late[attempt.url].append(self._clock.now - attempt.wanted)
@@ -309,14 +331,14 @@ class Project:
             refused = attempt.event != _HEALTHY or (attempt.url == FLAKY and attempt.number == 1)
             if refused and attempt.number < len(RETRY_SCHEDULE):
                 self._put(self._next(instance, attempt, slow=seconds >= SLOW_AFTER.total_seconds()))
-            queue.ended(instance)
+            queue.end(instance)
 
-        self._clock.at(self._clock.now + estimate.FIRESTORE_CALL_SECONDS, decide)
+        self._clock.at(self._clock.now + assumptions.FIRESTORE_CALL_SECONDS, decide)
 
     def _seconds(self, attempt: Attempt) -> float:
         if attempt.event != _HEALTHY:
             return self._case.seconds
-        return _SLOW_SECONDS if attempt.url == _SLOW else estimate.ATTEMPT_SECONDS
+        return _SLOW_SECONDS if attempt.url == _SLOW else assumptions.ATTEMPT_SECONDS
 
     def _next(self, instance: Instance, attempt: Attempt, *, slow: bool) -> Attempt:
         due = self._clock.now + RETRY_SCHEDULE[attempt.number].delay.total_seconds()
@@ -324,30 +346,29 @@ class Project:
         return self._slow(instance, retry) if slow and self._case.slow_queue else retry
 
     def _slow(self, instance: Instance, attempt: Attempt) -> Attempt:
-        wait = instance.slow_pace.delay_for(attempt.event).total_seconds()
+        wait = instance.slow_fair_queue.delay_for(attempt.event).total_seconds()
         return replace(attempt, slow=True, due=max(attempt.due, self._clock.now + wait))
 
     def _queue(self, name: str) -> Queue:
         endpoint = _endpoint(name)
         deploy = parameters.from_deploy()
-        is_slow = self._case.slow_pace
-        slow_a_second = (
+        slow_rate = (
             slow_attempts_a_second(deploy.delivery_instances, deploy.threads)
-            if is_slow
-            else NO_PACE
+            if self._case.slow_fair_queue
+            else UNLIMITED
         )
-        knows = FastReceivers if self._case.places else _Unbounded
+        receivers = FastReceivers if self._case.fast_slots else _UnlimitedReceivers
         clock, tenants = self._clock.process, self._tenants
         workers = [
-            Instance(knows(clock, tenants), FairQueue(slow_a_second, clock, tenants))
+            Instance(receivers(clock, tenants), FairQueue(slow_rate, clock, tenants))
             for _ in range(endpoint.maxInstances)
         ]
         limits = endpoint.taskQueueTrigger["rateLimits"]
-        return Queue(self._clock, self._make, workers, limits["maxConcurrentDispatches"])
+        return Queue(self._clock, self._start, workers, limits["maxConcurrentDispatches"])
 
 
-class _Unbounded(FastReceivers):
-    """Knows slow receivers, and lets any number of unknown ones try."""
+class _UnlimitedReceivers(FastReceivers):
+    """Recognizes slow receivers, but reserves no slots for fast ones."""
 
     def _has_too_many_in_flight(self, event_id: str, unproven: Sequence[Any]) -> bool:
         del event_id, unproven
@@ -355,26 +376,29 @@ class _Unbounded(FastReceivers):
 
 
 def _endpoint(function: str) -> Any:
-    """The options of a function; of a retry that main.py does not know yet those of the last."""
+    """Return the options of a function. New retries have the options of the last one."""
     return vars(main).get(function, main.retryWebhookAfter30s).__firebase_endpoint__
 
 
 @functools.cache
-def late(case: Beside) -> dict[str, list[float]]:
-    """Seconds from due to POST, by receiver; of the flaky one those of second attempts."""
+def late(case: Case) -> dict[str, list[float]]:
+    """Return the lateness of attempts in seconds, by receiver.
+
+    The attempts are first attempts, and second attempts at the flaky receiver.
+    """
     project = Project(case)
     project.run()
     return project.late
 
 
 def table() -> Iterator[str]:
-    """The rows, of which docs/internals/scale.md has those that teach something."""
-    yield "| beside | first attempts | second attempts | at a slow receiver |"
+    """Yield the table's rows. docs/internals/scale.md shows the most important rows."""
+    yield "| flood | first attempts | second attempts | at a slow receiver |"
     yield "|---|---|---|---|"
     yield from map(row, CASES)
 
 
-def row(case: Beside) -> str:
-    """The row of a case."""
+def row(case: Case) -> str:
+    """Return the row of a case."""
     cells = (f"{median(seconds):.2f}, {p99(seconds):.2f}" for seconds in late(case).values())
     return f"| {case.name} | {' | '.join(cells)} |"

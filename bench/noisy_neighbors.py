@@ -1,21 +1,22 @@
-"""Floods beside healthy events, in real processes.
+"""Latency of healthy events during floods, with real processes.
 
-The receivers of half of the healthy events acknowledge, those of the other half refuse each first
-attempt and acknowledge the second. The median and the 99th percentile of their latency are to be
-within 1.5 times their values alone: from the write, as the trigger gets it, to the first POST, and
-from the first POST to the second. An attempt that does not come is late for ever.
+Half of the healthy events have a receiver that acknowledges. The others have a receiver that
+rejects each first attempt and acknowledges the second. Two latencies are measured: from the
+trigger's call to the first POST, and from the first POST to the second. Their median and 99th
+percentile must stay below 1.5 times the values without a flood. A missing attempt counts as
+infinitely late.
 
-The functions are real processes, receivers speak TLS, and Cloud Tasks and Cloud Run are
-`queues.py`. Two cores do the work of a region, hence a twentieth of everything that is counted: a
-queue starts 25 of 500 tasks a second, an instance of the trigger makes 4 of 80 deliveries of busy
-events due, a flood makes 30 deliveries for 600, and a healthy event has an upload each ten seconds
-for two a second. A twentieth of fifty tenants is too little to measure: they are in `flood`.
+The functions are real processes, receivers use TLS, and `queues.py` simulates Cloud Tasks and Cloud
+Run. Because two cores do the work of a region, all numbers are divided by twenty: a queue starts 25
+instead of 500 tasks a second, an instance of the trigger makes 4 instead of 80 deliveries of busy
+events due, a flood has 30 instead of 600 deliveries a second, and a healthy event has an upload
+every ten seconds instead of two a second. A twentieth of fifty tenants is too little to measure:
+`flood` simulates them.
 
-Turns are short and come round again, so that what else the machine does falls on all alike. Each
-turn's floods are new events, which no worker knows to be slow; each kind of turn has instances of
-the trigger of its own, whose backlog has ended when the next such turn comes. The healthy events
-have their uploads at the same moments in all turns of a round. The floods' own processes get the
-CPU that the others leave.
+The turns are short and repeat, so that other load of the machine affects all of them. Each turn's
+floods are new events, whose receivers no worker knows. Each kind of turn has separate instances of
+the trigger, whose backlog has ended before the next turn of this kind. The uploads of the healthy
+events have the same times in all turns of a round. The floods' processes have the lowest priority.
 """
 
 import json
@@ -39,8 +40,8 @@ from google.cloud import firestore
 
 from bench.figures import Row, latencies, p99
 from bench.firestore import own_firestore
+from bench.processes import lower_priority, peer
 from bench.queues import Queues
-from bench.turns import make_way, peer
 from emulator import certificates
 from emulator.cloud.api_server import ADDRESS_VARIABLE
 from emulator.cloud.firestore_write import FirestoreWrite
@@ -62,10 +63,10 @@ THREADS: Final = 40
 INSTANCES: Final = 2
 DISPATCHES_A_SECOND: Final = 25
 EVENT_A_SECOND: Final = 4
-NO_PACE: Final = 1_000_000
+UNLIMITED: Final = 1_000_000
 
 SILENT_SECONDS: Final = 6.0
-"""Longer than an attempt waits."""
+"""Longer than the timeout of an attempt."""
 
 GRACE_SECONDS: Final = 3.0
 """After the last write of a turn."""
@@ -74,7 +75,7 @@ _UNDISTURBED: Final = (
     *("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:MetaspaceSize=256m"),
     *("-Xms2304m", "-Xmn2g", "-XX:+AlwaysPreTouch"),
 )
-"""A Firestore that seldom compiles or collects: its pauses would be everybody's."""
+"""Java's options for a Firestore emulator with few pauses, which would delay every process."""
 
 _STARTING: Final = 4
 _IN_FLIGHT: Final = 100
@@ -84,10 +85,9 @@ _GOOD, _FLAKY = "/good", "/flaky"
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The healthy events have the flood of a tenant with so many `events` beside them.
+    """A turn with a flood of a tenant that has `events` events. Its receivers time out.
 
-    Its receivers time out. An instance of the trigger makes `a_second` deliveries of busy tenants
-    due in a second.
+    An instance of the trigger makes `a_second` deliveries of busy tenants due in a second.
     """
 
     name: str
@@ -101,13 +101,13 @@ TURNS: Final = (
     Turn("an event"),
     Turn("200 events of one tenant", events=10),
     Turn("1,000 events of one tenant", events=50),
-    Turn("an event; no pace", a_second=NO_PACE),
+    Turn("an event; no fair queue", a_second=UNLIMITED),
 )
 
 
 @dataclass(slots=True)
-class Found:
-    """What one kind of turn came to: seconds of first and of second attempts."""
+class Latencies:
+    """Latencies of first and second attempts in seconds, and the CPU use of each turn."""
 
     first: list[float] = field(default_factory=list)
     second: list[float] = field(default_factory=list)
@@ -115,9 +115,9 @@ class Found:
 
 
 def rows() -> Iterator[Row]:
-    """First and second attempts of the healthy events, beside each kind of flood."""
+    """Measure first and second attempts of the healthy events during each kind of flood."""
     certificates.ensure()
-    found = {turn: Found() for turn in TURNS}
+    found = {turn: Latencies() for turn in TURNS}
     with ExitStack() as stack:
         stack.enter_context(own_firestore(*_UNDISTURBED))
         wall = Wall(stack)
@@ -125,7 +125,7 @@ def rows() -> Iterator[Row]:
             for turn in TURNS:
                 seconds = TURN_SECONDS if number else WARM_UP_SECONDS
                 chance = random.Random(number)  # noqa: S311 - chance, not a secret
-                first, second, busy = wall.take(turn, seconds, chance)
+                first, second, busy = wall.run(turn, seconds, chance)
                 if number:
                     found[turn].first += first
                     found[turn].second += second
@@ -162,11 +162,11 @@ class Wall:
         for name, started in workers:
             ports.setdefault(name, []).append(started.result().port)
             if name in names[2:]:
-                make_way(started.result().pid)
+                lower_priority(started.result().pid)
         self._triggers: dict[Turn, list[FunctionProcess]] = {turn: [] for turn in TURNS}
         for turn, started in triggers:
             self._triggers[turn].append(started.result())
-        self._at_work = {turn: [0] * INSTANCES for turn in TURNS}
+        self._in_flight = {turn: [0] * INSTANCES for turn in TURNS}
         self._choosing = threading.Lock()
         self._queues.start(ports, THREADS, DISPATCHES_A_SECOND)
         urls: Mapping[str, str] = self._healthy.urls()
@@ -177,13 +177,14 @@ class Wall:
             for event_id in self._events(1, [urls[path]])
         }
 
-    def take(
+    def run(
         self, turn: Turn, seconds: float, chance: random.Random
     ) -> tuple[list[float], list[float], float]:
-        """One turn of so many `seconds`; `chance` says when in its time an upload comes.
+        """Run a turn of `seconds`. `chance` shifts each upload within its interval.
 
         Returns:
-            Seconds of first attempts; of second attempts; per cent of CPU that were busy.
+            The latencies of first attempts and of second attempts in seconds, and the CPU use in
+            percent.
         """
         flood = self._events(turn.events, self._silent_urls)
         healthy = list(self._healthy_paths)
@@ -195,27 +196,27 @@ class Wall:
             time.sleep(max(at - time.monotonic(), 0))
             if event_id in self._healthy_paths:
                 sent[photo_id] = self._healthy_paths[event_id], time.monotonic()
-            status = self._triggered(turn, number, written)
+            status = self._call_trigger(turn, number, written)
             assert status == 200, status
 
-        psutil.cpu_percent()  # from now on
-        began = time.monotonic() + 0.1
-        every: list[tuple[str, int, float]] = []
+        psutil.cpu_percent()  # starts the measurement
+        started = time.monotonic() + 0.1
+        uploads: list[tuple[str, int, float]] = []
         for number in range(int(seconds * UPLOADS_A_SECOND)):
             at = (number + chance.random()) / UPLOADS_A_SECOND
-            every.append((healthy[number % len(healthy)], number, began + at))
+            uploads.append((healthy[number % len(healthy)], number, started + at))
         for number in range(int(seconds * FLOOD_DELIVERIES_A_SECOND / URLS) if flood else 0):
             at = (number + chance.random()) * URLS / FLOOD_DELIVERIES_A_SECOND
-            every.append((flood[number % len(flood)], number, began + at))
-        every.sort(key=lambda planned: planned[2])
+            uploads.append((flood[number % len(flood)], number, started + at))
+        uploads.sort(key=lambda planned: planned[2])
         with ThreadPoolExecutor(_IN_FLIGHT) as threads:
-            for done in [threads.submit(upload, *planned) for planned in every]:
-                done.result()
+            for future in [threads.submit(upload, *planned) for planned in uploads]:
+                future.result()
         busy = psutil.cpu_percent()
         time.sleep(GRACE_SECONDS)
         arrived: Mapping[str, Sequence[float]] = self._healthy.arrived()
         for event_id in flood:
-            self._queues.forget(event_id)
+            self._queues.cancel(event_id)
         if not self._queues.is_idle_within(_IDLE_SECONDS):
             sys.exit(f"noisy-neighbors: deliveries have not ended after {_IDLE_SECONDS:.0f} s")
         first, second = [], []
@@ -226,22 +227,25 @@ class Wall:
                 second.append(attempts[1] - min(attempts[0], time.monotonic()))
         return first, second, busy
 
-    def _triggered(self, turn: Turn, number: int, written: FirestoreWrite) -> int | None:
-        """Hand a write to the instance with the fewest, as Cloud Run does; equals take turns."""
-        triggers, at_work = self._triggers[turn], self._at_work[turn]
+    def _call_trigger(self, turn: Turn, number: int, written: FirestoreWrite) -> int | None:
+        """Call the instance with the fewest requests, as Cloud Run does.
+
+        Instances with the same number of requests are called in turn.
+        """
+        triggers, in_flight = self._triggers[turn], self._in_flight[turn]
         with self._choosing:
             chosen = min(
-                range(INSTANCES), key=lambda index: (at_work[index], (index + number) % INSTANCES)
+                range(INSTANCES), key=lambda index: (in_flight[index], (index + number) % INSTANCES)
             )
-            at_work[chosen] += 1
+            in_flight[chosen] += 1
         try:
             return triggers[chosen].send_write(written)
         finally:
             with self._choosing:
-                at_work[chosen] -= 1
+                in_flight[chosen] -= 1
 
     def _events(self, count: int, urls: Sequence[str]) -> Sequence[str]:
-        """The ids of so many new events of a new tenant."""
+        """Create `count` events of a new tenant and return their IDs."""
         group, batch = uuid.uuid4().hex[:8], self._db.batch()
         entries = [{"url": url, "events": ["photo.uploaded"]} for url in urls]
         for number in range(count):
@@ -262,24 +266,24 @@ class Wall:
         return FirestoreWrite(self._db, path, event_id=f"{event_id}-{photo_id}", after=fields)
 
 
-def _trigger(address: str, pace: int) -> FunctionProcess:
-    environment: Any = {ADDRESS_VARIABLE: address, "EVENT_DELIVERIES_A_SECOND": str(pace)}
+def _trigger(address: str, rate: int) -> FunctionProcess:
+    environment: Any = {ADDRESS_VARIABLE: address, "EVENT_DELIVERIES_A_SECOND": str(rate)}
     return FunctionProcess("onPhotoWritten", is_trigger=True, **environment)
 
 
 class Healthy:
-    """The receivers that answer."""
+    """The receivers of healthy events."""
 
     def __init__(self) -> None:
         self._scripts = {_GOOD: always(), _FLAKY: fails(1)}
         self._receiver = Receiver(certificates.SERVER, scripts=self._scripts)
 
     def urls(self) -> Mapping[str, str]:
-        """Their URLs by path."""
+        """Return their URLs by path."""
         return {path: self._receiver.url(path) for path in self._scripts}
 
     def arrived(self) -> Mapping[str, Sequence[float]]:
-        """When requests arrived, by photo."""
+        """Return the arrival times of requests by photo."""
         arrived: dict[str, list[float]] = {}
         for request in self._receiver.requests:
             photo_id = json.loads(request.body)["data"]["photo"]["id"]
@@ -288,27 +292,27 @@ class Healthy:
 
 
 class Silent:
-    """Receivers that read, and answer long after everybody has gone."""
+    """Receivers that read the request and answer after the sender's timeout."""
 
     def __init__(self) -> None:
-        make_way(os.getpid())
+        lower_priority(os.getpid())
         scripts = {f"/{number}": slow(SILENT_SECONDS) for number in range(URLS)}
         self._receiver = Receiver(certificates.SERVER, scripts=scripts)
 
     def urls(self) -> Sequence[str]:
-        """Their URLs."""
+        """Return their URLs."""
         return [self._receiver.url(f"/{number}") for number in range(URLS)]
 
 
-def _rows(found: Mapping[Turn, Found]) -> Iterator[Row]:
+def _rows(found: Mapping[Turn, Latencies]) -> Iterator[Row]:
     for turn, of_turn in found.items():
         for name in ("first", "second"):
             seconds: list[float] = getattr(of_turn, name)
             alone: list[float] = getattr(found[ALONE], name)
             times = median(seconds) / median(alone), p99(seconds) / p99(alone)
             yield Row(
-                f"{name} attempts beside: {turn.name}",
+                f"{name} attempts, flood: {turn.name}",
                 f"{latencies(seconds)} of {len(seconds)}",
-                f"{AIM} times alone",
+                f"{AIM} times without",
                 f"{times[0]:.2f}, {times[1]:.2f} times; CPU {mean(of_turn.busy):.0f} %",
             )

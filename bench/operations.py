@@ -1,7 +1,7 @@
-"""Operations, exactly: what the tests count (`costs.py`), and what a million costs.
+"""Exact operations, which tests count (`costs.py`), and the price of a million.
 
-Dollars are Firestore's documents, tasks, and requests of functions, by public prices. What CPU and
-memory cost depends on how busy an instance is.
+The price in dollars includes Firestore's documents, tasks, and requests to functions at public
+prices. It excludes CPU and memory, which depend on the load of an instance.
 """
 
 from collections.abc import Iterator
@@ -16,30 +16,34 @@ SWEEP: Final = f"a sweep over {WATCHED:,} endpoints, 20 of each event, calculate
 
 
 def rows() -> Iterator[Row]:
-    """A row for each piece of work."""
-    for what, cost in {**COSTS, SWEEP: _of_events(WATCHED // 20)}.items():
+    """Yield a row for each operation."""
+    for name, cost in {**COSTS, SWEEP: _sweep_of_events(WATCHED // 20)}.items():
         counted = {
-            "calls": cost.rpcs,
-            "reads": cost.reads,
-            "writes": cost.writes,
-            "tasks": cost.tasks,
-            "POSTs": cost.posts,
-            "mail requests": cost.mail_requests,
+            "call": cost.rpcs,
+            "read": cost.reads,
+            "write": cost.writes,
+            "task": cost.tasks,
+            "POST": cost.posts,
+            "email request": cost.mail_requests,
         }
-        figure = ", ".join(f"{number:,} {name}" for name, number in counted.items() if number)
-        yield Row(what, figure, reference=f"${dollars(cost):,.2f} a million, {AS_OF}")
+        figure = ", ".join(
+            f"{number:,} {unit}{'s' if number > 1 else ''}"
+            for unit, number in counted.items()
+            if number
+        )
+        yield Row(name, figure, reference=f"${dollars(cost):,.2f} a million, {AS_OF}")
 
 
-def _of_events(count: int) -> Cost:
-    """A sweep over the endpoints of so many events: the records come with one call."""
-    of_one = COSTS["a sweep over 20 endpoints of an event"]
+def _sweep_of_events(count: int) -> Cost:
+    """Return the cost of a sweep over `count` events. One call reads all records."""
+    event = COSTS["a sweep over 20 endpoints of an event"]
     return Cost(
-        rpcs=1 + count * (of_one.rpcs - 1), reads=count * of_one.reads, writes=count * of_one.writes
+        rpcs=1 + count * (event.rpcs - 1), reads=count * event.reads, writes=count * event.writes
     )
 
 
 def dollars(cost: Cost) -> float:
-    """Of a million: documents, tasks, and the requests that start the work."""
+    """Return the price of a million operations: documents, tasks and requests to functions."""
     return (
         READ.of(cost.reads)
         + WRITE.of(cost.writes)

@@ -1,4 +1,4 @@
-"""Public prices in us-central1, in dollars; free tiers are left out."""
+"""Public prices in us-central1 in dollars, without free tiers."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -6,19 +6,19 @@ from typing import Final
 AS_OF: Final = "2026-11"
 
 TASK_OPERATIONS: Final = 2
-"""Of a task: it is created, and it is dispatched."""
+"""Billed operations of a task: its creation and its dispatch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Dollars for `per` units, and the page that says so."""
+    """The price of `per` units in dollars, and its source."""
 
     dollars: float
     per: float
     url: str
 
     def of(self, units: float) -> float:
-        """Dollars for `units`."""
+        """Return the price of `units`."""
         return self.dollars * units / self.per
 
 
@@ -33,6 +33,6 @@ DELETE: Final = Price(0.01, 100_000, _FIRESTORE)
 STORED_GIB_MONTH: Final = Price(0.15, 1, _FIRESTORE)
 TASK: Final = Price(0.40, 1_000_000, "https://cloud.google.com/tasks/pricing")
 EVENT_GIB: Final = Price(40, 1024, "https://cloud.google.com/pubsub/pricing")
-"""Of Eventarc's transport; its events from Google's own sources cost nothing."""
+"""Price of Eventarc's transport. Events of Google's own sources are free."""
 OUT_GIB: Final = Price(0.12, 1, "https://cloud.google.com/vpc/network-pricing")
 LOG_GIB: Final = Price(0.50, 1, "https://cloud.google.com/stackdriver/pricing")

@@ -1,8 +1,8 @@
-"""Cloud Tasks and Cloud Run between the functions, in a process of their own.
+"""Cloud Tasks and Cloud Run for benchmarks, in a separate process.
 
-The queues are the local cloud's: they keep their limits and honour when a task is due. As Cloud
-Run does, each request goes to the instance that has the fewest, and no instance has more requests
-than it has threads.
+The queues are those of the local cloud, with their limits and due times. As in Cloud Run, each
+request goes to the instance with the fewest requests, and an instance has at most one request for
+each thread.
 """
 
 import asyncio
@@ -22,27 +22,30 @@ from emulator.provider_models.cloud_tasks import Queue, RetryPolicy
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE, SLOW_QUEUE
 
 MAX_DISPATCHES: Final = 100
-"""Of one task, as main.py has it."""
+"""Maximum dispatches of a task, as in main.py."""
 
 _JSON: Final = {"Content-Type": "application/json"}
 
 
 class Queues:
-    """The queues, once they are started."""
+    """The queues, which `start` starts."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, daemon=True).start()
-        self._server = ApiServer(CloudTasks(PROJECT, None, self._take))
+        self._server = ApiServer(CloudTasks(PROJECT, None, self._enqueue))
 
     def address(self) -> str:
-        """Where Cloud Tasks listens: `host:port`."""
+        """Return the `host:port` of Cloud Tasks."""
         return self._server.address
 
     def start(self, ports: Mapping[str, Sequence[int]], threads: int, a_second: float) -> None:
-        """Dispatch so many tasks of a queue `a_second`, at most, to its function's instances.
+        """Start to dispatch.
 
-        They have these `ports`, by the queue, and each admits so many requests as `threads`.
+        Args:
+            ports: Ports of the instances, by queue.
+            threads: Maximum number of requests of an instance.
+            a_second: Maximum rate of a queue.
         """
 
         async def make() -> Dispatcher:
@@ -57,19 +60,19 @@ class Queues:
         self._queues = asyncio.run_coroutine_threadsafe(make(), self._loop).result()
 
     def is_idle_within(self, seconds: float) -> bool:
-        """Wait until no task is left; False when that takes longer."""
+        """Wait until no task is left, and return False after `seconds`."""
         waiting = self._queues.is_idle_within(seconds)
         return asyncio.run_coroutine_threadsafe(waiting, self._loop).result()
 
-    def forget(self, event_id: str) -> None:
-        """Never dispatch tasks of an event, queued now or later."""
+    def cancel(self, event_id: str) -> None:
+        """Drop all current and future tasks of an event."""
 
         def is_of(task: QueuedTask) -> bool:
             return bool(json.loads(task.body)["data"]["eventId"] == event_id)
 
         self._loop.call_soon_threadsafe(self._queues.cancel, is_of)
 
-    def _take(self, task: QueuedTask) -> None:
+    def _enqueue(self, task: QueuedTask) -> None:
         self._queues.enqueue(task)
 
 
@@ -84,13 +87,13 @@ class _Service:
 
     def __init__(self, calls: AsyncHTTPTransport, ports: Sequence[int]) -> None:
         self._calls = calls
-        self._at_work = dict.fromkeys(ports, 0)
+        self._in_flight = dict.fromkeys(ports, 0)
 
     async def post(self, task: QueuedTask) -> int:
-        """The status, `NO_RESPONSE` where none came."""
-        port = min(self._at_work, key=lambda port: self._at_work[port])
-        self._at_work[port] += 1
+        """Call an instance and return the status, or `NO_RESPONSE`."""
+        port = min(self._in_flight, key=lambda port: self._in_flight[port])
+        self._in_flight[port] += 1
         try:
             return await http.post(self._calls, port, _JSON, task.body, task.deadline_seconds)
         finally:
-            self._at_work[port] -= 1
+            self._in_flight[port] -= 1

@@ -1,11 +1,11 @@
-"""One recap for 5,000 guests: CPU, memory, and the time of its mail requests.
+"""CPU, memory and email requests of one recap for 5,000 guests.
 
-The function is the whole `functions-framework` process tree, fresh, called over HTTP with an
-admin's ID token. Firestore, the mail service and the caller are other processes and are not
-counted. The mail service answers each request after 100 ms; the dispatch lasts from the arrival of
-the first request there to the answer of the last. Memory is to be flat in the number of photos.
+The function is a new `functions-framework` process tree, called over HTTP with an admin's ID token.
+Firestore, the email service and the caller are not counted. The email service answers each request
+after 100 ms. The dispatch lasts from the first request to the last response. The memory must not
+grow with the number of photos.
 
-The reference sends every recipient a request of their own, 16 at a time, to the same mail service.
+The reference sends one request for each recipient to the same email service, 16 at a time.
 """
 
 import os
@@ -23,10 +23,10 @@ import psutil
 import requests
 from google.cloud import firestore
 
+from bench.email_service import EmailService, Traffic
 from bench.figures import Row
 from bench.firestore import own_firestore
-from bench.mail import MailService, Traffic
-from bench.turns import peer, tree_cpu
+from bench.processes import peer, tree_cpu
 from emulator.accounts import Account, sign_in
 from emulator.cloud.function_process import FunctionProcess
 
@@ -37,20 +37,20 @@ MAIL_SECONDS: Final = 0.1
 REFERENCE_THREADS: Final = 16
 REFERENCE_RECIPIENTS: Final = 500
 REFERENCE_BYTES: Final = 8_000
-"""Of a request for one recipient."""
+"""Size of a request for one recipient."""
 
 _RUNS: Final = {(12_000, "evenly"): 3, (100_000, "evenly"): 1, (30_000, "unevenly"): 1}
-"""How often the recap of so many photos is sent, and how the guests share the photos."""
+"""Number of recaps, by the number of photos and their distribution among the guests."""
 
 _GOLDEN: Final = 0.618_034
-"""Multiples of it, without what is before the point, lie evenly between 0 and 1."""
+"""The fractional parts of its multiples are evenly distributed between 0 and 1."""
 
-_COMMIT: Final = 400
+_WRITES_PER_COMMIT: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one call took: seconds of CPU, MiB before and at most, and its mail requests."""
+    """Costs of one call: CPU seconds, MiB before the call and at most, and email requests."""
 
     cpu: float
     idle: float
@@ -59,42 +59,42 @@ class Cost:
 
 
 def rows() -> Iterator[Row]:
-    """The recap of a usual event and of a very large one."""
+    """Measure the recaps of a usual event and of very large events."""
     organizer = sign_in("admin", TENANT)
-    with own_firestore(), peer(MailService, MAIL_SECONDS) as mail:
+    with own_firestore(), peer(EmailService, MAIL_SECONDS) as mail:
         address = mail.address()
-        alone = _reference(address, mail) * GUESTS / REFERENCE_RECIPIENTS
-        beside = f"a request for each recipient: {alone:.0f} s"
+        seconds = _reference(address, mail) * GUESTS / REFERENCE_RECIPIENTS
+        reference = f"a request for each recipient: {seconds:.0f} s"
         for (photos, how), runs in _RUNS.items():
             costs = [_call(_event(photos, how), organizer, mail, address) for _ in range(runs)]
-            what = f"recap, {GUESTS:,} guests, {photos:,} photos {how}"
+            name = f"recap, {GUESTS:,} guests, {photos:,} photos {how}"
             dispatch = statistics.median(cost.mail.seconds for cost in costs)
-            count = costs[0].mail.requests
-            yield Row(f"{what}: dispatch", f"{dispatch:.2f} s, {count} requests", "1.5 s", beside)
+            figure = f"{dispatch:.2f} s, {costs[0].mail.requests} requests"
+            yield Row(f"{name}: dispatch", figure, "1.5 s", reference)
             cpu = statistics.median(cost.cpu for cost in costs)
-            yield Row(f"{what}: CPU of the function", f"{cpu:.1f} s")
+            yield Row(f"{name}: CPU of the function", f"{cpu:.1f} s")
             before = f"{max(cost.idle for cost in costs):.0f} MiB before the call"
             peak = f"{max(cost.peak for cost in costs):.0f} MiB"
-            yield Row(f"{what}: peak memory", peak, "256 MiB", before)
+            yield Row(f"{name}: peak memory", peak, "256 MiB", before)
 
 
 def _event(photos: int, how: str) -> str:
-    """A published event of a tenant with so many approved photos of all guests; its id."""
+    """Create a published event with approved photos of all guests and return its ID."""
     client = firestore.Client(project=os.environ["GCLOUD_PROJECT"])
     for recaps in client.collection("recapMails").list_documents():
-        recaps.delete()  # the tenant's limit of mails a day
+        recaps.delete()  # resets the tenant's daily limit of emails
     event = client.collection("events").document(f"bench-{uuid.uuid4().hex[:8]}")
     event.set({"tenantId": TENANT, "name": "Summer Party", "status": "published"})
 
     def commit(start: int) -> None:
         batch = client.batch()
-        for number in range(start, min(start + _COMMIT, photos)):
+        for number in range(start, min(start + _WRITES_PER_COMMIT, photos)):
             photo = event.collection("photos").document(f"photo-{number:06}")
             batch.set(photo, _photo(number, how))
         batch.commit()
 
     with ThreadPoolExecutor(4) as threads:
-        list(threads.map(commit, range(0, photos, _COMMIT)))
+        list(threads.map(commit, range(0, photos, _WRITES_PER_COMMIT)))
     return str(event.id)
 
 
@@ -115,14 +115,14 @@ def _photo(number: int, how: str) -> dict[str, Any]:
 
 
 def _address(kind: str, number: int) -> str:
-    """As Cloud Storage for Firebase gives it, with its usual length."""
+    """Return a URL like those of Cloud Storage for Firebase, with the usual length."""
     name = uuid.UUID(int=number)
     base = "https://firebasestorage.googleapis.com/v0/b/demo-wall.appspot.com/o"
     return f"{base}/{kind}%2F{number:06}.jpg?alt=media&token={name}"
 
 
 def _call(event_id: str, organizer: Account, mail: Any, address: str) -> Cost:
-    """Have a fresh process send the recap."""
+    """Send the recap with a new process and return its costs."""
     with FunctionProcess("sendEventRecap", SENDGRID_HOST=address) as function:
         url, data = f"http://127.0.0.1:{function.port}/", {"data": {"eventId": event_id}}
         headers = {"Authorization": f"Bearer {organizer.id_token}"}
@@ -138,15 +138,15 @@ def _call(event_id: str, organizer: Account, mail: Any, address: str) -> Cost:
 
 
 def _peak(pid: int) -> float:
-    """The most memory that any process of the tree has had resident, MiB."""
+    """Return the peak resident memory of the largest process of the tree, in MiB."""
     root = psutil.Process(pid)
     tree = (root, *root.children(recursive=True))
-    told = [Path(f"/proc/{process.pid}/status").read_text() for process in tree]
-    return max(int(re.findall(r"VmHWM:\s*(\d+)", text)[0]) for text in told) / 1024
+    statuses = [Path(f"/proc/{process.pid}/status").read_text() for process in tree]
+    return max(int(re.findall(r"VmHWM:\s*(\d+)", text)[0]) for text in statuses) / 1024
 
 
 def _reference(address: str, mail: Any) -> float:
-    """Seconds that a request for each recipient takes."""
+    """Send a request for each recipient and return the seconds of the dispatch."""
 
     def send(_: int) -> None:
         requests.post(f"{address}/v3/mail/send", data=bytes(REFERENCE_BYTES), timeout=60)

@@ -1,38 +1,38 @@
-"""Beyond one queue on paper: what floods do (`flood`), and what a million deliveries cost.
+"""Calculated tables of docs/internals/scale.md: floods (`flood`), and the cost of a million.
 
-The random numbers have a seed, so that the tables come out the same everywhere. It needs no
-emulator: `./venv/bin/python -m bench.scale` prints what stands in docs/internals/scale.md.
+`./venv/bin/python -m bench.scale` prints the tables without an emulator. The random numbers have a
+seed, so that the tables are the same everywhere.
 """
 
 import math
 from collections.abc import Iterator
 from typing import Final
 
-from bench import estimate, flood, prices
+from bench import assumptions, flood, prices
 from bench.costs import COSTS, Cost
 from bench.operations import dollars
 
 _MILLION: Final = 1_000_000
 _GIB: Final = _MILLION / 1024**2
-"""A million KiB."""
+"""A million KiB in GiB."""
 
 
 def bill() -> Iterator[str]:
-    """The rows of the bill for a million."""
-    upload = COSTS["a photo, a URL for photo.uploaded alone"]
+    """Yield the rows of the bill for a million uploads with their deliveries."""
+    upload = COSTS["a photo, a URL for photo.uploaded only"]
     delivery = COSTS["a delivery that succeeds"]
     work = dollars(upload) + dollars(delivery)
-    kept = prices.STORED_GIB_MONTH.of(estimate.RECORD_KIB * _GIB) + prices.DELETE.of(_MILLION)
-    moved = prices.EVENT_GIB.of(2 * estimate.EVENT_KIB * _GIB)
-    moved += prices.OUT_GIB.of(estimate.POST_KIB * _GIB)
-    moved += prices.LOG_GIB.of(2 * estimate.LOG_KIB * _GIB)
-    shared = (estimate.TRIGGER_CPU + estimate.ATTEMPT_CPU) / estimate.CPU_TARGET
-    # An instance is billed while it has a request, in steps of 100 ms.
-    waits = (estimate.TRIGGER_SECONDS, estimate.ATTEMPT_SECONDS)
+    kept = prices.STORED_GIB_MONTH.of(assumptions.RECORD_KIB * _GIB) + prices.DELETE.of(_MILLION)
+    moved = prices.EVENT_GIB.of(2 * assumptions.EVENT_KIB * _GIB)
+    moved += prices.OUT_GIB.of(assumptions.POST_KIB * _GIB)
+    moved += prices.LOG_GIB.of(2 * assumptions.LOG_KIB * _GIB)
+    shared = (assumptions.TRIGGER_CPU + assumptions.ATTEMPT_CPU) / assumptions.CPU_TARGET
+    # An instance is billed during its requests, in steps of 100 ms.
+    waits = (assumptions.TRIGGER_SECONDS, assumptions.ATTEMPT_SECONDS)
     alone = sum(math.ceil(10 * seconds) / 10 for seconds in waits)
     busy, idle = (
         prices.CPU_SECOND.of(seconds * _MILLION)
-        + prices.GIB_SECOND.of(seconds * _MILLION * estimate.GIB)
+        + prices.GIB_SECOND.of(seconds * _MILLION * assumptions.GIB)
         for seconds in (shared, alone)
     )
     own = prices.WRITE.of(_MILLION) + prices.READ.of(_MILLION)
@@ -40,7 +40,7 @@ def bill() -> Iterator[str]:
     again = prices.READ.of(reads * _MILLION) + prices.WRITE.of(writes * _MILLION)
     failed = dollars(COSTS["a delivery that fails four times"]) - dollars(delivery)
     slow = dollars(Cost(reads=1, writes=1, tasks=1))
-    instances = "$, on instances kept at 60 % | $, where no requests overlap"
+    instances = "$, on instances kept at 60 % | $, if no requests overlap"
     yield f"| a million, {prices.AS_OF} | {instances} |"
     yield "|---|---|---|"
     for name, *costs in (

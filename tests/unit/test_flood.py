@@ -21,5 +21,5 @@ def test_a_flood_makes_no_other_event_late() -> None:
             for figure in (median, p99)
             for url in (flood.GOOD, flood.FLAKY)
         )
-        whole = case.pace and case.slow_queue and case.places
-        assert (times <= 1.5) == whole or not case.slow_pace, case.name
+        complete = case.fair_queue and case.slow_queue and case.fast_slots
+        assert (times <= 1.5) == complete or not case.slow_fair_queue, case.name

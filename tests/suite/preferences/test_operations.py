@@ -45,7 +45,7 @@ def test_a_look_up(
     )
     assert answer["email"] == f"{ids[1]}@example.com"
     assert counted.calls == Counter({"Commit": 1, "BatchGetDocuments": 1})
-    assert counted.cost() == COSTS["a look-up of preferences"]
+    assert counted.cost() == COSTS["a lookup of preferences"]
 
 
 def test_a_look_up_of_an_address_with_many_accounts(
@@ -65,7 +65,7 @@ def test_a_look_up_of_an_address_with_many_accounts(
     preference_calls.get_email_preferences(
         service, link_call("getEmailPreferences", client, token=token)
     )
-    assert counted.cost() == COSTS["a look-up of preferences, 20 accounts"]
+    assert counted.cost() == COSTS["a lookup of preferences, 20 accounts"]
 
 
 def test_an_update(

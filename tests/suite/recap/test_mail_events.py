@@ -83,10 +83,10 @@ def test_what_reports_cost(wall: Wall) -> None:
     for number, guest in enumerate(guests):
         labels = MailLabels(key, number // PER_BATCH, address_hash(guest))
         reports.append(TrackingEvent(DeliveryStatus.DELIVERED, labels.as_texts(), guest))
-    assert _cost(reports) == COSTS["news of 500 of its mails, one request"]
-    assert _cost(reports) == COSTS["the same told again"]
+    assert _cost(reports) == COSTS["reports of 500 emails in one request"]
+    assert _cost(reports) == COSTS["the same reports again"]
     complaint = TrackingEvent(SPAM, reports[1].labels, reports[1].address)
-    assert _cost([complaint]) == COSTS["news of one mail, a complaint"]
+    assert _cost([complaint]) == COSTS["a report of a spam complaint"]
     [record] = wall.recaps()
     assert (record["delivered"], record["complained"]) == (500, 1)
 

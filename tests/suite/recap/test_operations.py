@@ -65,7 +65,7 @@ def test_a_preview_that_is_mailed(wall: Wall, mailbox: Mailbox) -> None:
     """A mailed preview costs one write more, which counts it."""
     wall.guests(5)
     assert _previewed(wall, mailbox, 5, mailed=True) == (
-        COSTS["a preview of 5 guests, mailed"],
+        COSTS["an emailed preview of a recap of 5 guests"],
         READS[5] | {"Commit": 2},
     )
 

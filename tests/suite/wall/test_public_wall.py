@@ -80,4 +80,4 @@ def test_what_a_copy_costs(event: firestore.DocumentReference, counted: Operatio
 
     public_wall.copy(counting_documents(counted), event.id, "p1")
 
-    assert counted.cost() == COSTS["with PUBLIC_WALL, the copy that an approval makes"]
+    assert counted.cost() == COSTS["with PUBLIC_WALL, the copy of an approved photo"]

@@ -51,8 +51,8 @@ def photo(status: str | None) -> Photo | None:
     ("what", "urls", "events", "before", "after"),
     [
         ("a photo, no URL", 0, ALL, None, "pending"),
-        ("a photo, a URL for photo.uploaded alone", 1, UPLOADS, None, "pending"),
-        ("a photo, a URL for all but guest.joined", 1, NO_GUESTS, None, "pending"),
+        ("a photo, a URL for photo.uploaded only", 1, UPLOADS, None, "pending"),
+        ("a photo, a URL for everything except guest.joined", 1, NO_GUESTS, None, "pending"),
         ("a photo, a URL for everything, a new guest", 1, ALL, None, "pending"),
         ("a photo, 20 URLs for everything, a new guest", 20, ALL, None, "pending"),
         ("an approval, one URL", 1, ALL, "pending", "approved"),

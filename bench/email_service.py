@@ -1,6 +1,7 @@
-"""A mail service that takes everything and answers after a set time: a process of its own.
+"""An email service that accepts every request and answers after a fixed time.
 
-`emulator.mailbox` writes every mail as it would be read, which takes longer than sending it.
+Benchmarks run it in a separate process. They don't use `emulator.mailbox`, which renders every
+email and is slower than the function that sends it.
 """
 
 import time
@@ -12,14 +13,14 @@ from emulator.server import HOST, HttpRequest, HttpResponse, StandIn
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """Requests, and seconds from the arrival of the first to the answer of the last."""
+    """Number of requests, and seconds from the first request to the last response."""
 
     requests: int
     seconds: float
 
 
-class MailService:
-    """Answers each request `seconds` after it has arrived whole."""
+class EmailService:
+    """Answers each request after `seconds`."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -28,17 +29,17 @@ class MailService:
 
     def _accept(self, _: HttpRequest) -> HttpResponse:
         arrived = time.monotonic()
-        time.sleep(self._seconds)  # the time that the mail service takes
+        time.sleep(self._seconds)  # the simulated time of the email service
         self._times.append((arrived, time.monotonic()))
-        answer = sendgrid.accepted("made-up")
+        answer = sendgrid.accepted("sample")
         return answer.status, answer.headers, answer.body
 
     def address(self) -> str:
-        """Where it listens."""
+        """Return the service's URL."""
         return f"http://{HOST}:{self._server.port}"
 
     def traffic(self) -> Traffic:
-        """What came since this was last asked for."""
+        """Return the traffic since the previous call."""
         arrived, answered = zip(*self._times, strict=True) if self._times else ((0.0,), (0.0,))
         traffic = Traffic(len(self._times), max(answered) - min(arrived))
         self._times.clear()

@@ -1,4 +1,4 @@
-"""What the measurements of CPU share: the receiver and the reference loop, each a process."""
+"""Separate processes for measurements of CPU: the receivers and the reference loop."""
 
 import multiprocessing
 import os
@@ -18,37 +18,37 @@ from emulator.receiver import Answer, Receiver, always
 from functions.webhooks.signing import SIGNATURE_HEADER, sign
 
 KEEPS: Final = "/keeps"
-"""Path of the receiver that keeps connections."""
+"""Path of the receiver that keeps its connections."""
 CLOSES: Final = "/closes"
-"""Path of the receiver that closes each, so that every delivery is the first to it."""
-_LAST: Final = 19
-"""The nice value that gets least."""
+"""Path of the receiver that closes each connection, so that every delivery is the first one."""
+_LOWEST_PRIORITY: Final = 19
+"""The nice value with the lowest priority."""
 
 
 @contextmanager
 def peer(make: Callable[..., Any], *arguments: object) -> Iterator[Any]:
-    """What `make` makes of `arguments` in a process of its own, where its methods run."""
+    """Create an object in a new process and yield a proxy. Its methods run in that process."""
     BaseManager.register("make", make)
     manager = BaseManager(ctx=multiprocessing.get_context("spawn"))
-    # Linux shares the CPU out by sessions first (autogroup): each process has its own.
+    # A session for each process, because Linux schedules sessions fairly (autogroup).
     manager.start(os.setsid)
     with manager:
         yield getattr(manager, "make")(*arguments)  # noqa: B009 - registered above
 
 
 class Receivers:
-    """Serves HTTPS."""
+    """HTTPS receivers that keep or close their connections."""
 
     def __init__(self) -> None:
         scripts = {KEEPS: always(), CLOSES: lambda _: Answer(headers={"Connection": "close"})}
         self._receiver = Receiver(certificates.SERVER, scripts=scripts)
 
     def address(self) -> str:
-        """Where it listens."""
+        """Return the URL without a path."""
         return self._receiver.url("")
 
     def connections(self) -> int:
-        """How many connections were made; its requests are forgotten."""
+        """Return the number of connections so far, and remove the recorded requests."""
         self._receiver.forget()
         return self._receiver.connections
 
@@ -63,8 +63,8 @@ class Reference:
         self._session.trust_env = False
 
     def post(self, bodies: Iterable[bytes]) -> float:
-        """Post these; the seconds of CPU that it took."""
-        began = time.process_time()
+        """Post `bodies` and return the CPU seconds."""
+        started = time.process_time()
         for number, body in enumerate(bodies):
             headers = {
                 "Content-Type": "application/json",
@@ -72,23 +72,23 @@ class Reference:
                 "Wall-Delivery-Id": str(number),
             }
             self._session.post(self._url, data=body, headers=headers, timeout=5).raise_for_status()
-        return time.process_time() - began
+        return time.process_time() - started
 
 
 def tree_cpu(pid: int) -> float:
-    """Seconds of CPU that a process and its children have used."""
+    """Return the CPU seconds of a process and its children."""
     root = psutil.Process(pid)
     times = [process.cpu_times() for process in (root, *root.children(recursive=True))]
     return sum(used.user + used.system for used in times)
 
 
-def make_way(pid: int) -> None:
-    """Let a process that leads its session, and its children, have what CPU the others leave."""
+def lower_priority(pid: int) -> None:
+    """Give the lowest priority to a session leader and its children."""
     root = psutil.Process(pid)
     for process in (root, *root.children(recursive=True)):
-        process.nice(_LAST)
+        process.nice(_LOWEST_PRIORITY)
         if sys.platform == "linux":
             for thread in process.threads():
                 os.sched_setscheduler(thread.id, os.SCHED_IDLE, os.sched_param(0))
     with suppress(OSError):  # without autogroups, nice alone decides
-        Path(f"/proc/{pid}/autogroup").write_text(str(_LAST))
+        Path(f"/proc/{pid}/autogroup").write_text(str(_LOWEST_PRIORITY))

@@ -2,15 +2,14 @@
 
 from typing import Final
 
-# Seconds of CPU on a machine with 2 cores: the most that a trigger, of three URLs, and an attempt
-# were seen to take.
+# Maximum CPU seconds of a trigger for three URLs, and of an attempt, measured on 2 cores.
 TRIGGER_CPU: Final = 0.006
 ATTEMPT_CPU: Final = 0.006
 
 ANSWER_SECONDS: Final = 0.3
-"""What the receiver takes to answer."""
+"""Response time of the receiver."""
 FIRESTORE_CALL_SECONDS: Final = 0.02
-"""Assumed: within the region."""
+"""Assumed for a call within the region."""
 TRIGGER_SECONDS: Final = 5 * FIRESTORE_CALL_SECONDS
 """Three calls of Firestore, one of Cloud Tasks, and the CPU."""
 ATTEMPT_SECONDS: Final = ANSWER_SECONDS + 3 * FIRESTORE_CALL_SECONDS
@@ -19,12 +18,12 @@ ATTEMPT_SECONDS: Final = ANSWER_SECONDS + 3 * FIRESTORE_CALL_SECONDS
 CPU_TARGET: Final = 0.6
 GIB: Final = 0.5
 
-# Sizes, assumed: an event on its way from Firestore, a POST with its share of TLS, the log lines of
-# a request, a delivery's record with its indexes.
+# Assumed sizes: a write's message from Firestore, a POST with its part of TLS, the log lines of a
+# request, a delivery's record with its indexes.
 EVENT_KIB: Final = 2
 POST_KIB: Final = 2
 LOG_KIB: Final = 1
 RECORD_KIB: Final = 3
 
 DISPATCHES_A_SECOND: Final = 500
-"""Of one queue: https://cloud.google.com/tasks/docs/quotas."""
+"""Maximum rate of one queue: https://cloud.google.com/tasks/docs/quotas."""
