@@ -16,6 +16,7 @@ Every step is idempotent and can be interrupted. The next sweep continues. A fun
 during a deletion may write another orphan, which the sweep deletes.
 """
 
+import itertools
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -141,6 +142,9 @@ _LATEST: Final = datetime.max.replace(tzinfo=UTC) - timedelta(days=MAX_DAYS)
 _EVENTS: Final = 20
 """Maximum archived events of one sweep."""
 
+_TIMERS_READ: Final = 1000
+"""Timers of one read. An app may have a collection `guestData` of its own, which is skipped."""
+
 _FORGETTING_SECONDS: Final = 30.0
 """Maximum seconds of this part of the sweep."""
 
@@ -235,12 +239,15 @@ class Forgetting:
             group=True,
             where=[("dueAt", "<=", self.clock.now())],
             order=["dueAt"],
-            limit=_EVENTS,
+            limit=_TIMERS_READ,
         )
-        for timer in self.documents.find(timers):
+        own = (
+            timer
+            for timer in self.documents.find_all(timers)
+            if timer.path == _timer(timer.path.split("/")[1])
+        )
+        for timer in itertools.islice(own, _EVENTS):
             event_id = timer.path.split("/")[1]
-            if timer.path != _timer(event_id):
-                continue
             at = due_at(self.documents.get(f"events/{event_id}"))
             if at is None or at > self.clock.now():
                 self.schedule(event_id)

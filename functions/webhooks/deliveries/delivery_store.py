@@ -155,7 +155,8 @@ class DeliveryStore:
     def overdue(self, before: datetime) -> Iterator[Delivery]:
         """Yield every delivery whose next attempt was due before a time, of all events.
 
-        Each page of deliveries is one call.
+        Each page of deliveries is one call. An app may have a collection `deliveries` of its own,
+        which is skipped.
         """
         overdue = Query(
             collection="deliveries",
@@ -164,7 +165,12 @@ class DeliveryStore:
             order=["nextAttemptAt"],
             limit=self.sweep_page,
         )
-        yield from readable(self.documents.find_all(overdue), read_delivery)
+        own = (
+            found
+            for found in self.documents.find_all(overdue)
+            if found.path == _path(found.path.split("/")[1], found.id)
+        )
+        yield from readable(own, read_delivery)
 
 
 def _ended_within(event_id: str, selected: EndedWithin) -> Query:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 from typing import Any, Final
 
 from functions.firestore.model import (
@@ -51,7 +52,10 @@ class EndpointStore:
         return list(readable(self.documents.find(records), _read))
 
     def due(self, now: datetime) -> Sequence[FailingEndpoint]:
-        """Return the due records of all events, longest due first."""
+        """Return the due records of all events, longest due first.
+
+        An app may have a collection `endpoints` of its own, which is skipped.
+        """
         due = Query(
             collection="endpoints",
             group=True,
@@ -59,7 +63,12 @@ class EndpointStore:
             order=["dueAt"],
             limit=DUE_AT_MOST,
         )
-        return list(readable(self.documents.find(due), _read))
+        own = (
+            document
+            for document in self.documents.find_all(due)
+            if document.path == _path(document.path.split("/")[1], document.id)
+        )
+        return list(islice(readable(own, _read), DUE_AT_MOST))
 
     def note_failure(self, record: FailingEndpoint) -> None:
         """Record that a delivery has failed, so that the next sweep checks the endpoint.
@@ -70,9 +79,9 @@ class EndpointStore:
         Raises:
             ChangedMeanwhileError: The record was created or deleted concurrently.
         """
-        found = self.documents.get(_path(record))
+        found = self.documents.get(_path(record.event_id, record.id))
         if found is None:
-            self.documents.commit(Create(_path(record), _fields(record)))
+            self.documents.commit(Create(_path(record.event_id, record.id), _fields(record)))
             return
         due_at = min(record.due_at, time(found.fields.get("dueAt")) or record.due_at)
         noted = {"failedAt": record.failed_at, "dueAt": due_at}
@@ -84,7 +93,7 @@ class EndpointStore:
         Raises:
             ChangedMeanwhileError: The record was changed or deleted since it was read.
         """
-        update = Update(_path(record), _fields(record), version=record.version)
+        update = Update(_path(record.event_id, record.id), _fields(record), version=record.version)
         [written] = self.documents.commit(update)
         return replace(record, version=written.version)
 
@@ -92,16 +101,16 @@ class EndpointStore:
         """Record a notice of `state`, unless the record was deleted."""
         told = {"told": None if state is NoticeState.RECOVERED else state, "toldAt": now}
         with suppress(ChangedMeanwhileError):
-            self.documents.commit(Update(_path(record), told))
+            self.documents.commit(Update(_path(record.event_id, record.id), told))
 
     def forget(self, record: FailingEndpoint) -> None:
         """Delete the record, unless it has changed since it was read."""
         with suppress(ChangedMeanwhileError):
-            self.documents.commit(Delete(_path(record), record.version))
+            self.documents.commit(Delete(_path(record.event_id, record.id), record.version))
 
 
-def _path(record: FailingEndpoint) -> str:
-    return f"events/{record.event_id}/endpoints/{record.id}"
+def _path(event_id: str, endpoint_id: str) -> str:
+    return f"events/{event_id}/endpoints/{endpoint_id}"
 
 
 _NAMES: Final = {

@@ -131,6 +131,20 @@ def test_guests_are_forgotten_when_it_is_time(wall: WallFixture, forgetting: For
     assert timers_of(wall) == {}
 
 
+@pytest.mark.parametrize("path", ["lists/e/guestData/{}", "guestData/{}", "events/e/guestData/{}"])
+def test_an_apps_own_collection_keeps_no_guests(
+    wall: WallFixture, forgetting: Forgetting, path: str
+) -> None:
+    """Documents of an app with the same fields are passed over, however many are due earlier."""
+    foreign = [path.format(number) for number in range(30)]
+    wall.put(*foreign, dueAt=NOON)
+    forgetting.schedule("e")
+    wall.now = NOON + timedelta(days=30)
+    forgetting.sweep()
+    assert told_of(wall) == set()
+    assert all(wall.fields(document) == {"dueAt": NOON} for document in foreign)
+
+
 @pytest.mark.parametrize("status", ["published", None])
 def test_an_event_that_lives_again_keeps_its_guests(
     wall: WallFixture, forgetting: Forgetting, status: str | None

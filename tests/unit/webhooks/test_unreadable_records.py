@@ -6,9 +6,14 @@ from datetime import timedelta
 
 import pytest
 
+from functions.firestore.model import Put
 from functions.parameters import Parameters
 from functions.webhooks.deliveries.delivery import Delivery, EndedWithin
+from functions.webhooks.endpoints import endpoint_store
+from functions.webhooks.endpoints.endpoint_store import EndpointStore
+from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint
 from functions.webhooks.webhook_settings import key
+from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.unit.webhooks.webhook_fixture import ADMIN, EVENT, NOW, OTHER, URL, WebhookFixture
 
 
@@ -124,3 +129,41 @@ def test_a_trigger_that_finds_an_unreadable_delivery_goes_on(webhooks: WebhookFi
 
     assert webhooks.record(good).outcome == "pending"
     assert len(webhooks.queued) == queued, "its task has the same name"
+
+
+@pytest.mark.parametrize("path", ["deliveries/{}", "orders/o1/deliveries/{}"])
+def test_an_apps_own_deliveries_are_left_alone(
+    webhooks: WebhookFixture, capfd: pytest.CaptureFixture[str], path: str
+) -> None:
+    """A sweep reads all collections of the name, in which an app may have the same field."""
+    late = webhooks.delivery()
+    fields = webhooks.fields(path_of(late))
+    webhooks.put(path.format("d1"), fields)
+    webhooks.put(path.format("d2"), {"nextAttemptAt": fields["nextAttemptAt"]})
+    swept(webhooks, late)
+    assert "record.unreadable" not in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("path", ["endpoints/{}", "nodes/n1/endpoints/{}"])
+def test_an_apps_own_endpoints_are_left_alone(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """However many of them are due, the record of an endpoint is found."""
+    monkeypatch.setattr(endpoint_store, "DUE_AT_MOST", 3)
+    documents = InMemoryDocuments(Firestore(lambda: NOW))
+    store = EndpointStore(documents)
+    store.note_failure(
+        FailingEndpoint(
+            event_id=EVENT,
+            id=key(URL),
+            tenant_id="t1",
+            url=URL,
+            since=NOW,
+            failed_at=NOW,
+            due_at=NOW,
+        )
+    )
+    earlier = NOW - timedelta(days=1)
+    documents.commit(*(Put(path.format(n), {"dueAt": earlier}) for n in range(9)))
+    assert [record.url for record in store.due(NOW)] == [URL]
+    assert "record.unreadable" not in capfd.readouterr().out
