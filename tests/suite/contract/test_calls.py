@@ -28,7 +28,15 @@ from tests.unit.contract.promise import (
     refusals,
     request_schema,
 )
-from tests.unit.webhooks.callable_rows import COUNTED, ROWS, Row, Staff, arguments, expected, told
+from tests.unit.webhooks.callable_rows import (
+    COUNTED,
+    ROWS,
+    Row,
+    Staff,
+    arguments,
+    expected,
+    result_of,
+)
 from tests.unit.webhooks.event_states import ArrangedEvent
 from tools import local_secrets
 
@@ -36,7 +44,7 @@ _TIME: Final = re.compile(r"[0-9-]{10}T[0-9:.]+Z|[0-9:]{5} UTC")
 
 
 def called(function: str, data: object, **how: Any) -> Answer:
-    """Call, and hold the answer against the file: its status and all of its body are told."""
+    """Call, and hold the answer against the file: status and whole body are documented."""
     answer = call(function, data, **how)
     assert problems(answer_schema(function, answer.status), answer.body, exactly=True) == []
     return answer
@@ -113,7 +121,7 @@ def refused(  # noqa: C901 - a table of refusals
 def is_in_the_table(refusal: Example) -> bool:
     """Whether the webhooks' table has it."""
     return any(
-        row.function == refusal.function and expected(row, told(refusal.value)) == row.answer
+        row.function == refusal.function and expected(row, result_of(refusal.value)) == row.answer
         for _, row in ROWS
     )
 
@@ -176,7 +184,7 @@ def test_a_webhook_call_is_answered(row: Row, wall: Wall, headers: dict[str, str
         how = {"id_token": signed_in(row.caller.role, row.caller.tenant).id_token}
     before = contents()
     answer = called(row.function, arguments(row, wall.id, arranged.now, token_of), **how)
-    assert expected(row, told(answer.body)) == row.answer
+    assert expected(row, result_of(answer.body)) == row.answer
     assert all(found in before for found in contents()), "nothing of the event is written"
 
 
@@ -277,6 +285,6 @@ def test_the_unsubscribe_button_answers_as_told(
 ) -> None:
     """Spec 4.5: the button answers in plain text, word for word."""
     token = one_click_token if is_good else "none"
-    told = DOCUMENT["paths"]["/unsubscribe"]["post"]["responses"][str(status)]
-    example = told["content"]["text/plain"]["example"]
+    documented = DOCUMENT["paths"]["/unsubscribe"]["post"]["responses"][str(status)]
+    example = documented["content"]["text/plain"]["example"]
     assert click(token, headers, body) == (status, example)

@@ -1,7 +1,8 @@
-"""The webhooks' callables: caller, state, request ▸ answer, writes (spec 4.6 to 4.14, 5 and 7).
+"""Rows of calls of the webhooks' callables (spec 4.6 to 4.14, 5 and 7).
 
-`test_callables.py` makes each call in memory. `tests/suite/contract/test_calls.py` makes those
-that write nothing of the event against the deployed functions.
+A row has the caller, the state of the event, the arguments, the answer and the writes.
+`test_callables.py` runs each row in memory. `tests/suite/contract/test_calls.py` runs the rows that
+don't write to the event against the deployed functions.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -28,7 +29,6 @@ from tests.unit.webhooks.event_states import (
     log_of_several_ids,
     log_of_three,
     next_secret_in,
-    on_its_way,
     outage,
     outage_before_an_id,
     outage_with_obstacles,
@@ -36,12 +36,13 @@ from tests.unit.webhooks.event_states import (
     skipped_at_a_disabled_url,
     skipped_at_an_unusable_url,
     url_is_disabled,
+    waiting_for_a_retry,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Staff:
-    """A caller with an ID token of that role and tenant."""
+    """A caller whose ID token has this role and tenant."""
 
     role: str = "admin"
     tenant: str | None = TENANT
@@ -49,7 +50,7 @@ class Staff:
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
-    """A caller with the link of that share."""
+    """A caller with the link of this share."""
 
     share: str
 
@@ -62,9 +63,9 @@ class Row:
     """One call of a callable.
 
     Attributes:
-        data: The arguments beside the event, or beside the token.
-        answer: Fields of the result, deliveries by their ids; or code and message of the refusal,
-            where `…` stands for the rest of a message.
+        data: The arguments, without the event or the token.
+        answer: Fields of the result, with deliveries by their IDs, or code and message of the
+            error. In a message, `…` is the rest of the text.
         writes: The collections that the call writes to.
     """
 
@@ -77,14 +78,14 @@ class Row:
 
 
 class Ago(timedelta):
-    """An argument: the time so long before the call, in ISO 8601 and another zone."""
+    """An argument: the time this long before the call, in ISO 8601 with a time zone."""
 
 
 ADMIN: Final = Staff()
 SUPERADMIN: Final = Staff("superadmin")
-OF_NO_TENANT: Final = Staff("superadmin", None)
-SHOWING: Final = Bearer("shows")
-RESENDING: Final = Bearer("resends")
+WITHOUT_TENANT: Final = Staff("superadmin", None)
+READ_ONLY_LINK: Final = Bearer("shows")
+RESEND_LINK: Final = Bearer("resends")
 
 NOTHING: Final[frozenset[str]] = frozenset()
 COUNTED: Final = frozenset({"rateLimits"})
@@ -100,17 +101,17 @@ NEXT: Final = f"{TIME}~{TIME}~d-1"
 
 
 def invalid(message: str) -> Refusal:
-    """The refusal of an argument."""
+    """Return the error for an invalid argument."""
     return Code.INVALID_ARGUMENT, message
 
 
 def denied(message: str) -> Refusal:
-    """The refusal of a caller."""
+    """Return the error for a caller without permission."""
     return Code.PERMISSION_DENIED, message
 
 
-def barred(message: str) -> Refusal:
-    """The refusal for the sake of the settings."""
+def failed_precondition(message: str) -> Refusal:
+    """Return the error for a call that the settings do not allow."""
     return Code.FAILED_PRECONDITION, message
 
 
@@ -135,9 +136,13 @@ NO_LINK: Final = denied("This link is invalid or has expired. Ask its sender for
 ONLY_SHOWS: Final = denied("This link is read-only. Ask the organizer for a link that can resend.")
 SUPERADMINS: Final = denied("The ID token needs the custom claim role: superadmin.")
 STILL_OPEN: Final = (Code.ABORTED, "The delivery is still in progress. Wait until it has ended.")
-IS_REMOVED: Final = barred("The delivery's URL is no longer one of the event's webhook URLs.…")
-IS_DISABLED: Final = barred("The delivery's URL is switched off. Switch it on in the event's…")
-IS_UNUSABLE: Final = barred(
+IS_REMOVED: Final = failed_precondition(
+    "The delivery's URL is no longer one of the event's webhook URLs.…"
+)
+IS_DISABLED: Final = failed_precondition(
+    "The delivery's URL is switched off. Switch it on in the event's…"
+)
+IS_UNUSABLE: Final = failed_precondition(
     "This delivery was skipped because its URL is invalid. Fix the URL first."
 )
 
@@ -169,8 +174,8 @@ A_DAY: Final = {"expiresAt": "2026-05-02T18:30:00.000Z"}
 Rows: TypeAlias = Iterator[tuple[str, Row]]
 
 
-def of_staff() -> Rows:
-    """What every call of staff refuses (spec 5)."""
+def staff_errors() -> Rows:
+    """Yield the rows of spec 5 that every call of staff rejects."""
     for function, caller, data in (
         ("sendTestWebhook", ADMIN, {"url": URL}),
         ("resendWebhook", ADMIN, {"deliveryId": "d1"}),
@@ -181,21 +186,21 @@ def of_staff() -> Rows:
         stranger = replace(caller, tenant="t2")
         theirs = denied("The event belongs to another tenant…")
         for why, by, given, answer, writes in (
-            ("no such event", caller, {"eventId": "another"}, NO_EVENT, COUNTED),
+            ("a missing event", caller, {"eventId": "another"}, NO_EVENT, COUNTED),
             ("another tenant's event", stranger, {}, theirs, COUNTED),
-            ("not that tenant's event", OF_NO_TENANT, {"tenantId": "t2"}, NOT_THEIRS, COUNTED),
-            ("no event's id", caller, {"eventId": "a/b"}, EVENT_RULE, NOTHING),
-            ("no tenant's id", caller, {"tenantId": ""}, TENANT_RULE, NOTHING),
+            ("not that tenant's event", WITHOUT_TENANT, {"tenantId": "t2"}, NOT_THEIRS, COUNTED),
+            ("a malformed eventId", caller, {"eventId": "a/b"}, EVENT_RULE, NOTHING),
+            ("a malformed tenantId", caller, {"tenantId": ""}, TENANT_RULE, NOTHING),
         ):
             yield why, Row(function, by, as_arranged, {**data, **given}, answer, writes)
 
 
 def tests_of_urls() -> Rows:
-    """Spec 4.6."""
+    """Yield the rows of spec 4.6."""
     at_url = {"url": f" {URL}\n"}
     for why, caller, state, data, answer, writes in (
         ("a URL", ADMIN, as_arranged, at_url, ARRIVED, TRIED),
-        ("by a superadmin", OF_NO_TENANT, as_arranged, at_url, ARRIVED, TRIED),
+        ("by a superadmin", WITHOUT_TENANT, as_arranged, at_url, ARRIVED, TRIED),
         ("a disabled URL", ADMIN, url_is_disabled, at_url, ARRIVED, TRIED),
         ("no such type", ADMIN, configured({"url": URL, "events": []}), at_url, ARRIVED, TRIED),
         ("without HTTPS", ADMIN, configured(PLAIN), {"url": PLAIN}, SKIPPED, BEGUN),
@@ -207,34 +212,34 @@ def tests_of_urls() -> Rows:
 
 
 def redeliveries() -> Rows:
-    """Spec 4.7, one delivery: by an admin, and through a link (4.14)."""
+    """Yield the rows of spec 4.7 for one delivery: by an admin, and through a link (4.14)."""
     for why, state, answer, writes in (
         ("failed", ended(Outcome.FAILED), AGAIN, BEGUN),
         ("acknowledged", ended(Outcome.SUCCESS), AGAIN, BEGUN),
         ("skipped before", ended(Outcome.SKIPPED, reason="it was disabled"), AGAIN, BEGUN),
-        ("on its way", on_its_way, STILL_OPEN, COUNTED),
-        ("not there", as_arranged, NO_DELIVERY, COUNTED),
+        ("waiting for a retry", waiting_for_a_retry, STILL_OPEN, COUNTED),
+        ("missing", as_arranged, NO_DELIVERY, COUNTED),
         ("removed URL", failed_at_a_removed_url, IS_REMOVED, COUNTED),
         ("disabled URL", skipped_at_a_disabled_url, IS_DISABLED, COUNTED),
     ):
         row = Row("resendWebhook", ADMIN, state, {"deliveryId": "d1"}, answer, writes)
         yield why, row
         shared = {"resent": 1} if answer is AGAIN else answer
-        yield why, replace(row, function="resendSharedWebhook", caller=RESENDING, answer=shared)
+        yield why, replace(row, function="resendSharedWebhook", caller=RESEND_LINK, answer=shared)
     for why, caller, state, delivery_id, answer, writes in (
         ("unusable URL", ADMIN, skipped_at_an_unusable_url, "d1", IS_UNUSABLE, COUNTED),
         ("no id", ADMIN, as_arranged, "__d__", DELIVERY_RULE, NOTHING),
-        ("no id", RESENDING, as_arranged, "no/id", DELIVERY_RULE, NOTHING),
-        ("only shows", SHOWING, ended(Outcome.FAILED), "d1", ONLY_SHOWS, COUNTED),
-        ("another URL", RESENDING, ended(Outcome.FAILED, url=OTHER), "d1", NO_DELIVERY, COUNTED),
-        ("former URL", RESENDING, log_of_several_ids, "elsewhere", NO_DELIVERY, COUNTED),
+        ("no id", RESEND_LINK, as_arranged, "no/id", DELIVERY_RULE, NOTHING),
+        ("only shows", READ_ONLY_LINK, ended(Outcome.FAILED), "d1", ONLY_SHOWS, COUNTED),
+        ("another URL", RESEND_LINK, ended(Outcome.FAILED, url=OTHER), "d1", NO_DELIVERY, COUNTED),
+        ("former URL", RESEND_LINK, log_of_several_ids, "elsewhere", NO_DELIVERY, COUNTED),
     ):
         function = "resendWebhook" if caller is ADMIN else "resendSharedWebhook"
         yield why, Row(function, caller, state, {"deliveryId": delivery_id}, answer, writes)
 
 
 def pages() -> Rows:
-    """Spec 4.7: a page sends as many as the dry run of the same arguments counts."""
+    """Yield the rows of spec 4.7: a page resends as many deliveries as its dry run counts."""
     every = {"removedUrl": 2, "disabledUrl": 3, "unusableUrl": 1, "tests": 1}
     for why, state, data, matching, left_alone in (
         ("everything", outage, {}, 10, {}),
@@ -291,7 +296,7 @@ def pages() -> Rows:
 
 
 def secrets() -> Rows:
-    """Spec 4.8."""
+    """Yield the rows of spec 4.8."""
     both = {"activeInMinutes": 5, "withdraw": True}
     announced, due = next_secret_in(MINUTE), next_secret_in(timedelta(0))
     week = {"rotatedAt": None, "activeFrom": "2026-05-08T18:30:00.000Z"}
@@ -312,7 +317,7 @@ def secrets() -> Rows:
 
 
 def links() -> Rows:
-    """Spec 4.11 and 4.12."""
+    """Yield the rows of spec 4.11 and 4.12."""
     rows: list[tuple[State, dict[str, Any], Mapping[str, Any] | Refusal, frozenset[str]]] = [
         (as_arranged, {"url": URL}, A_WEEK, SHARED),
         (url_is_disabled, {"url": URL}, A_WEEK, SHARED),
@@ -332,21 +337,21 @@ def links() -> Rows:
 
 
 def bearers() -> Rows:
-    """Spec 4.13 and 4.14: one refusal for every link that has ended."""
+    """Yield the rows of spec 4.13 and 4.14: one error for every link that is no longer valid."""
     for function, data in (("getWebhookLog", {}), ("resendSharedWebhook", {"deliveryId": "d1"})):
         for why, caller, state, given, answer, writes in (
-            ("revoked", RESENDING, shares_with(revokedAt=MINUTE), {}, NO_LINK, COUNTED),
-            ("expired", RESENDING, shares_with(expireAt=timedelta(0)), {}, NO_LINK, COUNTED),
-            ("gone with its event", RESENDING, ArrangedEvent.delete, {}, NO_LINK, COUNTED),
-            ("never there", Bearer("none"), as_arranged, {}, NO_LINK, COUNTED),
-            ("a guess", RESENDING, as_arranged, {"token": "guessed"}, NO_LINK, COUNTED),
-            ("no token", RESENDING, as_arranged, {"token": None}, TOKEN_RULE, NOTHING),
+            ("revoked", RESEND_LINK, shares_with(revokedAt=MINUTE), {}, NO_LINK, COUNTED),
+            ("expired", RESEND_LINK, shares_with(expireAt=timedelta(0)), {}, NO_LINK, COUNTED),
+            ("deleted with its event", RESEND_LINK, ArrangedEvent.delete, {}, NO_LINK, COUNTED),
+            ("never created", Bearer("none"), as_arranged, {}, NO_LINK, COUNTED),
+            ("a guess", RESEND_LINK, as_arranged, {"token": "guessed"}, NO_LINK, COUNTED),
+            ("no token", RESEND_LINK, as_arranged, {"token": None}, TOKEN_RULE, NOTHING),
         ):
             yield why, Row(function, caller, state, {**data, **given}, answer, writes)
 
 
 def logs() -> Rows:
-    """Spec 4.13."""
+    """Yield the rows of spec 4.13."""
     joined = {"event": "guest.joined"}
     everything = {
         "url": "example.com~19f1",
@@ -365,21 +370,24 @@ def logs() -> Rows:
         (failed_at_a_removed_url, {}, {"deliveries": ["d1"]}),
         (shares_with(expireAt=-MINUTE), {}, {"deliveries": [], "canResend": True}),
     ):
-        yield f"{data}", Row("getWebhookLog", SHOWING, state, data, answer, COUNTED)
+        yield f"{data}", Row("getWebhookLog", READ_ONLY_LINK, state, data, answer, COUNTED)
     for after in ("~", "2026-05-01~d1", f"{TIME}~a/b", f"{TIME}~d1~d2", 7):
         where = {"after": after}
-        yield f"{where}", Row("getWebhookLog", SHOWING, as_arranged, where, AFTER_RULE, NOTHING)
+        yield (
+            f"{where}",
+            Row("getWebhookLog", READ_ONLY_LINK, as_arranged, where, AFTER_RULE, NOTHING),
+        )
 
 
 ROWS: Final[list[tuple[str, Row]]] = [
     (f"{row.function}: {why}", row)
-    for table in (of_staff, tests_of_urls, redeliveries, pages, secrets, links, bearers, logs)
+    for table in (staff_errors, tests_of_urls, redeliveries, pages, secrets, links, bearers, logs)
     for why, row in table()
 ]
 
 
 def arguments(row: Row, event_id: str, now: datetime, token_of: Callable[[str], str]) -> Any:
-    """The `data` of the call in this event at this time; `token_of` makes a share's token."""
+    """Return the `data` of the row's call. `token_of` signs the token of a share."""
     given = {
         name: (now - value).astimezone(ZONE).isoformat() if isinstance(value, Ago) else value
         for name, value in row.data.items()
@@ -389,8 +397,8 @@ def arguments(row: Row, event_id: str, now: datetime, token_of: Callable[[str], 
     return {"eventId": event_id} | given
 
 
-def told(body: Mapping[str, Any]) -> Mapping[str, Any] | Refusal:
-    """The result in the body of an answer, or code and message of the error in it."""
+def result_of(body: Mapping[str, Any]) -> Mapping[str, Any] | Refusal:
+    """Return the result in a response body, or the code and message of its error."""
     if "result" in body:
         result: Mapping[str, Any] = body["result"]
         return result
@@ -398,12 +406,13 @@ def told(body: Mapping[str, Any]) -> Mapping[str, Any] | Refusal:
 
 
 def expected(row: Row, answer: Mapping[str, Any] | Refusal) -> object:
-    """The `answer`, cut to what the row says of it: equal to the row's own where it is right."""
+    """Return the part of `answer` that the row specifies. It must equal the row's own answer."""
     if isinstance(answer, tuple):
         code, message = answer
-        told = row.answer[1] if isinstance(row.answer, tuple) else ""
-        begins = told.endswith("…") and message.startswith(told.removesuffix("…"))
-        return code, told if begins else message
+        expected_message = row.answer[1] if isinstance(row.answer, tuple) else ""
+        beginning = expected_message.removesuffix("…")
+        begins = beginning != expected_message and message.startswith(beginning)
+        return code, expected_message if begins else message
     names = row.answer.keys() if isinstance(row.answer, Mapping) else answer.keys()
     return {
         name: [delivery["id"] for delivery in value] if name == "deliveries" else value

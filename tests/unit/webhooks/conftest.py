@@ -1,4 +1,4 @@
-"""Where most tests of webhooks begin."""
+"""Fixtures that most tests of webhooks use."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from tests.unit.webhooks.webhook_fixture import WebhookFixture
 
 @pytest.fixture
 def webhooks() -> Iterator[WebhookFixture]:
-    """An event with one URL; all that is planned for a call has to come about."""
+    """Return an event with one URL. In the end, every injected action must have run."""
     made = WebhookFixture()
     yield made
     assert not made.planned
@@ -18,7 +18,7 @@ def webhooks() -> Iterator[WebhookFixture]:
 
 @pytest.fixture
 def endpoints() -> Iterator[EndpointFixture]:
-    """Nothing has failed; all that is planned for a call has to come about."""
+    """Return an event without failures. In the end, every injected action must have run."""
     made = EndpointFixture()
     yield made
     assert not made.planned

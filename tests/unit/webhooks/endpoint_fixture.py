@@ -1,4 +1,4 @@
-"""A garden party whose deliveries end as a test says, with its sweeps and its notices."""
+"""An event whose deliveries end as a test says, with sweeps of its endpoints and notices."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -18,7 +18,7 @@ SETTINGS: Final = f"events/{EVENT}/settings/webhooks"
 
 
 class EndpointFixture(WebhookFixture):
-    """Ann is notified of both URLs; the service recovers the first."""
+    """An event with two URLs. Ann is notified of both, and the service recovers the first."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class EndpointFixture(WebhookFixture):
         test: bool = False,
         is_noted: bool = True,
     ) -> Delivery:
-        """A delivery that ends now; a failure is noted, and a minute passes."""
+        """Record a delivery that ends now, report its failure, and let a minute pass."""
         delivery = ended_delivery(
             name, url, self.now, outcome, endpoint=endpoint or key(url), test=test
         )
@@ -48,28 +48,28 @@ class EndpointFixture(WebhookFixture):
         return delivery
 
     def fail(self, times: int = 1, *, url: str = URL, test: bool = False) -> None:
-        """So many deliveries fail, a minute apart."""
+        """Let deliveries fail, a minute apart."""
         for _ in range(times):
             self._made += 1
             self.end_delivery(f"f{self._made}", url=url, test=test)
 
     def acknowledge(self, url: str = URL) -> None:
-        """A delivery is acknowledged."""
+        """Let a delivery be acknowledged."""
         self._made += 1
         self.end_delivery(f"f{self._made}", Outcome.SUCCESS, url=url)
 
     def sweep(self) -> int:
-        """The schedule comes; the endpoints that were checked."""
+        """Run the sweep, and return the number of checked endpoints."""
         return self.process().endpoint_sweep.sweep()
 
     def sweep_until(self, moment: datetime) -> None:
-        """The schedule, every five minutes."""
+        """Run the sweep every five minutes."""
         while self.now < moment:
             self.now += 5 * MINUTE
             self.sweep()
 
     def collect_notices(self, minutes: int = 5) -> list[str]:
-        """Subjects of the mails of so many minutes, with a sweep every five."""
+        """Run the sweep every five minutes, and return the subjects of the emails."""
         before = len(self.mails)
         for _ in range(minutes // 5):
             self.now += 5 * MINUTE
@@ -82,10 +82,10 @@ class EndpointFixture(WebhookFixture):
 
     @property
     def resent(self) -> list[str]:
-        """Ids of the deliveries that are queued again, in order."""
+        """IDs of the deliveries that were queued again, in order."""
         return [str(task.data["deliveryId"]) for task in self.queued if task.data.get("round")]
 
     def endpoint_record(self, url: str = URL) -> FailingEndpoint | None:
-        """The record of the endpoint."""
+        """Return the record of the endpoint, or None."""
         records = EndpointStore(InMemoryDocuments(self.firestore)).of_event(EVENT)
         return next((record for record in records if record.id == key(url)), None)

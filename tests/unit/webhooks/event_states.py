@@ -1,4 +1,4 @@
-"""An event in the states in which its webhooks are called, in any database."""
+"""States of an event for calls of its webhooks, in memory or in Firestore."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ _DAY: Final = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class ArrangedEvent:
-    """An event of the tenant with the URLs `URL` and `OTHER`, in any database, as a call meets it.
+    """An event of the tenant with the URLs `URL` and `OTHER`.
 
-    The link `shows` shows the log of `URL`, the link `resends` sends its deliveries again, too.
+    The link `shows` shows the log of `URL`. The link `resends` can also resend its deliveries.
     """
 
     documents: Documents
@@ -50,7 +50,7 @@ class ArrangedEvent:
         self.put("settings/webhooks", urls=list(urls), **fields)
 
     def share(self, name: str, **fields: Any) -> None:
-        """Write the share of a link to the log of `URL`, which ends in a day."""
+        """Write the share of a link to the log of `URL`, which expires in a day."""
         given = {"url": URL, "endpoint": key(URL), "canResend": False, "createdBy": "u1"}
         times = {"createdAt": self.now, "expireAt": self.now + _DAY}
         self.put(f"shares/{name}", **(given | times | fields))
@@ -64,7 +64,7 @@ class ArrangedEvent:
         ago: timedelta = _MINUTE,
         **fields: Any,
     ) -> None:
-        """Record a delivery that ended so long `ago`."""
+        """Record a delivery that ended `ago`."""
         made = ended_delivery(
             name, url, self.now - ago, outcome, **({"event_id": self.event_id} | fields)
         )
@@ -82,50 +82,50 @@ State: TypeAlias = Callable[[ArrangedEvent], None]
 
 
 def as_arranged(_: ArrangedEvent) -> None:
-    """Nothing has been delivered."""
+    """Leave the event without deliveries."""
 
 
 def configured(*urls: Any) -> State:
-    """The event has these URLs."""
+    """Return a state in which the event has these URLs."""
     return lambda event: event.subscribe(*urls)
 
 
 def url_is_disabled(event: ArrangedEvent) -> None:
-    """The service has given `URL` up."""
+    """Disable `URL`, as the service does after many failures."""
     event.subscribe(URL, disabled={key(URL): {"url": URL, "reason": "dead"}})
 
 
 def ended(outcome: Outcome, **fields: Any) -> State:
-    """The delivery `d1` has ended so."""
+    """Return a state in which the delivery `d1` has ended with this outcome."""
     return lambda event: event.delivery("d1", outcome, **fields)
 
 
-def on_its_way(event: ArrangedEvent) -> None:
-    """The delivery `d1` has failed once."""
+def waiting_for_a_retry(event: ArrangedEvent) -> None:
+    """Record that the delivery `d1` has failed once and waits for a retry."""
     later: dict[str, Any] = {"ended_at": None, "next_attempt_at": event.now + _DAY, "attempts": 1}
     event.delivery("d1", Outcome.RETRYING, **later)
 
 
 def skipped_at_a_disabled_url(event: ArrangedEvent) -> None:
-    """The delivery `d1` was skipped."""
+    """Record that the delivery `d1` was skipped because its URL is disabled."""
     url_is_disabled(event)
     event.delivery("d1", Outcome.SKIPPED, reason="the URL is disabled: dead")
 
 
 def failed_at_a_removed_url(event: ArrangedEvent) -> None:
-    """The delivery `d1` has failed."""
+    """Record that the delivery `d1` has failed, and remove its URL."""
     event.delivery()
     event.subscribe(OTHER)
 
 
 def skipped_at_an_unusable_url(event: ArrangedEvent) -> None:
-    """The delivery `d1` was skipped."""
+    """Record that the delivery `d1` was skipped because its URL is not HTTPS."""
     event.subscribe(URL, PLAIN)
     event.delivery("d1", Outcome.SKIPPED, url=PLAIN)
 
 
 def outage(event: ArrangedEvent) -> None:
-    """Each URL has three failed uploads and two failed approvals, beside two other deliveries."""
+    """Record three failed uploads and two failed approvals for each URL, and others."""
     uploaded, approved = EventType.PHOTO_UPLOADED, EventType.PHOTO_APPROVED
     for place, url in enumerate((URL, OTHER)):
         for number, event_type in enumerate([uploaded, approved, uploaded, approved, uploaded]):
@@ -136,7 +136,7 @@ def outage(event: ArrangedEvent) -> None:
 
 
 def outage_with_obstacles(event: ArrangedEvent) -> None:
-    """There are a test, and failures at URLs that nothing can be sent to."""
+    """Record a test as well, and failures at URLs that can't receive deliveries."""
     outage(event)
     dead = {key(GIVEN_UP): {"url": GIVEN_UP}}
     event.subscribe(URL, OTHER, PLAIN, GIVEN_UP, disabled=dead)
@@ -149,13 +149,13 @@ def outage_with_obstacles(event: ArrangedEvent) -> None:
 
 
 def outage_before_an_id(event: ArrangedEvent) -> None:
-    """The endpoint has got its id since."""
+    """Give the endpoint an ID after its deliveries failed."""
     outage(event)
     event.subscribe({"url": URL, "id": "screen"}, OTHER)
 
 
 def next_secret_in(wait: timedelta) -> State:
-    """A secret is announced."""
+    """Return a state in which a secret is announced."""
 
     def announce(event: ArrangedEvent) -> None:
         soon = {"secret": "whsec_next", "activeFrom": event.now + wait}
@@ -165,7 +165,7 @@ def next_secret_in(wait: timedelta) -> State:
 
 
 def shares_with(**ago: timedelta) -> State:
-    """Both links may resend, and these times of their shares are so long ago."""
+    """Return a state in which both links can resend and their shares have these ages."""
 
     def write(event: ArrangedEvent) -> None:
         times = {name: event.now - wait for name, wait in ago.items()}
@@ -176,7 +176,7 @@ def shares_with(**ago: timedelta) -> State:
 
 
 def log_of_three(event: ArrangedEvent) -> None:
-    """One failed, two are pending, and another URL has its own."""
+    """Record one failed and two pending deliveries, and one of another URL."""
     event.delivery("other", url=OTHER)
     event.delivery("failed", ago=3 * _MINUTE)
     later: dict[str, Any] = {"ended_at": None, "next_attempt_at": event.now + _DAY}
@@ -186,9 +186,9 @@ def log_of_three(event: ArrangedEvent) -> None:
 
 
 def log_of_several_ids(event: ArrangedEvent) -> None:
-    """The endpoint has an id since, and had another URL once, which may be another receiver's.
+    """Record deliveries of an endpoint that got an ID, changed its URL and was added again.
 
-    Then the URL was removed and added again.
+    Its earlier URL may belong to another receiver.
     """
     event.delivery("elsewhere", url=OTHER, endpoint="screen")
     event.delivery("before the id", ago=2 * _MINUTE)

@@ -1,4 +1,4 @@
-"""A name server on loopback that answers what a test says, and to some names never."""
+"""A name server on loopback with the records of a test, which leaves some questions unanswered."""
 
 import socket
 import threading
@@ -16,27 +16,32 @@ import dns.resolver
 import dns.rrset
 
 SILENT: Final = "silent.example.com"
-"""Questions about this name or below it are not answered before the server `speak`s."""
+"""Questions about this name and names below it wait until `NameServer.speak` is called."""
 
 
 @dataclass
 class NameServer:
-    """Its settings, as `resolver` takes them, and the questions so far: name and type."""
+    """A name server.
+
+    Attributes:
+        settings: The configuration of a resolver that asks this server.
+        questions: Name and type of each question so far.
+        silent: The unanswered questions and their clients. None means that the server answers all.
+    """
 
     settings: dns.resolver.Resolver
     sock: socket.socket
     questions: list[tuple[str, str]] = field(default_factory=list)
     asked: threading.Condition = field(default_factory=threading.Condition)
     silent: list[tuple[dns.message.Message, Any]] | None = field(default_factory=list)
-    """The questions that wait for an answer, with who asked; None: no question waits any more."""
 
     def wait_for(self, count: int) -> None:
-        """Wait until so many questions have come."""
+        """Wait until `count` questions have arrived."""
         with self.asked:
             assert self.asked.wait_for(lambda: len(self.questions) >= count, 30), self.questions
 
     def speak(self) -> None:
-        """Answer that there are no silent names, to the questions that wait and to later ones."""
+        """Answer NXDOMAIN to the waiting questions and to later ones."""
         with self.asked:
             waiting, self.silent = self.silent or [], None
         for query, client in waiting:
@@ -45,11 +50,11 @@ class NameServer:
 
 @contextmanager
 def answering(records: Mapping[str, str]) -> Iterator[NameServer]:
-    """Answer with `records`, such as {"a.example.com": "60 IN A 127.0.0.1"}; else NXDOMAIN.
+    """Serve `records`, such as {"a.example.com": "60 IN A 127.0.0.1"}, and NXDOMAIN otherwise.
 
-    A name's records of one type are separated by newlines, those of several types by semicolons.
+    A name's records of one type are separated by newlines, and types by semicolons.
     """
-    for name in records:  # read beforehand: on a busy machine a question would be asked again
+    for name in records:  # parse in advance, so that a busy machine answers before a repeat
         _answer(dns.message.make_query(name, "A"), records)
     with (
         socket.create_server(("127.0.0.1", 0)) as tcp,
@@ -92,11 +97,11 @@ def _serve(sock: socket.socket, server: NameServer, records: Mapping[str, str]) 
             sock.sendto(_datagram(query, records), client)
 
 
-_rrset = lru_cache(dns.rrset.from_text)  # of thousands of records in a second
+_rrset = lru_cache(dns.rrset.from_text)  # parses thousands of records
 
 
 def _datagram(query: dns.message.Message, records: Mapping[str, str]) -> bytes:
-    """As much of the answer as the question has room for."""
+    """Return the answer, or a truncated one if it exceeds the size that the question allows."""
     answer = _answer(query, records)
     try:
         return answer.to_wire(max_size=max(512, query.payload))

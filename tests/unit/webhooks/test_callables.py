@@ -1,4 +1,4 @@
-"""The webhooks' callables row by row (spec 4.6 to 4.14, 5 and 7)."""
+"""Every callable of the webhooks, called in memory with the rows of `callable_rows.py`."""
 
 import json
 from collections.abc import Mapping
@@ -14,21 +14,27 @@ from functions.links.token import Scope, TokenKeys
 from tests.in_memory.adapters import KEYS
 from tests.in_memory.documents import InMemoryDocuments
 from tests.unit.contract.promise import answer_schema, problems
-from tests.unit.webhooks.callable_rows import ROWS, Refusal, Row, Staff, arguments, expected, told
+from tests.unit.webhooks.callable_rows import (
+    ROWS,
+    Refusal,
+    Row,
+    Staff,
+    arguments,
+    expected,
+    result_of,
+)
 from tests.unit.webhooks.event_states import ArrangedEvent
 from tests.unit.webhooks.webhook_fixture import EVENT, NOW, WebhookFixture
 
 
 def token_of(share_id: str) -> str:
-    """The token of a link to that share."""
+    """Return the token of the link to a share."""
     keys = TokenKeys(KEYS["LOG_LINKS_KEY"])
     return keys.sign((EVENT, share_id), NOW + timedelta(days=1), Scope.WEBHOOK_LOG)
 
 
-def called(
-    row: Row, monkeypatch: pytest.MonkeyPatch
-) -> tuple[Mapping[str, Any] | Refusal, set[str]]:
-    """The answer to the call of the row, and the collections that the call has written to."""
+def call(row: Row, monkeypatch: pytest.MonkeyPatch) -> tuple[Mapping[str, Any] | Refusal, set[str]]:
+    """Call the row's function. Return the answer and the collections that it wrote to."""
     webhooks, written = WebhookFixture(), set[str]()
     wall = ArrangedEvent(InMemoryDocuments(webhooks.firestore), EVENT, NOW)
     wall.arrange()
@@ -44,15 +50,15 @@ def called(
     body = {"data": arguments(row, EVENT, NOW, token_of)}
     with flask.Flask("worker").test_request_context(method="POST", json=body, headers=headers):
         answer: flask.Response = getattr(main, row.function)(flask.request)
-    return told(answer.get_json()), written
+    return result_of(answer.get_json()), written
 
 
 @pytest.mark.parametrize("row", [row for _, row in ROWS], ids=[why for why, _ in ROWS])
-def test_a_call_is_answered(
+def test_a_call_answers_and_writes_as_its_row_says(
     row: Row, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Spec 4.6 to 4.14, 5 and 7: the answer, the writes, and no secret in answer or log."""
-    answer, written = called(row, monkeypatch)
+    """Check spec 4.6 to 4.14, 5 and 7. Neither the answer nor the log contains a secret."""
+    answer, written = call(row, monkeypatch)
     logged = "".join(capfd.readouterr())
 
     assert expected(row, answer) == row.answer
@@ -75,14 +81,14 @@ def test_a_call_is_answered(
         ("rotateWebhookSecret", {"message": "webhook.secret_rotated", "uid": "u1"}),
     ],
 )
-def test_a_call_leaves_a_line(
+def test_a_call_logs_who_did_what_by_ids(
     function: str,
     line: dict[str, object],
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    """Spec 4.8 and 4.11 to 4.14: the log tells by ids who does what."""
+    """See spec 4.8 and 4.11 to 4.14."""
     row = next(row for _, row in ROWS if row.function == function and isinstance(row.answer, dict))
-    called(row, monkeypatch)
+    call(row, monkeypatch)
     lines = map(json.loads, capfd.readouterr().out.splitlines())
     assert any(({"eventId": EVENT} | line).items() <= logged.items() for logged in lines)

@@ -1,4 +1,4 @@
-"""Spec 2.5, 3.4, 7.3 and 8: the life of a delivery, its retry schedule, its rounds, its tasks."""
+"""Spec 2.5, 3.4, 7.3 and 8: states, retry schedule, rounds and tasks of a delivery."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -16,12 +16,12 @@ FAILURES = [500] * ATTEMPTS
 
 
 def attempt(number: int, status: int | None, milliseconds: int = 0, round_: int = 0) -> Attempt:
-    """An attempt that began at NOW."""
+    """Return an attempt that began at NOW."""
     return Attempt(number=number, at=NOW, status=status, milliseconds=milliseconds, round=round_)
 
 
 def after(made: Delivery, *statuses: int | None) -> Delivery:
-    """`made` after attempts that were answered so; None is a time-out."""
+    """Return `made` after attempts with these answers. None is a timeout."""
     for status in statuses:
         made = made.after(attempt(made.due_attempt, status, round_=made.round))
     return made
@@ -38,21 +38,21 @@ def test_only_2xx_acknowledges(status: int, *, acknowledged: bool) -> None:
 
 
 @pytest.mark.parametrize("answers", [[200], FAILURES])
-def test_no_task_once_the_outcome_is_final(answers: list[int]) -> None:
+def test_an_ended_delivery_has_no_task(answers: list[int]) -> None:
     """Spec 3.4: a delivery that has ended gets no further attempt."""
     with pytest.raises(ValueError, match="no due attempt"):
         attempt_task(after(new_delivery(), *answers))
 
 
 @pytest.mark.parametrize("answers", [[], [500], FAILURES[1:]])
-def test_a_delivery_that_has_not_ended_is_not_sent_again(answers: list[int]) -> None:
-    """There is never more than one round at a time."""
+def test_a_delivery_that_has_not_ended_is_not_redelivered(answers: list[int]) -> None:
+    """A delivery has at most one round at a time."""
     with pytest.raises(ValueError, match="not ended"):
         after(new_delivery(), *answers).redelivered(LATER)
 
 
-def test_it_is_recorded_when_a_delivery_ended() -> None:
-    """The last attempt sets the time, and no earlier one."""
+def test_the_last_attempt_sets_the_end_of_the_delivery() -> None:
+    """Earlier attempts set no time."""
     made = new_delivery()
     for number in range(1, ATTEMPTS + 1):
         assert made.ended_at is None
@@ -60,8 +60,8 @@ def test_it_is_recorded_when_a_delivery_ended() -> None:
     assert made.ended_at == NOW + timedelta(seconds=1.5)
 
 
-def test_the_log_does_not_grow_for_ever() -> None:
-    """The last rounds are kept, as many as fit."""
+def test_the_log_has_a_maximum_length() -> None:
+    """Keep the last rounds."""
     made = new_delivery()
     for _ in range(20):
         made = after(made, *FAILURES).redelivered(LATER)
@@ -71,7 +71,7 @@ def test_the_log_does_not_grow_for_ever() -> None:
 
 
 def test_every_round_has_task_names_of_its_own() -> None:
-    """A name stays taken for a day, and a task of an older round is known by its round."""
+    """Cloud Tasks reserves a name for a day. The round identifies tasks of an older one."""
     first = new_delivery()
     second = replace(after(first, 200), round=1).redelivered(LATER)
 
@@ -98,7 +98,7 @@ TASK = {"eventId": "e", "deliveryId": "d", "attempt": 1}
         *(TASK | {"round": wrong} for wrong in ("1", 1.5, None, [1])),
     ],
 )
-def test_a_task_of_somebody_else_is_refused(data: object) -> None:
-    """A malformed task of an attempt is refused."""
+def test_a_malformed_task_is_rejected(data: object) -> None:
+    """Raise ValueError instead of an attempt with wrong fields."""
     with pytest.raises(ValueError, match="needs eventId"):
         AttemptRequest.read(data)

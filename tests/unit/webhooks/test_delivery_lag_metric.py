@@ -1,4 +1,4 @@
-"""`lagMs` of `delivery.attempted`: how long after it was owed an attempt begins."""
+"""`lagMs` of `delivery.attempted`: the time from when an attempt was due until it starts."""
 
 import json
 from dataclasses import replace
@@ -13,13 +13,13 @@ from tests.unit.webhooks.webhook_fixture import EVENT, NOW, URL, WebhookFixture
 
 @pytest.fixture
 def webhooks(webhooks: WebhookFixture) -> WebhookFixture:
-    """An event with one URL that takes uploads."""
+    """Return an event with one URL that subscribes to uploads."""
     webhooks.subscribe({"url": URL, "events": ["photo.uploaded"]})
     return webhooks
 
 
 def lags(capfd: pytest.CaptureFixture[str]) -> list[tuple[int, int]]:
-    """Number and `lagMs` of every attempt since the last look."""
+    """Return number and `lagMs` of every attempt since the last call."""
     lines = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
     return [
         (line["attempt"], line["lagMs"])
@@ -29,7 +29,7 @@ def lags(capfd: pytest.CaptureFixture[str]) -> list[tuple[int, int]]:
 
 
 def uploaded(webhooks: WebhookFixture) -> Delivery:
-    """An upload at `NOW` whose trigger runs three seconds later; its delivery."""
+    """Upload a photo at `NOW`, run its trigger three seconds later, and return the delivery."""
     photo = webhooks.photo()
     webhooks.now += timedelta(seconds=3)
     webhooks.process().publisher.photo_written("write-1", EVENT, None, photo)
@@ -40,7 +40,7 @@ def uploaded(webhooks: WebhookFixture) -> Delivery:
 def test_a_first_attempt_lags_behind_the_write_and_a_retry_behind_its_due_time(
     webhooks: WebhookFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The trigger's own wait counts; a retry that comes early is held back and does not lag."""
+    """Count the wait of the trigger. A retry that comes early is held back and does not lag."""
     delivery = uploaded(webhooks)
     waits = [
         timedelta(seconds=2.5),
@@ -56,10 +56,10 @@ def test_a_first_attempt_lags_behind_the_write_and_a_retry_behind_its_due_time(
     assert lags(capfd) == [(1, 5500), (2, 700), (3, 0), (4, 12_000)]
 
 
-def test_what_is_sent_again_lags_behind_that(
+def test_a_redelivery_lags_behind_the_resend(
     webhooks: WebhookFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The first attempt of a redelivery lags behind the resend, not behind a write of last week."""
+    """Do not count the time since the write, which may be a week."""
     delivery = webhooks.attempts(uploaded(webhooks), 204)
     webhooks.now += timedelta(days=7)
     webhooks.process().actions.resend(EVENT, delivery.id)
@@ -70,10 +70,10 @@ def test_what_is_sent_again_lags_behind_that(
     assert lags(capfd) == [(1, 1000)]
 
 
-def test_a_test_and_a_record_that_knows_no_write_lag_behind_their_making(
+def test_a_delivery_without_a_write_time_lags_behind_its_creation(
     webhooks: WebhookFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """A test tells of no write, and a record of an earlier version has not kept it."""
+    """A test has no write, and records of earlier versions do not contain its time."""
     webhooks.process().url_test.send_test(EVENT, URL)
     delivery = webhooks.delivery()
     webhooks.now += timedelta(seconds=1)
@@ -82,10 +82,10 @@ def test_a_test_and_a_record_that_knows_no_write_lag_behind_their_making(
     assert lags(capfd) == [(1, 0), (1, 1000)]
 
 
-def test_a_clock_that_is_behind_makes_no_lag(
+def test_the_lag_is_never_negative(
     webhooks: WebhookFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Firestore's time of the write may be later than ours."""
+    """Firestore's time of the write may be later than the service's clock."""
     delivery = uploaded(webhooks)
     webhooks.now = NOW - timedelta(milliseconds=1)
     webhooks.stored.save(replace(webhooks.record(delivery), next_attempt_at=webhooks.now))
@@ -94,8 +94,10 @@ def test_a_clock_that_is_behind_makes_no_lag(
     assert lags(capfd) == [(1, 0)]
 
 
-def test_every_message_knows_its_write(webhooks: WebhookFixture) -> None:
-    """All types, those that an upload is the first of as well."""
+def test_deliveries_of_every_event_type_have_the_time_of_their_write(
+    webhooks: WebhookFixture,
+) -> None:
+    """Include milestones and new guests, which are found at an upload."""
     webhooks.subscribe(URL)
     webhooks.earlier_photos(99)
     photo = webhooks.photo(email="ann@example.com")

@@ -1,6 +1,6 @@
-"""Failing endpoints where a process ends, or another writes, in between (spec 6.4, 6.5 and 7.3).
+"""Failing endpoints with crashes and concurrent writes (spec 6.4, 6.5 and 7.3).
 
-`tests/simulation/endpoints` has that a crash repeats no redelivery.
+`tests/simulation/endpoints` checks that a crash repeats no redelivery.
 """
 
 from datetime import timedelta
@@ -14,10 +14,10 @@ from tests.unit.webhooks.endpoint_fixture import ANN, MINUTE, SETTINGS, Endpoint
 from tests.unit.webhooks.webhook_fixture import NOW, URL, crashes, fails
 
 
-def test_a_failure_that_could_not_be_noted_is_noted_by_the_next_task(
+def test_a_failure_that_was_not_recorded_is_recorded_by_the_next_task(
     endpoints: EndpointFixture,
 ) -> None:
-    """Whether the write failed, or its process ended while another task had a failure to note."""
+    """Cover a failed write, and a process that stops while another task records a failure."""
     failures = endpoints.process().worker.failures
     one, another = (endpoints.end_delivery(name, is_noted=False) for name in ("d1", "d2"))
     endpoints.at("create endpoints", fails)
@@ -36,8 +36,8 @@ def test_a_failure_that_could_not_be_noted_is_noted_by_the_next_task(
     assert endpoints.endpoint_record()
 
 
-def test_two_instances_that_note_at_once_make_one_record(endpoints: EndpointFixture) -> None:
-    """Design 2: the second finds the record there, and writes its failure into it."""
+def test_two_instances_create_one_record(endpoints: EndpointFixture) -> None:
+    """Design 2: the second finds the record and adds its failure to it."""
     one, another = (endpoints.end_delivery(name, is_noted=False) for name in ("d1", "d2"))
     endpoints.at("create endpoints", lambda: endpoints.process().worker.failures.note(another))
     endpoints.process().worker.failures.note(one)
@@ -47,8 +47,8 @@ def test_two_instances_that_note_at_once_make_one_record(endpoints: EndpointFixt
     assert known.failed_at == endpoints.now
 
 
-def test_exactly_five_failures_are_told(endpoints: EndpointFixture) -> None:
-    """Spec 6.4: other instances note four of them later than the fifth."""
+def test_the_fifth_failure_causes_a_notice(endpoints: EndpointFixture) -> None:
+    """Spec 6.4: other instances record the first four after the fifth."""
     for number in range(5):
         endpoints.end_delivery(f"d{number}", is_noted=number == 4)
         endpoints.now += timedelta(seconds=10) - MINUTE
@@ -57,8 +57,8 @@ def test_exactly_five_failures_are_told(endpoints: EndpointFixture) -> None:
     assert [task.queue for task in endpoints.queued] == [NOTICE_QUEUE]
 
 
-def test_a_failure_that_is_recorded_late_is_found(endpoints: EndpointFixture) -> None:
-    """Spec 6.5: it ended before the acknowledgement, and is recorded minutes after the sweep."""
+def test_recovery_includes_a_failure_that_is_recorded_late(endpoints: EndpointFixture) -> None:
+    """Spec 6.5: it ended before the acknowledgement and is recorded minutes after the sweep."""
     endpoints.end_delivery("missed")
     ended = endpoints.now
     endpoints.now += MINUTE
@@ -72,8 +72,10 @@ def test_a_failure_that_is_recorded_late_is_found(endpoints: EndpointFixture) ->
     assert endpoints.resent == ["missed", "late"]
 
 
-def test_a_failure_that_no_record_tells_of_is_sent_again(endpoints: EndpointFixture) -> None:
-    """Spec 6.5: it ended within a minute of a noted one, behind an acknowledgement."""
+def test_recovery_includes_a_failure_missing_from_the_endpoints_record(
+    endpoints: EndpointFixture,
+) -> None:
+    """Spec 6.5: it ended within a minute of a recorded one, after an acknowledgement."""
     endpoints.subscribe(URL, recover=[URL])
     endpoints.end_delivery("missed")
     endpoints.now -= timedelta(seconds=50)
@@ -87,10 +89,10 @@ def test_a_failure_that_no_record_tells_of_is_sent_again(endpoints: EndpointFixt
     assert endpoints.resent == ["missed", "unnoted"]
 
 
-def test_an_admin_who_has_just_saved_is_not_overruled(
+def test_the_service_does_not_overwrite_settings_that_an_admin_just_saved(
     endpoints: EndpointFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Spec 7.3: the settings are written between the look at them and the service's entry."""
+    """Spec 7.3: an admin saves between the service's read and its write."""
     for number in range(100):
         endpoints.now = NOW + number * timedelta(hours=2)
         endpoints.end_delivery(f"d{number}")
@@ -98,10 +100,10 @@ def test_an_admin_who_has_just_saved_is_not_overruled(
     endpoints.sweep()
 
     assert "disabled" not in endpoints.fields(SETTINGS)
-    assert "endpoint.not-swept" not in capfd.readouterr().out, "that is no fault"
+    assert "endpoint.not-swept" not in capfd.readouterr().out, "this is not an error"
 
 
-def test_an_endpoint_that_answers_while_its_failures_are_counted_is_not_disabled(
+def test_an_acknowledgement_during_the_count_of_failures_prevents_disabling(
     endpoints: EndpointFixture,
 ) -> None:
     """Spec 7.3: the acknowledgement ends the hundred failures in a row."""
@@ -117,10 +119,10 @@ def test_an_endpoint_that_answers_while_its_failures_are_counted_is_not_disabled
 def test_after_a_crash_a_notice_may_come_twice_and_is_never_lost(
     endpoints: EndpointFixture,
 ) -> None:
-    """Spec 6.4: the process ends before the record says that people know."""
+    """Spec 6.4: the process stops before it records the notice."""
     endpoints.subscribe(URL, notify=[ANN])
     endpoints.fail(5)
-    endpoints.at("update endpoints", crashes, skip=1)  # the first one is the sweep's
+    endpoints.at("update endpoints", crashes, skip=1)  # the first update is from the sweep
     with pytest.raises(Crash):
         endpoints.collect_notices()
     assert len(endpoints.collect_notices(60)) == 1

@@ -1,6 +1,6 @@
-"""Who is notified of an endpoint that fails, when, and how often (spec 6.4).
+"""Notices of failing endpoints: recipients, times and limits (spec 6.4).
 
-`test_failing_endpoint.py` has when people are to be notified, row by row.
+`test_failing_endpoint.py` has the rules for the time of a notice as a table.
 """
 
 from datetime import timedelta
@@ -25,27 +25,27 @@ BAD: Final = refused(400, Problem("Not a valid address.", "personalizations.0.to
 
 
 def addresses(endpoints: EndpointFixture) -> list[str]:
-    """Of the last mail."""
+    """Return the addresses of the last email."""
     return [copy.address for copy in endpoints.mails[-1].copies]
 
 
 @pytest.fixture
 def failing(endpoints: EndpointFixture) -> EndpointFixture:
-    """Ann knows that it fails."""
+    """Return an event whose failing endpoint Ann was notified of."""
     endpoints.fail(5)
     assert endpoints.collect_notices() == [FAILING]
     return endpoints
 
 
-def test_a_test_that_fails_is_not_noted(endpoints: EndpointFixture) -> None:
-    """Spec 6.4: an organizer who tries a URL knows how that ended."""
+def test_a_failed_test_delivery_is_not_recorded(endpoints: EndpointFixture) -> None:
+    """Spec 6.4: the organizer who sent the test sees its result."""
     endpoints.fail(5, test=True)
     assert endpoints.endpoint_record() is None
     assert endpoints.collect_notices() == []
 
 
-def test_what_has_recovered_is_told_once(failing: EndpointFixture) -> None:
-    """An hour after the last news at the earliest; nothing recovers that was not told to fail."""
+def test_a_recovery_is_reported_once(failing: EndpointFixture) -> None:
+    """Wait for an hour after the last notice. Report no recovery of an unreported failure."""
     failing.acknowledge()
     assert failing.collect_notices(50) == []
     assert failing.collect_notices(20) == [RECOVERED]
@@ -53,16 +53,16 @@ def test_what_has_recovered_is_told_once(failing: EndpointFixture) -> None:
     assert failing.endpoint_record() is None
 
 
-def test_a_recovery_that_is_due_holds_no_news_up(failing: EndpointFixture) -> None:
-    """The sweep sends again, and not the function that sends mails."""
+def test_a_due_recovery_does_not_delay_a_notice(failing: EndpointFixture) -> None:
+    """The sweep redelivers, not the function that sends emails."""
     failing.now += timedelta(hours=1)
     failing.acknowledge()
     failing.process().notifier.notify(EVENT)
     assert failing.mails[-1].subject == RECOVERED
 
 
-def test_an_endpoint_that_is_disabled_is_told(endpoints: EndpointFixture) -> None:
-    """An admin who enables it knows; that it works is news."""
+def test_a_disabled_endpoint_is_reported(endpoints: EndpointFixture) -> None:
+    """Enabling by an admin is not reported. A later acknowledgement is."""
     endpoints.fail(99)
     endpoints.now += timedelta(days=5, hours=1)
     endpoints.fail()
@@ -77,15 +77,15 @@ def test_an_endpoint_that_is_disabled_is_told(endpoints: EndpointFixture) -> Non
     assert "1 of them was skipped" in endpoints.mails[-1].text
 
 
-def test_one_mail_tells_all_the_news_of_an_event(endpoints: EndpointFixture) -> None:
-    """Twenty endpoints at one dead host are one mail."""
+def test_one_email_reports_all_endpoints_of_an_event(endpoints: EndpointFixture) -> None:
+    """An event can have twenty endpoints on one dead host."""
     endpoints.fail(5)
     endpoints.fail(5, url=OTHER)
     assert endpoints.collect_notices(30) == ["Webhook URLs: 2 are failing: Garden party"]
 
 
-def test_it_says_what_has_failed(failing: EndpointFixture) -> None:
-    """What organizers call the endpoint, since when, why, and how many."""
+def test_a_notice_has_the_label_the_start_the_error_and_the_count(failing: EndpointFixture) -> None:
+    """Give organizers the data that they need for a decision (spec 6.4)."""
     text = failing.mails[-1].text
     assert "since 1 May 2026, 18:30 UTC" in text
     assert "Last error: HTTP 500." in text
@@ -93,8 +93,8 @@ def test_it_says_what_has_failed(failing: EndpointFixture) -> None:
     assert "Screen in the hall (" in text
 
 
-def test_nobody_else_is_told(endpoints: EndpointFixture) -> None:
-    """Those in `notify` as it stands then; each mailbox once, and none where mail cannot go."""
+def test_only_valid_addresses_in_notify_are_notified_once_each(endpoints: EndpointFixture) -> None:
+    """Read `notify` when the email is sent."""
     endpoints.subscribe(URL, notify=[ANN, " Ann@example.com", "nonsense", BOB])
     endpoints.fail(5)
     endpoints.collect_notices()
@@ -102,8 +102,8 @@ def test_nobody_else_is_told(endpoints: EndpointFixture) -> None:
 
 
 @pytest.mark.parametrize("gone", ["people", "event", "endpoint"])
-def test_whoever_is_gone_is_not_told(endpoints: EndpointFixture, gone: str) -> None:
-    """The settings and the event decide when the mail leaves."""
+def test_no_notice_is_sent_after_a_removal(endpoints: EndpointFixture, gone: str) -> None:
+    """Read the settings and the event when the email is sent."""
     endpoints.fail(5)
     if gone == "event":
         endpoints.delete(f"events/{EVENT}")
@@ -114,26 +114,28 @@ def test_whoever_is_gone_is_not_told(endpoints: EndpointFixture, gone: str) -> N
     assert (endpoints.endpoint_record() is None) == (gone == "endpoint")
 
 
-@pytest.mark.parametrize(("notify", "told"), [([ANN, BOB], [FAILING]), ([ANN], [])])
-def test_an_address_that_sent_a_mail_back_gets_none(
-    endpoints: EndpointFixture, notify: list[str], told: list[str]
+@pytest.mark.parametrize(("notify", "subjects"), [([ANN, BOB], [FAILING]), ([ANN], [])])
+def test_an_unreachable_address_gets_no_notice(
+    endpoints: EndpointFixture, notify: list[str], subjects: list[str]
 ) -> None:
-    """A hard bounce or a complaint ends mails to the address; where none is left, no task waits."""
+    """A hard bounce or a complaint ends emails to the address. Nothing is queued without one."""
     endpoints.subscribe(URL, notify=notify)
     until = NOW + timedelta(days=300)
     endpoints.put(f"users/{guest_uid(address_hash(ANN))}", {"unreachableUntil": until})
     endpoints.put(f"users/{guest_uid(address_hash(BOB))}", {"emailPreferences": {}})
     endpoints.fail(5)
-    assert endpoints.collect_notices(30) == told
+    assert endpoints.collect_notices(30) == subjects
     assert [task.queue for task in endpoints.queued] == [NOTICE_QUEUE]
-    assert [copy.address for mail in endpoints.mails for copy in mail.copies] == [BOB] * len(told)
+    assert [copy.address for mail in endpoints.mails for copy in mail.copies] == [BOB] * len(
+        subjects
+    )
 
 
 @pytest.mark.parametrize(("name", "at_most"), [("tenant t1", 200), (f"address {ANN}", 24)])
-def test_a_mail_beyond_a_limit_of_the_day_is_sent_the_next_day(
+def test_a_notice_over_a_daily_limit_is_sent_when_the_limit_allows(
     endpoints: EndpointFixture, name: str, at_most: int
 ) -> None:
-    """A tenant's mails and an address's mails are counted by the day."""
+    """Count the emails of a tenant and of an address by the day."""
     limit = endpoints.process().rate_limits.keyed("EMAIL_PREFS_KEY")
     for _ in range(at_most):
         assert limit.allows("notices", name, at_most, timedelta(days=1))
@@ -143,10 +145,10 @@ def test_a_mail_beyond_a_limit_of_the_day_is_sent_the_next_day(
     assert endpoints.collect_notices(5) == [FAILING]
 
 
-def test_mails_that_cannot_be_sent_are_not_counted(
+def test_emails_that_cannot_be_sent_are_not_counted(
     endpoints: EndpointFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Spec 8: the limits are of mails, and the operator takes hours to correct a setting."""
+    """Spec 8: the limits count emails, and the operator may need hours to correct a setting."""
     endpoints.fail(5)
     with monkeypatch.context() as broken:
         broken.setitem(KEYS, "SENDGRID_API_KEY", ("",))
@@ -157,10 +159,10 @@ def test_mails_that_cannot_be_sent_are_not_counted(
     assert endpoints.collect_notices(5) == [FAILING]
 
 
-def test_an_address_beyond_its_limit_takes_nothing_from_its_tenant(
+def test_an_address_at_its_limit_uses_nothing_of_its_tenants_limit(
     endpoints: EndpointFixture,
 ) -> None:
-    """Colleagues are notified of their events."""
+    """Other people of the tenant still get their notices."""
     limit = endpoints.process().rate_limits.keyed("EMAIL_PREFS_KEY")
     for _ in range(24):
         assert limit.allows("notices", f"address {ANN}", 24, timedelta(days=1))
@@ -184,10 +186,10 @@ def test_an_address_beyond_its_limit_takes_nothing_from_its_tenant(
         (refused(401), True),
     ],
 )
-def test_a_mail_that_was_not_taken_comes_with_the_next_sweep(
+def test_a_rejected_email_is_sent_by_the_next_sweep(
     endpoints: EndpointFixture, answer: Answer, *, again: bool
 ) -> None:
-    """A mail that may have left is never sent again."""
+    """An email that may have been accepted is never repeated."""
     endpoints.mail_answers = [answer]
     endpoints.fail(5)
     assert endpoints.collect_notices(5) == [FAILING]
@@ -195,8 +197,8 @@ def test_a_mail_that_was_not_taken_comes_with_the_next_sweep(
     assert endpoints.collect_notices(60) == []
 
 
-def test_a_bad_address_keeps_no_mail_from_others(endpoints: EndpointFixture) -> None:
-    """The mail service names it, and takes the rest."""
+def test_a_rejected_address_does_not_affect_the_others(endpoints: EndpointFixture) -> None:
+    """The email provider names the address and accepts the others."""
     endpoints.subscribe(URL, notify=[ANN, BOB])
     endpoints.mail_answers = [BAD]
     endpoints.fail(5)

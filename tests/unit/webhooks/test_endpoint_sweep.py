@@ -1,7 +1,7 @@
-"""The sweep over endpoints that fail: what it counts, its order and its cost (spec 6.5 and 7.3).
+"""The sweep of failing endpoints: its counts, order and cost (spec 6.5 and 7.3).
 
-`test_failing_endpoint.py` has what follows, row by row; `tests/simulation/endpoints` has that each
-missed delivery is sent again, once.
+`test_failing_endpoint.py` has its decisions as a table. `tests/simulation/endpoints` checks that
+each missed delivery is redelivered once.
 """
 
 from collections.abc import Callable
@@ -23,8 +23,8 @@ from tests.unit.webhooks.webhook_fixture import EVENT, NOW, OTHER, URL, fails
 T = TypeVar("T")
 
 
-def test_each_failure_is_sent_again_once_in_order(endpoints: EndpointFixture) -> None:
-    """Spec 6.5: tests and what has failed again are left alone; the oldest comes first."""
+def test_each_failed_delivery_is_redelivered_once_in_order(endpoints: EndpointFixture) -> None:
+    """Spec 6.5: the oldest is first. Tests, and deliveries that failed again, are not included."""
     endpoints.parameters = Parameters(deliveries_at_once=2)
     for number in range(5):
         endpoints.end_delivery(f"d{number}")
@@ -35,10 +35,10 @@ def test_each_failure_is_sent_again_once_in_order(endpoints: EndpointFixture) ->
     assert endpoints.resent == [f"d{number}" for number in range(5)]
 
 
-def test_nothing_goes_to_a_silent_receiver_nor_what_failed_a_day_before(
+def test_recovery_starts_with_an_acknowledgement_and_reaches_back_a_day(
     endpoints: EndpointFixture,
 ) -> None:
-    """Spec 6.5: 24 hours before the acknowledgement at most."""
+    """Spec 6.5: at most 24 hours before the acknowledgement."""
     endpoints.end_delivery("old")
     endpoints.now += 25 * HOUR
     endpoints.end_delivery("missed")
@@ -50,10 +50,10 @@ def test_nothing_goes_to_a_silent_receiver_nor_what_failed_a_day_before(
     assert endpoints.resent == ["missed"]
 
 
-def test_a_long_backlog_is_sent_again_behind_all_other_endpoints(
+def test_a_long_backlog_follows_all_other_endpoints(
     endpoints: EndpointFixture,
 ) -> None:
-    """Spec 6.5: one sweep, many pages; what has failed again in the meantime uses up none."""
+    """Spec 6.5: one sweep resends many pages. Deliveries that failed again use none of them."""
     endpoints.subscribe(URL, OTHER, recover=[URL, OTHER])
     endpoints.parameters = Parameters(deliveries_at_once=1)
     backlog = [f"d{number}" for number in range(25)]
@@ -64,7 +64,7 @@ def test_a_long_backlog_is_sent_again_behind_all_other_endpoints(
         endpoints.acknowledge(url)
     endpoints.sweep()
     assert [name for name in endpoints.resent if name != "other"] == backlog
-    assert endpoints.resent.index("other") <= 10, "at most ten pages of the long one came before"
+    assert endpoints.resent.index("other") <= 10, "at most ten pages of the backlog were first"
 
     for record in [record for record in endpoints.records if record.id in backlog[:15]]:
         endpoints.failed(record)
@@ -79,8 +79,8 @@ def test_a_long_backlog_is_sent_again_behind_all_other_endpoints(
     assert all(record.round < 2 for record in endpoints.records)
 
 
-def test_a_recovery_that_an_admin_ends_meanwhile_stops(endpoints: EndpointFixture) -> None:
-    """Spec 6.5: a sweep that goes on with an endpoint reads the settings again."""
+def test_a_recovery_stops_when_an_admin_ends_it(endpoints: EndpointFixture) -> None:
+    """Spec 6.5: a sweep that continues with an endpoint reads the settings again."""
     endpoints.parameters = Parameters(deliveries_at_once=1)
     endpoints.fail(15)
     endpoints.acknowledge()
@@ -89,8 +89,8 @@ def test_a_recovery_that_an_admin_ends_meanwhile_stops(endpoints: EndpointFixtur
     assert len(endpoints.resent) == 10
 
 
-def test_what_failed_goes_to_the_present_url_of_its_endpoint(endpoints: EndpointFixture) -> None:
-    """Spec 6.5: a typo is corrected, and nothing is lost."""
+def test_a_recovery_uses_the_present_url_of_the_endpoint(endpoints: EndpointFixture) -> None:
+    """Spec 6.5: no delivery is lost when an organizer corrects a typo."""
     wrong, right = "https://localhsot.example/hook", "https://localhost.example/hook"
     endpoints.subscribe({"url": wrong, "id": "screen"}, recover=["screen"])
     missed = endpoints.end_delivery("missed", url=wrong, endpoint="screen")
@@ -120,7 +120,7 @@ def test_an_endpoint_is_disabled_after_a_hundred_failures_over_five_days(
     *,
     is_disabled: bool,
 ) -> None:
-    """Spec 7.3: the last hundred in a row, tests aside; others' entries do not move its count."""
+    """Spec 7.3: count the last hundred without tests. Other endpoints do not affect the count."""
     endpoints.subscribe(URL, OTHER, disabled={key(OTHER): {"url": OTHER}})
     endpoints.end_delivery("test", test=True)
     for number in range(failures):
@@ -134,11 +134,11 @@ def test_an_endpoint_is_disabled_after_a_hundred_failures_over_five_days(
     assert key(OTHER) in disabled
 
 
-def test_a_failure_is_noted_once_a_minute(endpoints: EndpointFixture) -> None:
-    """Spec 6.4: a read and a write, however many deliveries fail."""
+def test_failures_of_an_endpoint_are_recorded_once_a_minute(endpoints: EndpointFixture) -> None:
+    """Spec 6.4: one read and one write for any number of failed deliveries."""
     failures = endpoints.process().worker.failures
     delivery = endpoints.end_delivery("d1")
-    failures.tenants.of(EVENT)  # which the attempt has asked for
+    failures.tenants.of(EVENT)  # as the attempt does
     endpoints.calls.clear()
     for _ in range(100):
         failures.note(delivery)
@@ -153,7 +153,7 @@ WATCHED = 300
 
 
 class SlowEndpointFixture(EndpointFixture):
-    """Each call takes some seconds, beside many endpoints of another tenant that fail."""
+    """Calls that take some seconds, and many failing endpoints of another tenant."""
 
     seconds = 0.0
 
@@ -161,8 +161,8 @@ class SlowEndpointFixture(EndpointFixture):
         self.monotonic += self.seconds
         return super()._through(what, effect, retried=retried)
 
-    def crowd_in(self) -> None:
-        """The endpoints of the other tenant are to be recovered, and due for longer."""
+    def add_endpoints_of_another_tenant(self) -> None:
+        """Add endpoints that wait for recovery and are due earlier."""
         for event in range(WATCHED // 20):
             urls = [f"https://{event}.example/{number}" for number in range(20)]
             self.put(f"events/x{event}/settings/webhooks", {"urls": urls, "recover": urls})
@@ -174,7 +174,7 @@ class SlowEndpointFixture(EndpointFixture):
 
 
 def failing(event_id: str, name: str, tenant_id: str, *, hours_late: int = 0) -> FailingEndpoint:
-    """The record of an endpoint that has just failed."""
+    """Return the record of an endpoint that has just failed."""
     return FailingEndpoint(
         event_id=event_id,
         id=name,
@@ -186,10 +186,10 @@ def failing(event_id: str, name: str, tenant_id: str, *, hours_late: int = 0) ->
     )
 
 
-def test_endpoints_of_others_keep_nobody_waiting() -> None:
-    """Spec 6.5: the next sweep sends again, though its time is up after some of them."""
+def test_endpoints_of_another_tenant_do_not_delay_a_recovery() -> None:
+    """Spec 6.5: a sweep has no time for all of them, and still redelivers this one."""
     endpoints = SlowEndpointFixture()
-    endpoints.crowd_in()
+    endpoints.add_endpoints_of_another_tenant()
     endpoints.end_delivery("missed")
     endpoints.acknowledge()
 
@@ -197,16 +197,16 @@ def test_endpoints_of_others_keep_nobody_waiting() -> None:
     assert endpoints.resent == ["missed"]
 
 
-def test_tenants_have_their_turns() -> None:
-    """Spec 6.5: the longest due first, one of each tenant, then the next one of each."""
+def test_tenants_take_turns() -> None:
+    """Spec 6.5: one endpoint of each tenant, the earliest due first, and the next of each."""
     made = [failing("e", name, name[0]) for name in ("a1", "a2", "a3", "b1", "c1", "b2")]
     turns = [record.id for record in endpoint_sweep.tenants_in_turn(made)]
 
     assert turns == ["a1", "b1", "c1", "a2", "b2", "a3"]
 
 
-def test_an_error_at_one_endpoint_keeps_no_other_waiting(endpoints: EndpointFixture) -> None:
-    """Spec 6.5: the sweep checks the other endpoints, and the next sweep tries this one again."""
+def test_an_error_at_one_endpoint_does_not_affect_the_others(endpoints: EndpointFixture) -> None:
+    """Spec 6.5: the next sweep tries this endpoint again."""
     endpoints.subscribe(URL, OTHER, recover=[URL, OTHER])
     for url in (OTHER, URL):
         endpoints.end_delivery(f"missed-{url[-4:]}", url=url)
@@ -218,8 +218,8 @@ def test_an_error_at_one_endpoint_keeps_no_other_waiting(endpoints: EndpointFixt
     assert sorted(endpoints.resent) == ["missed-hook", "missed-ther"]
 
 
-def test_where_nobody_is_to_be_notified_no_failure_is_counted(endpoints: EndpointFixture) -> None:
-    """An endpoint that fails costs the read of its last success, and no task."""
+def test_failures_are_not_counted_without_recipients(endpoints: EndpointFixture) -> None:
+    """Such an endpoint costs one read of its last success and no task."""
     endpoints.subscribe(URL, OTHER)
     endpoints.fail(5)
     endpoints.calls.clear()

@@ -1,4 +1,4 @@
-"""Spec 3.4 and design 3.18: the check of a configured URL, and where it may point."""
+"""Spec 3.4 and design 3.18: the parser of configured URLs, and the allowed addresses."""
 
 import re
 from base64 import b64encode
@@ -42,8 +42,8 @@ from tools.paths import ROOT
         ),
     ],
 )
-def test_a_usable_url(url: str, expected: tuple[str, int, str, str | None]) -> None:
-    """Host for DNS and TLS, port, path with query, and the Host header."""
+def test_a_usable_url_is_parsed(url: str, expected: tuple[str, int, str, str | None]) -> None:
+    """Return the host for DNS and TLS, the port, the path with the query, and the Host header."""
     host, port, path, authority = expected
     found = EndpointUrl.parse(url)
     assert (host, port, path) == (found.host, found.port, found.path)
@@ -60,7 +60,7 @@ def test_a_usable_url(url: str, expected: tuple[str, int, str, str | None]) -> N
     ],
 )
 def test_a_user_name_becomes_basic_authentication(user_info: str, decoded: str) -> None:
-    """RFC 7617; and nothing that is logged or shown holds it."""
+    """See RFC 7617. The password is in no log and in no name."""
     url = f"https://{user_info}@example.com/"
     found = EndpointUrl.parse(url)
     assert found.authorization == f"Basic {b64encode(decoded.encode()).decode()}"
@@ -69,8 +69,8 @@ def test_a_user_name_becomes_basic_authentication(user_info: str, decoded: str) 
     assert name_of(url).startswith("example.com~")
 
 
-def test_the_console_warns_of_the_same_ports() -> None:
-    """Both have the list of the Fetch standard."""
+def test_the_console_warns_of_the_blocked_ports() -> None:
+    """The list is from the Fetch standard."""
     source = (ROOT / "console/src/domain/endpoint.ts").read_text()
     [ports] = re.findall(r"BAD_PORTS = new Set\(\[(.*?)\]", source, re.DOTALL)
     assert set(map(int, re.findall(r"\d+", ports))) == BAD_PORTS
@@ -111,8 +111,8 @@ def test_the_console_warns_of_the_same_ports() -> None:
         "https://example.com/\x00",
     ],
 )
-def test_an_unusable_url(url: str) -> None:
-    """Spec 3.4: empty, unparseable, or not https."""
+def test_an_unusable_url_is_rejected(url: str) -> None:
+    """Spec 3.4: empty, unparseable or not HTTPS."""
     with pytest.raises(UnusableUrlError):
         EndpointUrl.parse(url)
     assert host_of(url) is None
@@ -128,8 +128,8 @@ def test_an_unusable_url(url: str) -> None:
         "::ffff:8.8.8.8",
     ],
 )
-def test_a_public_address(address: str) -> None:
-    """Addresses of the public internet may be connected to."""
+def test_public_addresses_are_allowed(address: str) -> None:
+    """Design 3.18: receivers are on the public internet."""
     assert is_public(address)
 
 
@@ -139,7 +139,7 @@ def test_a_public_address(address: str) -> None:
         "::",
         "::1",
         "::ffff:0:8.8.8.8",  # IPv4-translated (RFC 7915)
-        "200::1",  # NSAP, given back (RFC 4548)
+        "200::1",  # NSAP, returned (RFC 4548)
         "400::1",
         "1fff:ffff::1",
         "4000::1",
@@ -157,6 +157,6 @@ def test_a_public_address(address: str) -> None:
         "ff02::1",
     ],
 )
-def test_an_address_that_is_not_public(address: str) -> None:
-    """Design 3.18; `test_hostile_hosts.py` has those of IPv4, also inside an IPv6 address."""
+def test_other_ipv6_addresses_are_not_allowed(address: str) -> None:
+    """Design 3.18. `test_hostile_hosts.py` has IPv4 addresses, also within IPv6 addresses."""
     assert not is_public(address)

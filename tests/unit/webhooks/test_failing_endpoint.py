@@ -1,4 +1,4 @@
-"""What follows from an endpoint that fails: the table, row by row (spec 6.4, 6.5 and 7.3)."""
+"""The table of decisions about a failing endpoint (spec 6.4, 6.5 and 7.3)."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -20,7 +20,7 @@ from tests.unit.webhooks.webhook_fixture import NOW, URL
 DAY: Final = timedelta(days=1)
 ENDPOINT: Final = Subscription(URL)
 RECOVERED: Final = Subscription(URL, recover=True)
-GIVEN_UP: Final = Subscription(URL, disabled="the URL is disabled: nobody answers")
+DISABLED: Final = Subscription(URL, disabled="the URL is disabled: no answer")
 UNUSABLE: Final = Subscription("http://example.com/hook", recover=True)
 OFF: Final = Subscription(URL, disabled=SWITCHED_OFF, recover=True)
 RECORD: Final = FailingEndpoint(
@@ -32,55 +32,55 @@ RECORD: Final = FailingEndpoint(
     failed_at=NOW - 5 * MINUTE,
     due_at=NOW,
 )
-TOLD: Final = replace(RECORD, reported=NoticeState.FAILING, reported_at=NOW - 2 * HOUR)
-KNOWN_DISABLED: Final = replace(TOLD, reported=NoticeState.DISABLED)
+REPORTED: Final = replace(RECORD, reported=NoticeState.FAILING, reported_at=NOW - 2 * HOUR)
+REPORTED_DISABLED: Final = replace(REPORTED, reported=NoticeState.DISABLED)
 LONG_AGO: Final = replace(RECORD, failed_at=NOW - 11 * MINUTE)
 
 
 def check(
     record: FailingEndpoint, endpoint: Subscription, latest: RecentDeliveries
 ) -> EndpointCheck:
-    """A check of an endpoint, about which people are notified."""
+    """Return the check of an endpoint with recipients of notices."""
     return EndpointCheck(record=record, endpoint=endpoint, latest=latest, has_people=True, now=NOW)
 
 
 def failing(failures: int, *, long: bool = False) -> RecentDeliveries:
-    """So many failures in a row."""
+    """Return this number of failures in a row."""
     return RecentDeliveries(failures=failures, has_failed_for_long=long)
 
 
 def answered(ago: timedelta, failures: int = 0) -> RecentDeliveries:
-    """A delivery was acknowledged so long ago, and so many have failed since."""
+    """Return an acknowledgement and the number of failures since."""
     return RecentDeliveries(acknowledged_at=NOW - ago, failures=failures)
 
 
 @pytest.mark.parametrize(
     ("record", "endpoint", "latest", "next_action"),
     [
-        # switched off by an admin: neither a recovery nor a mail
+        # switched off by an admin: no recovery and no email
         (RECORD, OFF, answered(MINUTE), NextAction.WAIT),
         (RECORD, OFF, failing(50), NextAction.WAIT),
         (replace(RECORD, failed_at=NOW - 5 * DAY), OFF, RecentDeliveries(), NextAction.FORGET),
-        # given up
-        (RECORD, GIVEN_UP, RecentDeliveries(), NextAction.NOTIFY),
-        (TOLD, GIVEN_UP, RecentDeliveries(), NextAction.NOTIFY),
+        # disabled by the service
+        (RECORD, DISABLED, RecentDeliveries(), NextAction.NOTIFY),
+        (REPORTED, DISABLED, RecentDeliveries(), NextAction.NOTIFY),
         (
-            replace(TOLD, reported_at=NOW - 59 * MINUTE),
-            GIVEN_UP,
+            replace(REPORTED, reported_at=NOW - 59 * MINUTE),
+            DISABLED,
             RecentDeliveries(),
             NextAction.WAIT,
         ),
-        (KNOWN_DISABLED, GIVEN_UP, RecentDeliveries(), NextAction.WAIT),
+        (REPORTED_DISABLED, DISABLED, RecentDeliveries(), NextAction.WAIT),
         (
-            replace(KNOWN_DISABLED, failed_at=NOW - 30 * DAY),
-            GIVEN_UP,
+            replace(REPORTED_DISABLED, failed_at=NOW - 30 * DAY),
+            DISABLED,
             RecentDeliveries(),
             NextAction.FORGET,
         ),
-        # automatic recovery, also where deliveries failed after the answer, and before any mail
+        # automatic recovery, also with failures after the acknowledgement, and before any email
         (RECORD, RECOVERED, answered(MINUTE), NextAction.RESEND),
         (RECORD, RECOVERED, answered(HOUR, failures=5), NextAction.RESEND),
-        (TOLD, RECOVERED, answered(MINUTE), NextAction.RESEND),
+        (REPORTED, RECOVERED, answered(MINUTE), NextAction.RESEND),
         (
             replace(RECORD, resent_until=NOW - 2 * MINUTE),
             RECOVERED,
@@ -92,23 +92,28 @@ def answered(ago: timedelta, failures: int = 0) -> RecentDeliveries:
         (RECORD, UNUSABLE, answered(MINUTE), NextAction.WAIT),
         (RECORD, RECOVERED, failing(3), NextAction.WAIT),
         (RECORD, ENDPOINT, answered(MINUTE), NextAction.WAIT),
-        # to be given up
+        # to be disabled
         (RECORD, ENDPOINT, failing(100, long=True), NextAction.DISABLE),
-        (TOLD, RECOVERED, failing(100, long=True), NextAction.DISABLE),
-        (TOLD, ENDPOINT, failing(99, long=True), NextAction.WAIT),
-        (TOLD, ENDPOINT, failing(100), NextAction.WAIT),
+        (REPORTED, RECOVERED, failing(100, long=True), NextAction.DISABLE),
+        (REPORTED, ENDPOINT, failing(99, long=True), NextAction.WAIT),
+        (REPORTED, ENDPOINT, failing(100), NextAction.WAIT),
         # failing
         (RECORD, ENDPOINT, failing(5), NextAction.NOTIFY),
         (RECORD, ENDPOINT, failing(4), NextAction.WAIT),
-        (TOLD, ENDPOINT, failing(5), NextAction.WAIT),
+        (REPORTED, ENDPOINT, failing(5), NextAction.WAIT),
         (replace(RECORD, reported_at=NOW - 59 * MINUTE), ENDPOINT, failing(5), NextAction.WAIT),
         (replace(RECORD, reported_at=NOW - HOUR), ENDPOINT, failing(5), NextAction.NOTIFY),
         # working again
-        (TOLD, ENDPOINT, answered(MINUTE), NextAction.NOTIFY_OF_RECOVERY),
-        (replace(TOLD, reported_at=NOW - 59 * MINUTE), ENDPOINT, answered(MINUTE), NextAction.WAIT),
-        (TOLD, ENDPOINT, answered(MINUTE, failures=1), NextAction.WAIT),
-        (TOLD, ENDPOINT, failing(0), NextAction.WAIT),
-        (TOLD, ENDPOINT, answered(3 * HOUR), NextAction.WAIT),  # before failures counted
+        (REPORTED, ENDPOINT, answered(MINUTE), NextAction.NOTIFY_OF_RECOVERY),
+        (
+            replace(REPORTED, reported_at=NOW - 59 * MINUTE),
+            ENDPOINT,
+            answered(MINUTE),
+            NextAction.WAIT,
+        ),
+        (REPORTED, ENDPOINT, answered(MINUTE, failures=1), NextAction.WAIT),
+        (REPORTED, ENDPOINT, failing(0), NextAction.WAIT),
+        (REPORTED, ENDPOINT, answered(3 * HOUR), NextAction.WAIT),  # before failures counted
         # settled
         (LONG_AGO, ENDPOINT, answered(MINUTE), NextAction.FORGET),
         (LONG_AGO, ENDPOINT, answered(MINUTE, failures=1), NextAction.WAIT),
@@ -119,55 +124,55 @@ def answered(ago: timedelta, failures: int = 0) -> RecentDeliveries:
             answered(MINUTE),
             NextAction.WAIT,
         ),
-        # nothing has happened for a long time
+        # no failure for a long time
         (replace(RECORD, failed_at=NOW - 5 * DAY), ENDPOINT, failing(3), NextAction.FORGET),
-        (replace(TOLD, failed_at=NOW - 5 * DAY), ENDPOINT, failing(30), NextAction.WAIT),
-        (replace(TOLD, failed_at=NOW - 30 * DAY), ENDPOINT, failing(30), NextAction.FORGET),
+        (replace(REPORTED, failed_at=NOW - 5 * DAY), ENDPOINT, failing(30), NextAction.WAIT),
+        (replace(REPORTED, failed_at=NOW - 30 * DAY), ENDPOINT, failing(30), NextAction.FORGET),
     ],
 )
-def test_what_follows(
+def test_the_first_row_that_applies_decides(
     record: FailingEndpoint,
     endpoint: Subscription,
     latest: RecentDeliveries,
     next_action: NextAction,
 ) -> None:
-    """The first row that holds, where the settings name somebody."""
+    """Use settings with recipients of notices."""
     assert check(record, endpoint, latest).next_action is next_action
 
 
 @pytest.mark.parametrize(
     ("record", "endpoint", "latest", "next_action"),
     [
-        (RECORD, GIVEN_UP, RecentDeliveries(), NextAction.WAIT),
+        (RECORD, DISABLED, RecentDeliveries(), NextAction.WAIT),
         (RECORD, ENDPOINT, failing(5), NextAction.WAIT),
         (RECORD, ENDPOINT, failing(100, long=True), NextAction.DISABLE),
-        (TOLD, ENDPOINT, answered(MINUTE), NextAction.WAIT),
+        (REPORTED, ENDPOINT, answered(MINUTE), NextAction.WAIT),
         (RECORD, RECOVERED, answered(MINUTE), NextAction.RESEND),
-        # the people who were told are not named any more
-        (replace(TOLD, failed_at=NOW - HOUR), ENDPOINT, answered(MINUTE), NextAction.FORGET),
+        # the notified people have been removed from the settings
+        (replace(REPORTED, failed_at=NOW - HOUR), ENDPOINT, answered(MINUTE), NextAction.FORGET),
     ],
 )
-def test_nobody_is_to_be_notified(
+def test_without_recipients_only_notices_are_omitted(
     record: FailingEndpoint,
     endpoint: Subscription,
     latest: RecentDeliveries,
     next_action: NextAction,
 ) -> None:
-    """The other rows hold all the same."""
+    """See spec 6.4. The other rows still apply."""
     assert replace(check(record, endpoint, latest), has_people=False).next_action is next_action
 
 
-def test_an_endpoint_that_is_enabled_again_counts_anew() -> None:
-    """Spec 7.3: also where the process that disabled it ended before it wrote the record."""
-    while_disabled = RECORD.of(GIVEN_UP, NOW)
+def test_the_count_restarts_when_an_endpoint_is_enabled_again() -> None:
+    """Spec 7.3: also if the process that disabled it stopped before it wrote the record."""
+    while_disabled = RECORD.of(DISABLED, NOW)
     later = NOW + HOUR
 
     assert while_disabled.since == NOW
     assert while_disabled.of(ENDPOINT, later) == while_disabled
-    assert KNOWN_DISABLED.of(ENDPOINT, later).reported is NoticeState.FAILING
+    assert REPORTED_DISABLED.of(ENDPOINT, later).reported is NoticeState.FAILING
 
 
-def test_failures_count_anew_at_another_url() -> None:
+def test_the_count_restarts_at_another_url() -> None:
     """Spec 7.3: an endpoint with another URL is another receiver."""
     corrected = RECORD.of(Subscription("https://example.com/right"), NOW)
 
@@ -186,15 +191,17 @@ def test_failures_count_anew_at_another_url() -> None:
         (OFF, 2 * HOUR, 12 * MINUTE),
     ],
 )
-def test_when_the_sweep_looks_next(endpoint: Subscription, ago: timedelta, wait: timedelta) -> None:
-    """An endpoint is checked at each sweep while it may be recovered, else ever more seldom."""
+def test_the_next_check_is_later_the_longer_there_was_no_failure(
+    endpoint: Subscription, ago: timedelta, wait: timedelta
+) -> None:
+    """An endpoint that can be recovered is checked by every sweep."""
     record = replace(RECORD, failed_at=NOW - ago)
 
     assert record.waiting(endpoint, NOW).due_at == NOW + wait
 
 
-def test_what_failed_in_the_last_minutes_is_looked_at_again() -> None:
-    """A record may be late by minutes."""
+def test_recovery_includes_the_last_ten_minutes_again() -> None:
+    """A delivery may be recorded some minutes after it ended."""
     assert (
         replace(RECORD, resent_until=NOW).waiting(RECOVERED, NOW).resent_until == NOW - 10 * MINUTE
     )

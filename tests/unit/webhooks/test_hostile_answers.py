@@ -1,4 +1,4 @@
-"""Spec 8: receivers that answer more than anybody asked for, each a real TLS server."""
+"""Spec 8: real TLS receivers whose answers are too long or come unasked."""
 
 import gc
 import select
@@ -37,8 +37,8 @@ HINTS = b"HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\
         (LINE, b"y\r\nX: "),
     ],
 )
-def test_a_head_without_end_is_not_read_on(begins: bytes, goes_on: bytes) -> None:
-    """The whole head is counted, interim answers included."""
+def test_the_size_of_a_head_is_limited(begins: bytes, goes_on: bytes) -> None:
+    """Count the whole head, including interim answers."""
 
     def handler(connection: ssl.SSLSocket) -> None:
         connection.sendall(begins)
@@ -52,8 +52,8 @@ def test_a_head_without_end_is_not_read_on(begins: bytes, goes_on: bytes) -> Non
         post(sender, server.port)
 
 
-def test_a_certificate_without_end() -> None:
-    """The bytes of a handshake are bounded, too: by OpenSSL, at 100 KiB."""
+def test_the_size_of_a_handshake_is_limited() -> None:
+    """OpenSSL stops at 100 KiB, here of certificates."""
     names = ["localhost", *(f"{'a' * 58}{number}.example.com" for number in range(2000))]
     with serving(answers(OK), names=names) as server, sending(timeout=60) as sender:
         assert unreached(sender, server.port) == "the TLS handshake failed"
@@ -63,14 +63,14 @@ EVIL = b"HTTP/1.1 500 X\r\nContent-Length: 0\r\n\r\n"
 
 
 def padded(size: int) -> bytes:
-    """An answer of `size` bytes, its body included."""
+    """Return an answer of `size` bytes with its body."""
     bare = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX: \r\n\r\nok"
     return bare.replace(b"X: ", b"X: " + b"y" * (size - len(bare)))
 
 
 @pytest.mark.parametrize("size", [100, 8192, 16_384])
-def test_an_answer_sent_ahead_is_nobodys(size: int) -> None:
-    """A second answer right behind the first, in one TLS record or the next."""
+def test_a_second_answer_is_not_used_for_the_next_request(size: int) -> None:
+    """Send it directly after the first, in the same TLS record or in the next."""
 
     def ahead(connection: ssl.SSLSocket) -> None:
         connection.sendall(padded(size) + EVIL)
@@ -79,8 +79,8 @@ def test_an_answer_sent_ahead_is_nobodys(size: int) -> None:
         assert [post(sender, server.port) for _ in range(3)] == [200, 200, 200]
 
 
-def test_an_answer_sent_a_little_later_is_nobodys() -> None:
-    """What comes while a connection waits is not the next delivery's answer."""
+def test_an_answer_on_an_idle_connection_is_not_used() -> None:
+    """Close a connection that received data while it was idle."""
     taken, sent = threading.Semaphore(0), threading.Semaphore(0)
 
     def later(connection: ssl.SSLSocket) -> None:
@@ -100,18 +100,18 @@ def test_an_answer_sent_a_little_later_is_nobodys() -> None:
 
 
 class Clock:
-    """The time, put forward by hand."""
+    """A monotonic clock that a test can advance."""
 
     def __init__(self) -> None:
         self.ahead = 0.0
 
     def __call__(self) -> float:
-        """Seconds."""
+        """Return the time in seconds."""
         return time.monotonic() + self.ahead
 
 
-def test_idle_connections_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where many are open, the longest idle connections are closed, and each after a minute."""
+def test_idle_connections_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Close each after a minute, and the longest idle ones earlier if many are open."""
     together, ended = threading.Barrier(5), threading.Semaphore(0)
     monkeypatch.setattr(adapter, "OPEN_AT_MOST", 2)
     clock = Clock()
@@ -136,8 +136,8 @@ def test_idle_connections_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
         assert ended.acquire(timeout=60)
 
 
-def test_closed_connections_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Connections to more receivers than may stay open take no memory."""
+def test_closed_connections_use_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Connect to more receivers than connections may stay open."""
     monkeypatch.setattr(adapter, "OPEN_AT_MOST", 4)
     names = [f"{number}.example.com" for number in range(12)]
     with (
@@ -151,8 +151,8 @@ def test_closed_connections_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> No
         assert len(kept) <= 4
 
 
-def test_a_connection_that_is_about_to_be_let_go_serves_no_more() -> None:
-    """A connection near its end would end in the middle of an attempt."""
+def test_a_connection_close_to_its_timeout_is_not_used() -> None:
+    """It would be closed during the attempt."""
     clock = Clock()
     with serving(answers(OK)) as server, sending(monotonic=clock) as sender:
         assert post(sender, server.port) == 200
@@ -161,10 +161,10 @@ def test_a_connection_that_is_about_to_be_let_go_serves_no_more() -> None:
         assert server.connections == 2
 
 
-def test_a_connection_that_cannot_be_closed_holds_up_no_other(
+def test_a_connection_that_cannot_be_closed_does_not_affect_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The watch goes on with the other connections, and with those that come later."""
+    """Keep closing the other connections, and later ones."""
     failed, ended = threading.Event(), threading.Event()
     close = adapter.PinnedConnection.close
     clock = Clock()
@@ -192,4 +192,4 @@ def test_a_connection_that_cannot_be_closed_holds_up_no_other(
         assert post(sender, server.port, "b.example.com") == 200
         clock.ahead = 122
         assert ended.wait(60)
-        monkeypatch.undo()  # the sender closes the other connection in the end
+        monkeypatch.undo()  # so that the sender can close the other connection

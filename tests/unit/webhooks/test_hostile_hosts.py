@@ -1,4 +1,4 @@
-"""Design 3.18: no spelling of an address of ours, as a host or in DNS, is connected to."""
+"""Design 3.18: internal addresses are never connected to, in any spelling or by DNS."""
 
 from collections.abc import Callable, Iterator, Mapping
 from ipaddress import IPv4Address
@@ -13,7 +13,7 @@ from tests.unit.clock import Clock
 from tests.unit.webhooks.name_server import answering
 from tests.unit.webhooks.tls_receivers import sending
 
-OURS: Final = (
+INTERNAL: Final = (
     *("127.0.0.1", "127.1.2.3", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254"),
     *("100.64.0.1", "0.0.0.0", "255.255.255.255", "224.0.0.1", "198.18.0.1", "192.0.0.192"),  # noqa: S104 - tested
 )
@@ -38,9 +38,9 @@ SPELLINGS: Final[Mapping[str, Callable[[str], str]]] = {
     "6to4": lambda ip: f"[2002:{_groups(ip)}::1]",
     "Teredo": lambda ip: f"[2001:0:{_groups(ip)}::1]",
     "with a zone": "[fe80::{}%25eth0]".format,
-    "a name of it": "ours-{}.example.com".format,
+    "a name of it": "internal-{}.example.com".format,
     "an alias of it": "alias-{}.example.com".format,
-    "beside a public one": "beside-{}.example.com".format,
+    "with a public one": "mixed-{}.example.com".format,
 }
 
 
@@ -51,20 +51,21 @@ def _groups(ip: str) -> str:
 
 @pytest.fixture(scope="module")
 def sender() -> Iterator[HttpSender]:
-    """A sender, and a name server that has a name for each address."""
-    records = {f"ours-{ip}.example.com": f"60 IN A {ip}" for ip in OURS}
-    records |= {f"alias-{ip}.example.com": f"60 IN CNAME ours-{ip}.example.com." for ip in OURS}
-    records |= {f"beside-{ip}.example.com": f"60 IN A 8.8.8.8\n60 IN A {ip}" for ip in OURS}
-    with answering(records) as names:
-        resolver = SystemResolver(Clock().process, names.settings)
+    """Return a sender whose name server has names for each address."""
+    names = {ip: f"internal-{ip}.example.com" for ip in INTERNAL}
+    records = {name: f"60 IN A {ip}" for ip, name in names.items()}
+    records |= {f"alias-{ip}.example.com": f"60 IN CNAME {names[ip]}." for ip in INTERNAL}
+    records |= {f"mixed-{ip}.example.com": f"60 IN A 8.8.8.8\n60 IN A {ip}" for ip in INTERNAL}
+    with answering(records) as name_server:
+        resolver = SystemResolver(Clock().process, name_server.settings)
         with sending(allow_loopback=False, resolve=resolver.resolve) as sender:
             yield sender
 
 
-@pytest.mark.parametrize("ip", OURS)
+@pytest.mark.parametrize("ip", INTERNAL)
 @pytest.mark.parametrize("spelling", SPELLINGS)
-def test_no_address_of_ours_is_connected_to(sender: HttpSender, spelling: str, ip: str) -> None:
-    """The URL is unusable, or its address is refused before a connection."""
+def test_no_internal_address_is_connected_to(sender: HttpSender, spelling: str, ip: str) -> None:
+    """Reject the URL, or the address before a connection."""
     with pytest.raises(SendError) as refused:
         sender.post(f"https://{SPELLINGS[spelling](ip)}/", {}, b"", Source("t1", "e1"))
     assert str(refused.value) in (

@@ -1,6 +1,6 @@
-"""Spec 8, design 3.18: deadline, address check and connections, against hostile receivers.
+"""Spec 8, design 3.18: deadline, address check and connections, tested with hostile receivers.
 
-Every receiver here is a real TLS server on loopback that does one thing wrong.
+Every receiver is a real TLS server on loopback with one fault.
 """
 
 import re
@@ -43,16 +43,16 @@ from tests.unit.webhooks.tls_receivers import (
 
 
 @pytest.mark.parametrize("status", [200, 204, 301, 302, 307, 308, 400, 410, 429, 500, 503])
-def test_the_status_is_the_answer(status: int) -> None:
-    """Spec 4.3: a redirect is an answer like any other and is not followed."""
+def test_every_status_is_returned_and_no_redirect_is_followed(status: int) -> None:
+    """Spec 4.3: a redirect is not a 2xx."""
     head = f"HTTP/1.1 {status} X\r\nLocation: https://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"
     with serving(answers(head.encode())) as server, sending() as sender:
         assert post(sender, server.port) == status
         assert len(server.requests) == 1
 
 
-def test_the_request_is_what_was_asked_for() -> None:
-    """One request line, Host with its port, the headers, and the body byte for byte."""
+def test_the_request_has_the_path_host_headers_and_body() -> None:
+    """The signature is over the body, so its bytes must not change."""
     with serving(answers(OK)) as server, sending() as sender:
         post(sender, server.port, path="/hook?a=1")
     head, _, body = server.requests[0].partition(b"\r\n\r\n")
@@ -64,16 +64,16 @@ def test_the_request_is_what_was_asked_for() -> None:
     assert body == BODY
 
 
-def test_a_user_name_and_password_are_sent_and_nowhere_told() -> None:
-    """They are sent as `Authorization: Basic`, and a failure gives its reason without them."""
+def test_user_name_and_password_are_sent_but_not_logged() -> None:
+    """Send them as `Authorization: Basic` and leave them out of errors."""
     with serving(answers(OK)) as server, sending() as sender:
         url = f"https://user:secret@localhost:{server.port}/"
         assert sender.post(url, {}, BODY, Source("t1", "e1")).status == 200
     assert b"\r\nAuthorization: Basic dXNlcjpzZWNyZXQ=\r\n" in server.requests[0]
     with sending() as sender, pytest.raises(SendError) as raised:
         sender.post(url, {}, BODY, Source("t1", "e1"))
-    told = "".join(traceback.format_exception(raised.value))
-    assert not re.search("secret|dXNlcjpzZWNyZXQ", told)
+    error = "".join(traceback.format_exception(raised.value))
+    assert not re.search("secret|dXNlcjpzZWNyZXQ", error)
 
 
 @pytest.mark.parametrize(
@@ -85,8 +85,8 @@ def test_a_user_name_and_password_are_sent_and_nowhere_told() -> None:
         ("http://localhost/", "does not start with https"),  # recorded by an earlier release
     ],
 )
-def test_a_port_of_another_service_is_never_connected_to(url: str, reason: str) -> None:
-    """An attempt at such a port or an unusable URL fails before a look-up, and says why."""
+def test_blocked_ports_and_unusable_urls_fail_before_a_lookup(url: str, reason: str) -> None:
+    """The port of another protocol must not receive a request. The error has the reason."""
 
     def unasked(*_: object) -> Sequence[str]:
         pytest.fail("the name was looked up")
@@ -97,7 +97,7 @@ def test_a_port_of_another_service_is_never_connected_to(url: str, reason: str) 
 
 @pytest.mark.parametrize("status", [200, 500])
 def test_a_connection_is_kept_for_the_next_delivery(status: int) -> None:
-    """One handshake serves many deliveries, at a receiver that refuses each of them as well."""
+    """A TLS handshake is expensive. A connection is kept also after a 500."""
     answer = f"HTTP/1.1 {status} X\r\nContent-Length: 2000\r\n\r\n{'x' * 2000}"
     with serving(answers(answer.encode())) as server, sending() as sender:
         assert [post(sender, server.port) for _ in range(5)] == [status] * 5
@@ -105,7 +105,7 @@ def test_a_connection_is_kept_for_the_next_delivery(status: int) -> None:
 
 
 def test_a_connection_serves_one_tenant() -> None:
-    """What one tenant makes of a connection is no other tenant's trouble."""
+    """A tenant must not be able to affect the deliveries of another one."""
     with serving(answers(OK)) as server, sending() as sender:
         assert [post(sender, server.port, tenant_id=tenant) for tenant in ("t1", "t2")] == [200] * 2
         assert server.connections == 2
@@ -117,12 +117,12 @@ def test_a_connection_serves_one_tenant() -> None:
         b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok",
         b"HTTP/1.0 200 OK\r\n\r\nok",
         b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n" + b"x" * 1_000_000,
-        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no",  # and never the rest
+        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no",  # without the rest
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n",
     ],
 )
-def test_a_connection_that_cannot_be_kept_is_not(answer: bytes) -> None:
-    """The answer counts all the same, and the next delivery shakes hands anew."""
+def test_a_connection_with_unread_data_or_close_is_not_kept(answer: bytes) -> None:
+    """The answer still counts, and the next delivery opens a new connection."""
     with serving(answers(answer)) as server, sending() as sender:
         assert [post(sender, server.port) for _ in range(2)] == [200] * 2
         assert server.connections == 2
@@ -130,7 +130,7 @@ def test_a_connection_that_cannot_be_kept_is_not(answer: bytes) -> None:
 
 
 def test_a_connection_that_the_receiver_closed_is_replaced() -> None:
-    """An idle connection's end is seen before anything is sent on it."""
+    """Check an idle connection before a request is sent."""
 
     def once(connection: ssl.SSLSocket) -> None:
         connection.sendall(OK)
@@ -153,11 +153,10 @@ def test_a_connection_that_the_receiver_closed_is_replaced() -> None:
     ],
     ids=["silent", "slow headers", "slow continues"],
 )
-def test_the_deadline_is_total(handler: Handler) -> None:
-    """Spec 8: five seconds for all of it, also against a receiver that drips bytes.
+def test_the_deadline_is_for_the_whole_attempt(handler: Handler) -> None:
+    """Spec 8: five seconds in total, also for a receiver that sends single bytes.
 
-    The receiver answers once before, so that the reason is the same at whatever stage the deadline
-    ends the second attempt.
+    The receiver has answered once before, so that the error is the same at every stage.
     """
 
     def once(connection: ssl.SSLSocket) -> None:
@@ -175,8 +174,8 @@ def test_the_deadline_is_total(handler: Handler) -> None:
 
 
 @pytest.mark.parametrize("framing", [b"", b"Content-Length: 99\r\n", b"Connection: close\r\n"])
-def test_a_body_that_drips_changes_no_outcome(framing: bytes) -> None:
-    """The status has come; what of the body came in time is kept, and the post ends."""
+def test_a_slow_body_does_not_change_the_outcome(framing: bytes) -> None:
+    """Keep the part of the body that was received in time."""
 
     def handler(connection: ssl.SSLSocket) -> None:
         connection.sendall(b"HTTP/1.1 500 X\r\n" + framing + b"\r\nbegins")
@@ -202,8 +201,8 @@ def test_a_body_that_drips_changes_no_outcome(framing: bytes) -> None:
         b"HTTP/1.1 100 Continue\r\n\r\nnonsense\r\n",
     ],
 )
-def test_an_answer_that_is_not_http(answer: bytes) -> None:
-    """Nonsense is a failed attempt, and does not fail the worker."""
+def test_an_answer_that_is_not_http_fails_the_attempt(answer: bytes) -> None:
+    """The worker itself must not fail."""
     assert failure(answers(answer))[0] == "the answer is not HTTP"
 
 
@@ -214,15 +213,15 @@ def reset(connection: ssl.SSLSocket) -> None:
     socket.socket.close(connection)
 
 
-def test_a_reset_in_the_middle() -> None:
-    """The attempt fails once; it is not quietly made again."""
+def test_a_reset_fails_the_attempt() -> None:
+    """Do not repeat the request, as the receiver may have read it."""
     reason, server = failure(reset)
     assert reason == "the connection was closed before the answer"
     assert len(server.requests) == 1
 
 
-def test_a_receiver_that_does_not_read() -> None:
-    """The time for sending the request counts into the deadline, too."""
+def test_the_deadline_includes_sending_the_request() -> None:
+    """Post to a receiver that does not read."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificates.issue(["localhost"]))
     ended = threading.Event()
@@ -238,8 +237,8 @@ def test_a_receiver_that_does_not_read() -> None:
         ended.set()
 
 
-def test_a_certificate_of_nobody() -> None:
-    """A certificate that none of the trusted authorities has signed."""
+def test_a_certificate_without_a_trusted_authority_is_rejected() -> None:
+    """Send no request to such a receiver."""
     with serving(answers(OK)) as server:
         sender = HttpSender(
             adapter=adapter.PinnedAdapter(ssl.create_default_context(), CLOCK),
@@ -253,17 +252,17 @@ def test_a_certificate_of_nobody() -> None:
 
 
 def addresses(*found: str) -> Callable[[str, float], Sequence[str]]:
-    """A name server that answers so."""
+    """Return a resolver with these addresses."""
     return lambda _, __: found
 
 
 def resolving(server: NameServer) -> SystemResolver:
-    """A resolver that asks `server` for everything."""
+    """Return a resolver that asks `server`."""
     return SystemResolver(CLOCK, server.settings)
 
 
-def test_a_name_server_that_never_answers() -> None:
-    """The look-up of the name counts into the deadline, and nothing of it outlives that."""
+def test_the_deadline_includes_the_lookup_of_the_name() -> None:
+    """Leave no thread of the lookup behind."""
     with (
         answering({}) as names,
         sending(resolve=resolving(names).resolve, timeout=DEADLINE) as sender,
@@ -273,8 +272,8 @@ def test_a_name_server_that_never_answers() -> None:
         assert threading.active_count() <= threads
 
 
-def test_a_name_that_stalls_holds_up_its_own_deliveries_only() -> None:
-    """Spec 8: as many stalled look-ups as an instance has threads, and a new receiver beside."""
+def test_stalled_lookups_do_not_delay_other_receivers() -> None:
+    """Spec 8: stall as many lookups as an instance has threads, and post to a new receiver."""
     names = ("healthy.example.com", "new.example.com", "later.example.com")
     with (
         serving(answers(OK), names=names) as server,
@@ -291,8 +290,8 @@ def test_a_name_that_stalls_holds_up_its_own_deliveries_only() -> None:
         assert post(sender, server.port, names[2]) == 200
 
 
-def test_a_name_that_does_not_exist() -> None:
-    """A host name that does not resolve fails the attempt, with the reason."""
+def test_an_attempt_at_a_missing_name_fails() -> None:
+    """Report that the name does not resolve."""
     with (
         answering({}) as names,
         sending(resolve=resolving(names).resolve) as sender,
@@ -301,8 +300,8 @@ def test_a_name_that_does_not_exist() -> None:
         post(sender, 2, "nobody.example.com")
 
 
-def test_the_next_address_is_tried_where_one_refuses() -> None:
-    """A name with several addresses, the first of which is down."""
+def test_the_next_address_is_tried_after_a_refused_connection() -> None:
+    """Use a name with two addresses. The first has no server."""
     with (
         serving(answers(OK)) as server,
         sending(resolve=addresses("127.0.0.3", "127.0.0.1")) as sender,
@@ -310,14 +309,14 @@ def test_the_next_address_is_tried_where_one_refuses() -> None:
         assert post(sender, server.port) == 200
 
 
-def test_first_deliveries_at_once_share_their_connections(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Threads that post to a receiver first at the same time use one pool of connections."""
+def test_concurrent_first_deliveries_share_one_pool(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hold up the creation of the pool while other threads ask for it."""
     inside = threading.Barrier(2)
 
-    class SlowPool(adapter._Pool):  # noqa: SLF001 - its making is held up
+    class SlowPool(adapter._Pool):  # noqa: SLF001 - delays its creation
         def __init__(self, *where: Any, **how: Any) -> None:
             with suppress(threading.BrokenBarrierError):
-                inside.wait(0.5)  # for a second thread, which must not come in
+                inside.wait(0.5)  # for a second thread, which must not arrive
             super().__init__(*where, **how)
 
     monkeypatch.setattr(adapter, "_Pool", SlowPool)
@@ -331,8 +330,8 @@ def test_first_deliveries_at_once_share_their_connections(monkeypatch: pytest.Mo
         assert len({id(asked.result().pool) for asked in asking}) == 1
 
 
-def test_eighty_at_once_share_nothing_and_keep_their_connections() -> None:
-    """An instance's threads: 80 connections in the first round, and the same 80 in the second."""
+def test_eighty_concurrent_posts_use_and_keep_eighty_connections() -> None:
+    """An instance has 80 threads. The second round uses the connections of the first."""
     together = threading.Barrier(80)
 
     def slow(connection: ssl.SSLSocket) -> None:

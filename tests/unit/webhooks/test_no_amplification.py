@@ -1,4 +1,4 @@
-"""Design 3.20: the service is no tool against others' machines, and tells nothing of them."""
+"""Design 3.20: the service can't be used to attack or to scan other machines."""
 
 import socket
 import threading
@@ -24,8 +24,8 @@ from tests.unit.webhooks.tls_receivers import (
 
 
 @contextmanager
-def refuses() -> Iterator[int]:
-    """A port that nobody listens on."""
+def refuses_connections() -> Iterator[int]:
+    """Provide a port without a listener."""
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
     yield port
@@ -33,7 +33,7 @@ def refuses() -> Iterator[int]:
 
 @contextmanager
 def speaks_no_tls() -> Iterator[int]:
-    """Something else than HTTPS."""
+    """Provide a port with a mail server."""
 
     def greet(raw: socket.socket, _: Server) -> None:
         raw.sendall(b"220 mail.example.com ESMTP\r\n")
@@ -44,8 +44,8 @@ def speaks_no_tls() -> Iterator[int]:
 
 
 @contextmanager
-def says_nothing() -> Iterator[int]:
-    """A port that accepts any bytes."""
+def never_answers() -> Iterator[int]:
+    """Provide a port that reads everything and never answers."""
 
     def take(raw: socket.socket, _: Server) -> None:
         while raw.recv(65536):
@@ -56,27 +56,27 @@ def says_nothing() -> Iterator[int]:
 
 
 @contextmanager
-def is_somebody_else() -> Iterator[int]:
-    """HTTPS with another name's certificate."""
+def has_another_name() -> Iterator[int]:
+    """Provide HTTPS with a certificate for another name."""
     with serving(answers(OK), names=["other.example.com"]) as server:
         yield server.port
 
 
-def test_what_a_machine_is_like_is_not_told() -> None:
-    """Refused, no TLS, silence, another's certificate: they read alike but in the service's log."""
-    told, details = set(), []
-    for machine in (refuses, speaks_no_tls, says_nothing, is_somebody_else):
-        timeout = DEADLINE if machine is says_nothing else PATIENCE
+def test_failures_before_a_first_answer_look_the_same() -> None:
+    """Only the service's own log distinguishes them, so a webhook can't scan ports."""
+    messages, details = set(), []
+    for machine in (refuses_connections, speaks_no_tls, never_answers, has_another_name):
+        timeout = DEADLINE if machine is never_answers else PATIENCE
         with (
             machine() as port,
             sending(timeout=timeout) as sender,
             pytest.raises(SendError) as raised,
         ):
             post(sender, port)
-        told.add(str(raised.value).removesuffix(f" within {timeout:g} s"))
+        messages.add(str(raised.value).removesuffix(f" within {timeout:g} s"))
         details.append(str(raised.value.__cause__).partition(":")[0])
     advice = "it must answer HTTPS with a valid certificate"
-    assert told == {f"the receiver could not be reached: {advice}"}
+    assert messages == {f"the receiver could not be reached: {advice}"}
     assert details == [
         "the connection was refused",
         "the TLS handshake failed",
@@ -85,8 +85,8 @@ def test_what_a_machine_is_like_is_not_told() -> None:
     ]
 
 
-def test_a_receiver_that_has_answered_is_told_of() -> None:
-    """Its people may know why it cannot be reached now; another event's may not."""
+def test_the_reason_is_shown_to_an_event_whose_receiver_has_answered() -> None:
+    """Another event with the same receiver gets the general message."""
     answered = b"HTTP/1.1 500 X\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
     with sending() as sender:
         with serving(answers(answered)) as server:
@@ -100,9 +100,9 @@ def test_a_receiver_that_has_answered_is_told_of() -> None:
 @pytest.mark.parametrize(
     ("limits", "others", "neighbour"),
     [
-        # Twenty URLs of one host are one host; another event has its own share.
+        # Twenty URLs of one host share its limit. Another event has its own limit.
         ({"of_an_event": 5}, {}, {"event_id": "e2"}),
-        # Eighty events of one tenant, and names of one address, share that address.
+        # All events of a tenant, and all names of an address, share its limit.
         (
             {"of_a_tenant": 5},
             {"event_id": "another", "host": "other.example.com"},
@@ -110,10 +110,10 @@ def test_a_receiver_that_has_answered_is_told_of() -> None:
         ),
     ],
 )
-def test_what_exceeds_a_share_is_not_sent_now(
+def test_posts_over_a_concurrency_limit_are_not_sent(
     limits: dict[str, Any], others: dict[str, str], neighbour: dict[str, str]
 ) -> None:
-    """Shares are counted by event and host, and by tenant and the address that is connected to."""
+    """Count by event and host, and by tenant and the address of the connection."""
     let_go = threading.Event()
     arrived = threading.Semaphore(0)
 

@@ -1,4 +1,4 @@
-"""The mail of a notice: what it says, to whom, and what it never holds (design 3.30)."""
+"""The email of a notice: text, copies and data that it must not contain (design 3.30)."""
 
 import re
 from datetime import UTC, datetime
@@ -25,24 +25,24 @@ CONSOLE = "https://wall.example.com/console#/events/e%201/receivers"
 
 
 def change(state: NoticeState = NoticeState.FAILING, **fields: Any) -> Change:
-    """Of a URL that has answered 500 since half past six."""
+    """Return a change of a URL that has answered 500 since half past six."""
     given: dict[str, Any] = {"url": URL, "since": SINCE, "waiting": 12, "failed": attempt(500)}
     given |= fields
     return Change(state=state, **given)
 
 
 def attempt(status: int | None, error: str | None = None) -> Attempt:
-    """The last attempt of a delivery that failed."""
+    """Return the last attempt of a failed delivery."""
     return Attempt(number=4, at=SINCE, status=status, milliseconds=20, error=error)
 
 
 def shown(url: str) -> str:
-    """The name of the URL, of which no mail program makes a link."""
+    """Return the name of the URL in a form that email clients do not turn into a link."""
     return name_of(url).replace(".", "[.]")
 
 
 def mail(*changes: Change, name: str = "Garden party") -> EmailMessage:
-    """To Ann and Bob."""
+    """Compose a notice to Ann and Bob."""
     return compose(
         changes or [change()],
         event_id="e 1",
@@ -54,7 +54,7 @@ def mail(*changes: Change, name: str = "Garden party") -> EmailMessage:
 
 
 @pytest.mark.parametrize(
-    ("told", "subject", "says"),
+    ("reported", "subject", "sentences"),
     [
         (
             change(),
@@ -89,20 +89,22 @@ def mail(*changes: Change, name: str = "Garden party") -> EmailMessage:
         ),
     ],
 )
-def test_what_it_says(told: Change, subject: str, says: list[str]) -> None:
-    """The URL's name, reason, since when, how many wait, and where to go; both parts the same."""
-    made = mail(told)
+def test_text_and_html_have_url_reason_time_count_and_next_step(
+    reported: Change, subject: str, sentences: list[str]
+) -> None:
+    """See design 3.30."""
+    made = mail(reported)
     assert made.subject == subject
     html = re.sub(r"\s+", " ", re.sub("<[^>]+>", "", made.html))
-    for sentence in [*says, shown(URL), "Any admin can remove it"]:
+    for sentence in [*sentences, shown(URL), "Any admin can remove it"]:
         assert sentence in html, sentence
         assert sentence in made.text, sentence
     assert CONSOLE in made.text
     assert re.findall('href="([^"]*)"', made.html) == [CONSOLE]
 
 
-def test_several_urls_are_counted() -> None:
-    """The subject counts the URLs, and each URL has its own block."""
+def test_the_subject_counts_several_urls() -> None:
+    """Each URL has a block of its own."""
     made = mail(
         change(), change(), change(NoticeState.RECOVERED, url="https://crm.example.com:8443/")
     )
@@ -110,8 +112,8 @@ def test_several_urls_are_counted() -> None:
     assert shown("https://crm.example.com:8443/") in made.html
 
 
-def test_everybody_has_a_copy_of_their_own() -> None:
-    """Nobody sees who else is notified, and no machine answers."""
+def test_each_recipient_gets_a_separate_copy() -> None:
+    """Recipients do not see each other, and `Auto-Submitted` prevents automatic answers."""
     made = mail()
     copies = made.copies
     for copy in copies:
@@ -129,8 +131,8 @@ def test_everybody_has_a_copy_of_their_own() -> None:
         ("https://hooks.example.com/\r\nBcc: eve@example.com", ["Bcc"]),
     ],
 )
-def test_what_a_url_hides_stays_hidden(url: str, hidden: list[str]) -> None:
-    """No path or query, which hold keys, no user name, no markup, and no line of its own."""
+def test_secret_parts_of_a_url_are_not_shown(url: str, hidden: list[str]) -> None:
+    """Show no path or query, as they can contain keys, no user name, markup or line break."""
     made = mail(change(url=url))
     shown = made.html.partition('class="failing"')[2].partition("</div>")[0]
     for text in hidden:
@@ -139,8 +141,8 @@ def test_what_a_url_hides_stays_hidden(url: str, hidden: list[str]) -> None:
         assert text not in made.text.partition("\n--\n")[0]
 
 
-def test_an_error_is_text_and_no_markup() -> None:
-    """The reason of a failure may quote what a receiver sent."""
+def test_an_error_is_escaped() -> None:
+    """The reason of a failure may quote the receiver."""
     made = mail(change(failed=attempt(None, "<b>bad</b> certificate")))
     assert "&lt;b&gt;bad&lt;" in made.html
     assert "<b>" not in made.html
@@ -163,7 +165,7 @@ def test_an_error_is_text_and_no_markup() -> None:
     ],
 )
 def test_an_events_name_is_one_bounded_line_and_no_link(name: str) -> None:
-    """An organizer may call the event anything."""
+    """Organizers can enter any text."""
     made = mail(name=name)
     assert "\n" not in made.subject
     assert len(made.subject) < 250
@@ -175,22 +177,22 @@ def test_an_events_name_is_one_bounded_line_and_no_link(name: str) -> None:
 
 
 def test_a_label_is_one_bounded_line_and_no_link() -> None:
-    """An organizer may call a URL anything; its host stands beside that."""
+    """Organizers can enter any text. The host of the URL follows it."""
     made = mail(change(label="Hall <b>\r\nBcc: eve@evil.example"))
     assert f"({shown(URL)})" in made.text
     assert not re.search(r"evil[^\w\s]|@|\nBcc", made.text)
     assert "<b>" not in made.html
 
 
-def test_an_event_without_a_name() -> None:
-    """A script may have made an event without a name."""
+def test_a_notice_of_an_event_without_a_name_is_sent() -> None:
+    """A script may have created an event without a name."""
     made = mail(name="")
     assert made.subject == "A webhook URL is failing"
     assert "to webhook alerts for this event" in made.text
 
 
-def test_it_comes_from_the_sender_of_the_deployment() -> None:
-    """`MAIL_FROM`, `MAIL_REPLY_TO` and `MAIL_ADDRESS_LINE` are those of every mail."""
+def test_the_sender_is_that_of_the_deployment() -> None:
+    """Use `MAIL_FROM`, `MAIL_REPLY_TO` and `MAIL_ADDRESS_LINE`, as in every email."""
     made = mail()
     assert (made.sender, made.reply_to) == (SENDER.address, "help@example.com")
     assert made.text.endswith("\n1 Main St <Springfield>")

@@ -1,4 +1,4 @@
-"""Design 3: what an answer decides, and what of it a record keeps, from real TLS receivers."""
+"""Design 3: answers of real TLS receivers, their outcome, and the excerpt that a record keeps."""
 
 import logging
 import socket
@@ -30,7 +30,7 @@ LONGER = b"x" * EXCERPT_BYTES
 
 
 def head(*lines: str, status: int = 500, version: str = "HTTP/1.1") -> bytes:
-    """A head with these header lines."""
+    """Return the head of an answer with these header lines."""
     return "".join(f"{line}\r\n" for line in (f"{version} {status} X", *lines, "")).encode()
 
 
@@ -57,8 +57,8 @@ def head(*lines: str, status: int = 500, version: str = "HTTP/1.1") -> bytes:
         (head("Content-Length: 2", status=101) + b"no", None),
     ],
 )
-def test_how_a_body_begins(answer: bytes, expected: str | None) -> None:
-    """Text of a bounded length, as far as it came; None where the answer acknowledges."""
+def test_only_a_refused_attempt_has_an_excerpt(answer: bytes, expected: str | None) -> None:
+    """Limit the length of the excerpt. An incomplete body counts as far as it was received."""
     with serving(answers(answer)) as server, sending() as sender:
         url = f"https://localhost:{server.port}/"
         assert sender.post(url, {}, BODY, Source("t1", "e1")).excerpt == expected
@@ -75,13 +75,13 @@ def test_how_a_body_begins(answer: bytes, expected: str | None) -> None:
         (b"\0 \r\n", None),
     ],
 )
-def test_what_a_record_keeps_of_a_body(body: bytes, kept: str | None) -> None:
-    """Whole characters of a bounded length, none of which moves what a person sees."""
+def test_an_excerpt_has_whole_printable_characters(body: bytes, kept: str | None) -> None:
+    """Remove control characters, as they could change how a page shows the text."""
     assert excerpt(body) == kept
 
 
-def test_a_body_that_stalls_is_cut() -> None:
-    """Design 3.19: a body has a tenth of a second, not the rest of the attempt's time."""
+def test_a_stalled_body_is_cut_after_a_tenth_of_a_second() -> None:
+    """Design 3.19: a body does not get the rest of the attempt's time."""
     ended = threading.Event()
 
     def handler(connection: ssl.SSLSocket) -> None:
@@ -111,15 +111,15 @@ def test_a_body_that_stalls_is_cut() -> None:
         b"HTTP/1.1 200\nContent-Length: 2\n\nok",
     ],
 )
-def test_an_attempt_is_acknowledged_by_its_status_line(answer: bytes) -> None:
-    """Spec 4.3: doubtful fields only cost the connection; interim answers are passed over."""
+def test_the_status_line_alone_acknowledges(answer: bytes) -> None:
+    """Spec 4.3: malformed fields only close the connection, and interim answers are skipped."""
     with serving(answers(answer)) as server, sending() as sender:
         assert post(sender, server.port) == 200
 
 
 @pytest.mark.parametrize("cut", [1, 8, 16, 17, 30])
-def test_half_a_head_is_none(cut: int) -> None:
-    """An answer that ends before its head does."""
+def test_half_a_head_is_no_answer(cut: int) -> None:
+    """Report that the connection was closed before the answer."""
 
     def handler(connection: ssl.SSLSocket) -> None:
         connection.sendall(head("Content-Length: 0", status=200)[:cut])
@@ -128,8 +128,8 @@ def test_half_a_head_is_none(cut: int) -> None:
     assert failure(handler)[0] == "the connection was closed before the answer"
 
 
-def test_a_handshake_that_drips() -> None:
-    """The deadline holds however slowly TLS begins."""
+def test_a_slow_handshake_ends_at_the_deadline() -> None:
+    """Send the handshake byte by byte, so that no single read times out."""
 
     def handler(raw: socket.socket, _: object) -> None:
         raw.recv(65536)
@@ -140,14 +140,14 @@ def test_a_handshake_that_drips() -> None:
         assert unreached(sender, server.port) == f"no answer within {DEADLINE} s"
 
 
-def test_a_flood_of_session_tickets() -> None:
-    """TLS records without data end no read, and are counted with the answer."""
+def test_session_tickets_count_toward_the_size_of_the_answer() -> None:
+    """TLS records without data do not end a read."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificates.issue(["localhost"]))
     context.num_tickets = 2**24
 
     def handler(raw: socket.socket, _: object) -> None:
-        raw.settimeout(DEADLINE * 4)  # a system need not tell what it sends that nobody is there
+        raw.settimeout(DEADLINE * 4)  # the system may not report that the peer is gone
         context.wrap_socket(raw, server_side=True).close()
 
     with (
@@ -158,8 +158,8 @@ def test_a_flood_of_session_tickets() -> None:
         post(sender, server.port)
 
 
-def test_a_post_that_may_have_been_read_is_not_made_again() -> None:
-    """A kept connection that ends behind the next request fails that attempt."""
+def test_a_post_that_may_have_been_read_is_not_repeated() -> None:
+    """Fail the attempt if a kept connection ends after its request was sent."""
 
     def handler(connection: ssl.SSLSocket) -> None:
         if len(server.requests) == 2:
@@ -174,8 +174,8 @@ def test_a_post_that_may_have_been_read_is_not_made_again() -> None:
         assert (server.connections, len(server.requests)) == (1, 2)
 
 
-def test_a_name_that_moves_between_look_ups() -> None:
-    """Each look-up is checked, also while a connection is kept; a new address is connected to."""
+def test_each_lookup_of_a_name_is_checked() -> None:
+    """Check also while a connection is kept, and connect to a new address."""
     answered, asked = ["127.0.0.1"], []
 
     def resolve(host: str, _: float) -> list[str]:
@@ -184,7 +184,7 @@ def test_a_name_that_moves_between_look_ups() -> None:
 
     with serving(answers(OK)) as server, sending(resolve=resolve) as sender:
         assert post(sender, server.port) == 200
-        assert asked == ["localhost"], "what was checked is connected to"
+        assert asked == ["localhost"], "the checked address is connected to"
         answered[:] = ["10.0.0.1"]
         with pytest.raises(SendError, match="not a public one"):
             post(sender, server.port)
@@ -196,10 +196,10 @@ def test_a_name_that_moves_between_look_ups() -> None:
         assert server.connections == 1
 
 
-def test_nothing_of_the_environment_and_no_cookie_is_used(
+def test_the_environment_and_cookies_are_ignored(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """No proxy, no password, no cookie; and no log has the path, which may hold a key."""
+    """Use no proxy and no cookie, and log no path, as it may contain a key."""
     for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/dev/null")

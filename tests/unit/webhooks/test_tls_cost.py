@@ -1,7 +1,7 @@
-"""A receiver can make a POST calculate a small multiple of an honest receiver's POST.
+"""The CPU time that a hostile receiver can cost is a small multiple of an honest receiver's.
 
-The POSTs are made by a process with a deploy's own environment, because OpenSSL reads its settings
-once. The receivers run in the process of the tests, whose OpenSSL offers everything.
+The POSTs run in a process with the deployed environment, as OpenSSL reads its settings once. The
+receivers run in the process of the tests, whose OpenSSL offers all suites and groups.
 """
 
 import base64
@@ -32,9 +32,9 @@ AT_MOST: Final = 5.0
 PYTHONS: Final = (
     "@SECLEVEL=2:ECDH+AESGCM:ECDH+CHACHA20:ECDH+AES:DHE+AES:!aNULL:!eNULL:!aDSS:!SHA1:!AESCCM"
 )
-"""CPython's suites (`Modules/_ssl.c`); Debian's Python has OpenSSL's."""
+"""The cipher suites of CPython (`Modules/_ssl.c`). Debian's Python has those of OpenSSL."""
 
-UNSHAKEN: Final = "the TLS handshake failed"
+HANDSHAKE_FAILED: Final = "the TLS handshake failed"
 LONG: Final = "the answer's head is longer than 32 KB or 256 lines"
 
 
@@ -51,7 +51,7 @@ def _suites(names: str) -> Callable[[ssl.SSLContext], None]:
 
 
 def _finite_field(server: ssl.SSLContext) -> None:
-    """TLS 1.2 with an exchange of 8192 bits; no client asks whether the number is a prime."""
+    """Use TLS 1.2 with a key exchange of 8192 bits. No client checks that the number is prime."""
     number = (2**8192 - 2**100 - 1).to_bytes(1024, "big")
     der = bytes.fromhex("308204080282040100") + number + bytes.fromhex("020102")
     file = ROOT / "emulator" / "certs" / "dh8192.pem"
@@ -75,7 +75,7 @@ def _rsa(server: ssl.SSLContext) -> None:
 
 @dataclass(frozen=True)
 class _Receiver:
-    """What the receiver insists on and how it answers, and what comes of a POST to it."""
+    """The TLS settings and the answer of a receiver, and the outcome of a POST to it."""
 
     settle: Callable[[ssl.SSLContext], None] = lambda _: None
     answer: bytes = OK
@@ -85,16 +85,16 @@ class _Receiver:
 RECEIVERS: Final[Mapping[str, _Receiver]] = {
     "honest": _Receiver(),
     "TLS 1.2": _Receiver(_suites("ECDHE")),
-    "ECDHE alone": _Receiver(_suites("ECDHE+AESGCM")),
-    "CBC alone": _Receiver(_suites("ECDHE-ECDSA-AES128-SHA256:ECDHE-ECDSA-AES256-SHA384")),
-    "a key of RSA": _Receiver(_rsa),
-    "X25519 alone": _Receiver(_group("X25519")),
-    "P-384 alone": _Receiver(_group("secp384r1")),
-    "P-521 alone": _Receiver(_group("secp521r1")),
-    "X448 alone": _Receiver(_group("X448")),
-    "a finite field of 2048 bits": _Receiver(_group("ffdhe2048"), outcome=UNSHAKEN),
-    "a finite field of 8192 bits": _Receiver(_group("ffdhe8192"), outcome=UNSHAKEN),
-    "a finite field in TLS 1.2": _Receiver(_finite_field, outcome=UNSHAKEN),
+    "only ECDHE": _Receiver(_suites("ECDHE+AESGCM")),
+    "only CBC": _Receiver(_suites("ECDHE-ECDSA-AES128-SHA256:ECDHE-ECDSA-AES256-SHA384")),
+    "an RSA key": _Receiver(_rsa),
+    "only X25519": _Receiver(_group("X25519")),
+    "only P-384": _Receiver(_group("secp384r1")),
+    "only P-521": _Receiver(_group("secp521r1")),
+    "only X448": _Receiver(_group("X448")),
+    "a finite field of 2048 bits": _Receiver(_group("ffdhe2048"), outcome=HANDSHAKE_FAILED),
+    "a finite field of 8192 bits": _Receiver(_group("ffdhe8192"), outcome=HANDSHAKE_FAILED),
+    "a finite field in TLS 1.2": _Receiver(_finite_field, outcome=HANDSHAKE_FAILED),
     "250 lines": _Receiver(answer=OK.replace(b"\r\n", b"\r\n" + b"a: b\r\n" * 250, 1)),
     "10,000 lines": _Receiver(
         answer=b"HTTP/1.1 200 OK\r\n" + b"a\r\n" * 10_000 + b"\r\n", outcome=LONG
@@ -126,7 +126,7 @@ print(json.dumps({name: min(each[name] for each in rounds) for name in ports}))
 
 
 def posts(openssl_conf: str, times: int) -> Mapping[str, tuple[float, int | str]]:
-    """The least CPU of a POST to each receiver in seconds, and what came of it."""
+    """Return the lowest CPU time of a POST to each receiver in seconds, and its outcome."""
     with ExitStack() as stack:
         ports = {
             name: stack.enter_context(serving(answers(to.answer), settle=to.settle)).port
@@ -144,34 +144,34 @@ def posts(openssl_conf: str, times: int) -> Mapping[str, tuple[float, int | str]
 
 @pytest.fixture(scope="module")
 def deployed() -> Mapping[str, tuple[float, int | str]]:
-    """What comes of POSTs in the environment of a deploy."""
+    """Return CPU times and outcomes with the deployed environment."""
     return posts(env_file.read(ROOT / ".env")["OPENSSL_CONF"], times=6)
 
 
 @pytest.mark.parametrize("name", RECEIVERS)
-def test_honest_receivers_are_reached_and_no_receiver_makes_us_calculate(
+def test_no_receiver_costs_more_than_five_times_the_cpu(
     name: str, deployed: Mapping[str, tuple[float, int | str]]
 ) -> None:
-    """Every elliptic curve is spoken and no finite field, and 256 lines of a head are read."""
+    """Support every elliptic curve and no finite field, and read at most 256 lines of a head."""
     try:
         RECEIVERS[name].settle(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER))
-    except ssl.SSLError as error:  # the Python 3.11.2 of Debian 12 knows curves of NIST alone
+    except ssl.SSLError as error:  # Python 3.11.2 of Debian 12 supports only NIST curves
         pytest.skip(f"this Python cannot serve it: {error.reason}")
     seconds, outcome = deployed[name]
     assert outcome == RECEIVERS[name].outcome
     assert seconds <= AT_MOST * deployed["honest"][0]
 
 
-def test_without_the_file_receivers_are_reached(tmp_path: Path) -> None:
-    """A missing file stops nothing: only the groups of TLS 1.3 are OpenSSL's own then."""
+def test_receivers_are_reached_without_the_openssl_settings(tmp_path: Path) -> None:
+    """If the file is missing, only the groups of TLS 1.3 are the defaults of OpenSSL."""
     found = posts(str(tmp_path / "missing.cnf"), times=1)
-    unshaken = {name for name, (_, outcome) in found.items() if outcome == UNSHAKEN}
-    # From OpenSSL 3.5 on its own groups are without that one.
-    assert unshaken - {"a finite field of 8192 bits"} == {"a finite field in TLS 1.2"}
+    failed = {name for name, (_, outcome) in found.items() if outcome == HANDSHAKE_FAILED}
+    # The defaults of OpenSSL 3.5 and later do not include the group of 8192 bits.
+    assert failed - {"a finite field of 8192 bits"} == {"a finite field in TLS 1.2"}
 
 
-def test_the_suites_are_pythons_without_finite_fields() -> None:
-    """No honest server is lost by a list of ours."""
+def test_only_finite_fields_are_missing_from_pythons_suites() -> None:
+    """A list of our own could exclude an honest server."""
     tls = ssl.create_default_context()
     tls.minimum_version = ssl.TLSVersion.MINIMUM_SUPPORTED  # as Debian's Python has it
     tls.set_ciphers(PYTHONS)

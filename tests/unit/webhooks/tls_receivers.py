@@ -1,4 +1,4 @@
-"""Real TLS servers on loopback, each of which does one thing, and a sender that posts to them."""
+"""Real TLS servers on loopback, each with one behavior, and a sender that posts to them."""
 
 import socket
 import ssl
@@ -19,10 +19,10 @@ from functions.webhooks.sender.http_sender import ConcurrencyLimit, HttpSender
 from functions.webhooks.worker import SendError, Source
 
 DEADLINE: Final = 0.5
-"""Seconds, for tests in which the deadline ends the attempt at whatever stage it is."""
+"""Seconds, for tests in which the deadline ends the attempt at any stage."""
 
 PATIENCE: Final = 60.0
-"""Seconds, for tests in which the receiver ends the attempt, however busy the machine is."""
+"""Seconds, for tests in which the receiver ends the attempt, even on a busy machine."""
 
 BODY: Final = b'{"event":"photo.uploaded"}'
 OK: Final = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -32,7 +32,7 @@ Handler = Callable[[ssl.SSLSocket], None]
 
 @dataclass
 class Server:
-    """A TLS server whose every connection is handled by `handler`; it counts what it sees."""
+    """A server, with its connections and requests so far."""
 
     port: int
     connections: int = 0
@@ -41,7 +41,7 @@ class Server:
 
 
 def read_request(connection: ssl.SSLSocket) -> bytes:
-    """One whole request; empty at the connection's end."""
+    """Read one whole request. Return nothing at the end of the connection."""
     received = b""
     while not received.endswith(BODY):
         chunk = connection.recv(65536)
@@ -58,7 +58,7 @@ def serving(
     names: Sequence[str] = ("localhost", "127.0.0.1"),
     settle: Callable[[ssl.SSLContext], None] = lambda _: None,
 ) -> Iterator[Server]:
-    """Serve TLS with a certificate for `names` on 127.0.0.1; `settle` sets what else is odd."""
+    """Serve TLS on 127.0.0.1 with a certificate for `names`. `settle` changes the TLS context."""
 
     def serve(raw: socket.socket, server: Server) -> None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -75,7 +75,7 @@ def serving(
 
 @contextmanager
 def plain_serving(handle: Callable[[socket.socket, Server], None]) -> Iterator[Server]:
-    """Serve plain TCP on 127.0.0.1; a thread for each connection, and none is left behind."""
+    """Serve TCP on 127.0.0.1 with a thread for each connection. All threads end with the test."""
     open_connections: list[socket.socket] = []
 
     def accept() -> None:
@@ -112,7 +112,7 @@ def plain_serving(handle: Callable[[socket.socket, Server], None]) -> Iterator[S
 
 
 def trusting() -> ssl.SSLContext:
-    """Trust this project's local certificate authority, as the emulator suite does."""
+    """Return a context that trusts the local certificate authority of this project."""
     certificates.ensure()
     return ssl.create_default_context(cafile=certificates.CA)
 
@@ -127,7 +127,7 @@ def sending(
     monotonic: Callable[[], float] = time.monotonic,
     timeout: float = PATIENCE,
 ) -> Iterator[HttpSender]:
-    """A sender, closed in the end; `timeout` is the deadline of a POST in seconds."""
+    """Create a sender and close it in the end. `timeout` is the deadline of a POST in seconds."""
     clock = replace(CLOCK, monotonic=monotonic)
     sender = HttpSender(
         adapter=PinnedAdapter(trusting(), clock),
@@ -153,14 +153,14 @@ def post(
     event_id: str = "e1",
     tenant_id: str = "t1",
 ) -> int:
-    """Post once; the status."""
+    """Send one POST, and return its status."""
     source = Source(tenant_id, event_id)
     url = f"https://{host}:{port}{path}"
     return sender.post(url, {"Wall-Delivery-Id": "d1"}, BODY, source).status
 
 
 def unreached(sender: HttpSender, port: int, host: str = "localhost") -> str:
-    """Post once to a receiver that has never answered; what the service's own log is told."""
+    """Send one POST to a receiver that never answered, and return the logged error."""
     with pytest.raises(SendError) as raised:
         post(sender, port, host)
     assert str(raised.value).startswith("the receiver could not be reached")
@@ -169,7 +169,7 @@ def unreached(sender: HttpSender, port: int, host: str = "localhost") -> str:
 
 
 def failure(handler: Handler, **options: Any) -> tuple[str, Server]:
-    """Return why a post to such a receiver failed, and what the receiver saw."""
+    """Return the error of a POST to a receiver with this handler, and its server."""
     with serving(handler, **options) as server, sending() as sender:
         with pytest.raises(SendError) as raised:
             post(sender, server.port)
@@ -178,15 +178,15 @@ def failure(handler: Handler, **options: Any) -> tuple[str, Server]:
 
 
 def answers(head: bytes) -> Handler:
-    """Answer every request so."""
+    """Return a handler that answers every request with `head`."""
     return lambda connection: connection.sendall(head)
 
 
 def drip(data: bytes) -> Handler:
-    """Send `data` again and again, a byte at a time: each arrives before a socket's timeout."""
+    """Return a handler that repeats `data`, a byte at a time, each before a socket's timeout."""
 
     def handler(connection: ssl.SSLSocket) -> None:
-        until = time.monotonic() + PATIENCE  # a sender without a total deadline fails its test then
+        until = time.monotonic() + PATIENCE  # fails the test of a sender without a total deadline
         while time.monotonic() < until:
             for byte in data:
                 connection.sendall(bytes([byte]))
@@ -196,7 +196,7 @@ def drip(data: bytes) -> Handler:
 
 
 def flood(data: bytes) -> Handler:
-    """Send `data` for ever, as fast as it is taken."""
+    """Return a handler that repeats `data` as fast as the sender reads it."""
 
     def handler(connection: ssl.SSLSocket) -> None:
         while True:
@@ -206,5 +206,5 @@ def flood(data: bytes) -> Handler:
 
 
 def silence(connection: ssl.SSLSocket) -> None:
-    """Never answer."""
+    """Wait without an answer."""
     connection.recv(1)

@@ -1,6 +1,7 @@
-"""The webhooks' use cases on adapters in memory, with a clock that the test moves.
+"""The webhooks' use cases on adapters in memory, with a clock that the test sets.
 
-What a test has happen at a call of a port (`at`): another instance in between, an error, a crash.
+A test can inject an action at a call of a port (`at`, `after`): another instance that acts in
+between, an error or a crash.
 """
 
 import json
@@ -38,30 +39,30 @@ URL: Final = "https://example.com/hook"
 OTHER: Final = "https://example.com/other"
 
 FAILURES: Final = [500] * len(RETRY_SCHEDULE)
-"""What a receiver answers to a delivery that fails."""
+"""A receiver's answers to a delivery that fails."""
 
 T = TypeVar("T")
 
 
 class WebhookFixture:
-    """One project; `process` is a fresh instance of its service.
+    """One project, with an event of the tenant t1 and its webhooks.
 
     Attributes:
         now: The time.
-        monotonic: Where the monotonic clock of a fresh instance stands; a process may have just
-            begun.
-        slept: Seconds that were waited for, in all.
-        stored: The deliveries, for the test itself.
+        monotonic: The monotonic clock, in seconds. It may be 0, as in a process that has just
+            started.
+        slept: Total seconds of all sleeps.
+        stored: The deliveries, for use by tests.
         calls: Names of the calls, such as `get deliveries`, in order.
         posts: Headers and body of every POST.
-        answers: What receivers answer next: a status, or None for no answer; then 204.
-        excerpt: How their answers' bodies begin, as the sender tells it.
-        mails: Every request to the mail service.
-        mail_answers: What it answers next; then it accepts them.
+        answers: Next answers of receivers: a status, or None for no answer. Later answers are 204.
+        excerpt: The beginning of the response bodies, as the sender returns it.
+        mails: Every request to the email provider.
+        mail_answers: Next answers of the email provider. Later requests are accepted.
     """
 
     def __init__(self) -> None:
-        """An event of the tenant t1 with one URL."""
+        """Create an event of the tenant t1 with one URL."""
         self.now = NOW
         self.monotonic = 0.0
         self.slept = 0.0
@@ -85,7 +86,7 @@ class WebhookFixture:
         self.subscribe(URL)
 
     def process(self) -> Service:
-        """A process that has just begun."""
+        """Start a process, and return its service."""
         sender = ScriptedSender(self._answer, self._through, lambda: self.excerpt)
         return service_on(
             InMemoryDocuments(self.firestore, self._through),
@@ -98,7 +99,7 @@ class WebhookFixture:
             parameters=self.parameters,
         )
 
-    # What a test arranges.
+    # Arrange.
 
     def subscribe(self, *entries: Any, **fields: Any) -> None:
         """Save these webhook settings."""
@@ -113,62 +114,62 @@ class WebhookFixture:
         self.firestore.commit(*map(Delete, paths))
 
     def fields(self, path: str) -> Any:
-        """Fields of a document; None where it is not there."""
+        """Return the fields of a document, or None if it does not exist."""
         found = self.firestore.get(path)
         return found and found.fields
 
     def at(self, what: str, do: Callable[[], None], *, skip: int = 0) -> None:
-        """Have `do` done just before the next call named `what`, or a later one."""
+        """Run `do` just before the next call named `what`, after `skip` such calls."""
         self._at[what] = [None] * skip + [do]
 
     def after(self, what: str, do: Callable[[], None], *, skip: int = 0) -> None:
-        """Have `do` done just after the effect of that call, before its answer."""
+        """Run `do` just after the effect of that call, before its answer."""
         self._after[what] = [None] * skip + [do]
 
     def lose_answer(self, what: str) -> None:
-        """Lose the answer to the next such call: the adapter makes it again (see `RETRY`)."""
+        """Lose the answer to the next call named `what`. The adapter repeats it (see `RETRY`)."""
         self._repeated.add(what)
 
     def wait(self, seconds: float) -> None:
-        """Let the time pass, for all instances."""
+        """Advance both clocks of all instances."""
         self.now += timedelta(seconds=seconds)
         self.monotonic += seconds
 
     def photo(self, photo_id: str = "p1", email: str | None = None, **fields: Any) -> Photo:
-        """A photo that is uploaded now: its document, as a trigger reads it."""
+        """Upload a photo now, and return it as a trigger reads it."""
         written = {"status": "pending", "createdAt": self.now, "uploaderEmail": email} | fields
         self.put(f"events/{EVENT}/photos/{photo_id}", written)
         return Photo.read(photo_id, written, created=self.now, updated=self.now)
 
     def earlier_photos(self, photos: int) -> None:
-        """So many photos that are there already."""
+        """Write approved photos of the day before."""
         fields = {"status": "approved", "createdAt": NOW - timedelta(days=1)}
         paths = (f"events/{EVENT}/photos/crowd-{number}" for number in range(photos))
         self.firestore.commit(*(Create(path, fields) for path in paths))
 
     def delivery(self, *, url: str = URL, cause: str = "write-1", **fields: Any) -> Delivery:
-        """A recorded delivery, due at once."""
+        """Record a delivery that is due now."""
         made = records.new_delivery(cause, url, self.now, **fields)
         self.stored.create(EVENT, [made])
         return made
 
-    # What a test looks at.
+    # Inspect.
 
     def record(self, delivery: Delivery) -> Delivery:
-        """The delivery as it is recorded."""
+        """Return the recorded state of the delivery."""
         found = self.stored.load(EVENT, delivery.id)
         assert found is not None
         return found
 
     @property
     def records(self) -> list[Delivery]:
-        """All deliveries that can be read."""
+        """All readable deliveries."""
         found = self.firestore.query(Query(collection=f"events/{EVENT}/deliveries"))
         return list(readable(found, read_delivery))
 
     @property
     def fired(self) -> list[tuple[str, str]]:
-        """Event type and URL of all deliveries, in order."""
+        """Event type and URL of all deliveries, sorted."""
         return sorted((str(record.event_type), record.url) for record in self.records)
 
     @property
@@ -177,21 +178,21 @@ class WebhookFixture:
         return self.tasks.accepted
 
     def data(self, event: str) -> Any:
-        """The `data` of the one delivery of that type."""
+        """Return the `data` of the only delivery of that type."""
         [body] = [record.body for record in self.records if record.event_type == event]
         return json.loads(body)["data"]
 
     def attempt(
         self, delivery: Delivery, number: int = 1, *, in_round: int = 0, dispatched_before: int = 0
     ) -> Delivery | None:
-        """A dispatch of the task for that attempt."""
+        """Dispatch the task of that attempt, and return the delivery."""
         request = AttemptRequest(
             EVENT, delivery.id, number, in_round, dispatched_before=dispatched_before
         )
         return self.process().worker.attempt(request)
 
     def attempts(self, delivery: Delivery, *answers: int | None) -> Delivery:
-        """Attempts that are answered so, each when it is due; the record then."""
+        """Run attempts with these answers, each when it is due, and return the record."""
         self.answers += answers
         for _ in answers:
             record = self.record(delivery)
@@ -201,7 +202,7 @@ class WebhookFixture:
         return self.record(delivery)
 
     def failed(self, delivery: Delivery | None = None) -> Delivery:
-        """The record of that delivery, or of a new one, once it has failed."""
+        """Let that delivery, or a new one, fail, and return its record."""
         return self.attempts(delivery or self.delivery(), *FAILURES)
 
     def _sleep(self, seconds: float) -> None:
@@ -240,7 +241,7 @@ class WebhookFixture:
 
     @property
     def planned(self) -> set[str]:
-        """Names of the calls at which something was to happen, and did not."""
+        """Names of calls with an action that has not run."""
         ahead = {what for plan in (self._at, self._after) for what, acts in plan.items() if acts}
         return ahead | self._repeated
 
@@ -253,7 +254,7 @@ class WebhookFixture:
 
 
 def refused(code: Code, act: Callable[[], object]) -> str:
-    """`act` is refused with `code`; the message."""
+    """Assert that `act` is rejected with `code`, and return the message."""
     with pytest.raises(CallError) as error:
         act()
     assert error.value.code is code
@@ -261,10 +262,10 @@ def refused(code: Code, act: Callable[[], object]) -> str:
 
 
 def fails() -> None:
-    """The service answers with an error, or its answer is lost."""
+    """Let the call fail, or lose its answer."""
     raise ServiceError("no")
 
 
 def crashes() -> None:
-    """The instance is gone."""
+    """Stop the instance."""
     raise Crash
