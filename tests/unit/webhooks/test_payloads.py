@@ -1,4 +1,4 @@
-"""Spec 6.1 and 4.3: the fields of every event type, and the envelope around them."""
+"""Spec 6.1 and 4.3: the fields of every event type, and the envelope."""
 
 import json
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ FIELDS: Mapping[str, Any] = {
 
 
 def photo(**fields: Any) -> Photo:
-    """A photo with all fields of spec 2.2 that `fields` does not change."""
+    """Return a photo with the fields of spec 2.2, changed by `fields`."""
     return Photo.read("p1", {**FIELDS, **fields}, created=CREATED, updated=LATER)
 
 
@@ -46,7 +46,7 @@ EVENT = WallEvent.read(
 def data(
     event_type: EventType, about: Photo | WallEvent, *, photo_count: int = 0, **fields: Any
 ) -> Payload:
-    """The `data` of a message about `about`, written when `about` was."""
+    """Return the `data` of a message about `about`, written when `about` was."""
     message = WebhookMessage("write-1", event_type, about, about.updated_at, **fields)
     return message.payload(photo_count)
 
@@ -136,8 +136,8 @@ TABLE: list[tuple[EventType, Payload, Payload]] = [
 ]
 
 
-def test_the_table_is_whole() -> None:
-    """Spec 6.1: the table has a row for each event type."""
+def test_the_table_has_every_event_type() -> None:
+    """See spec 6.1."""
     assert [event for event, _, _ in TABLE] == list(EventType)
 
 
@@ -145,12 +145,12 @@ def test_the_table_is_whole() -> None:
 def test_data_has_exactly_the_fields_of_the_table(
     event: EventType, actual: Payload, expected: Payload
 ) -> None:
-    """Spec 6.1, row by row, nested as design 3.9 says."""
+    """Spec 6.1, nested as in design 3.9."""
     assert expected == actual, event
 
 
-def test_under_auto_approve_nobody_approved_at_the_upload() -> None:
-    """Design 3.14: approvedBy is null and approvedAt is createdAt."""
+def test_an_automatic_approval_has_no_moderator() -> None:
+    """Design 3.14: `approvedBy` is null and `approvedAt` is `createdAt`."""
     approved: Any = data(EventType.PHOTO_APPROVED, APPROVED, is_moderated=False)
     assert approved["photo"]["approvedBy"] is None
     assert approved["photo"]["approvedAt"] == "2026-05-01T18:30:00.123Z"
@@ -183,10 +183,10 @@ def test_under_auto_approve_nobody_approved_at_the_upload() -> None:
         ),
     ],
 )
-def test_what_is_missing_or_of_a_wrong_type_is_null(
+def test_a_missing_field_or_one_of_a_wrong_type_is_null(
     event_type: EventType, expected: Payload
 ) -> None:
-    """Every field of the table is there, for any photo of a client."""
+    """Send every field of the table for any photo that a client wrote."""
     odd = Photo.read(
         "p1",
         {"url": 7, "uploaderName": ["Ann"], "createdAt": "yesterday", "reason": {"a": 1}},
@@ -196,8 +196,8 @@ def test_what_is_missing_or_of_a_wrong_type_is_null(
     assert data(event_type, odd) == {"photo": expected}
 
 
-def test_the_envelope() -> None:
-    """Spec 4.3: event, eventId, deliveryId, timestamp and data."""
+def test_the_envelope_has_the_fields_of_the_specification() -> None:
+    """See spec 4.3."""
     happened = {"uploaderName": "Zoë ✓"}
     delivery = new_delivery(now=CREATED, event_type=EventType.GUEST_JOINED, data=happened)
     assert json.loads(delivery.body) == {

@@ -1,4 +1,4 @@
-"""From a write to recorded and queued deliveries: spec 6.1 and 6.3.4, design 2 and 3."""
+"""The publisher records and queues deliveries for a write: spec 6.1 and 6.3.4, design 2 and 3."""
 
 import json
 from collections.abc import Callable
@@ -38,7 +38,7 @@ JOINED = "guest.joined"
 def publish(
     webhooks: WebhookFixture, after: Photo, before: Photo | None = None, write: str = "w1"
 ) -> None:
-    """Run the trigger of one write of a photo, in an instance that has just begun."""
+    """Run the trigger of one write of a photo in a new process."""
     webhooks.process().publisher.photo_written(write, EVENT, before, after)
 
 
@@ -54,16 +54,16 @@ def publish_event(
 
 
 def reached(webhooks: WebhookFixture) -> list[int]:
-    """The milestones that receivers are told of."""
-    told = [record for record in webhooks.records if record.event_type == MILESTONE]
-    return sorted(json.loads(record.body)["data"]["milestone"] for record in told)
+    """Return the milestones with deliveries, sorted."""
+    milestones = [record for record in webhooks.records if record.event_type == MILESTONE]
+    return sorted(json.loads(record.body)["data"]["milestone"] for record in milestones)
 
 
 @pytest.mark.parametrize("status", PhotoStatus)
-def test_a_deleted_photo_is_told_where_it_is_listed(
+def test_a_deleted_photo_fires_only_for_urls_that_name_the_type(
     webhooks: WebhookFixture, status: PhotoStatus
 ) -> None:
-    """Spec 6.1: of an approved photo, to URLs that name `photo.deleted`; others get the seven."""
+    """Spec 6.1: `photo.deleted` is for approved photos and not a default type."""
     webhooks.subscribe(URL, {"url": OTHER, "events": ["photo.deleted"]})
     webhooks.process().publisher.photo_written("w1", EVENT, webhooks.photo(status=status), None)
 
@@ -72,8 +72,8 @@ def test_a_deleted_photo_is_told_where_it_is_listed(
     assert len(webhooks.queued) == len(expected)
 
 
-def test_a_deletion_is_dated_by_its_own_write(webhooks: WebhookFixture) -> None:
-    """Spec 6.1: not by the photo's last write, hours before."""
+def test_a_deletion_has_the_time_of_its_own_write(webhooks: WebhookFixture) -> None:
+    """Spec 6.1: the photo's last write may be hours earlier."""
     webhooks.subscribe({"url": URL, "events": ["photo.deleted"]})
     photo = Document(f"events/{EVENT}/photos/p1", {"status": "approved"}, 1, NOW)
     deletion = DocumentWritten(
@@ -91,10 +91,10 @@ def test_a_deletion_is_dated_by_its_own_write(webhooks: WebhookFixture) -> None:
     }
 
 
-def test_the_messages_of_a_write_are_queued_in_their_order_for_each_url(
+def test_messages_of_a_write_are_queued_in_order_for_each_url(
     webhooks: WebhookFixture,
 ) -> None:
-    """Whichever of the things that may be done in parallel is done first, in a second run too."""
+    """Keep the order for any order of parallel calls, and in a repeated run."""
     webhooks.subscribe(URL, OTHER)
     webhooks.earlier_photos(499)
     webhooks.in_parallel = lambda work, items: [work(item) for item in reversed(list(items))]
@@ -110,8 +110,8 @@ def test_the_messages_of_a_write_are_queued_in_their_order_for_each_url(
         assert [event for where, event in queued if where == url] == in_order
 
 
-def test_photos_that_are_deleted_with_their_event_are_not_told(webhooks: WebhookFixture) -> None:
-    """Spec 3.1: the event has no receivers any more."""
+def test_photos_deleted_with_their_event_fire_nothing(webhooks: WebhookFixture) -> None:
+    """Spec 3.1: a deleted event has no receivers."""
     webhooks.subscribe({"url": URL, "events": ["photo.deleted"]})
     webhooks.delete(f"events/{EVENT}")
     webhooks.process().publisher.photo_written("w1", EVENT, webhooks.photo(status="approved"), None)
@@ -119,8 +119,8 @@ def test_photos_that_are_deleted_with_their_event_are_not_told(webhooks: Webhook
     assert webhooks.fired == []
 
 
-def test_every_url_gets_the_types_that_it_takes(webhooks: WebhookFixture) -> None:
-    """Spec 6.3.4: one record for each message and URL, due at once, and its task."""
+def test_every_url_gets_the_types_of_its_subscription(webhooks: WebhookFixture) -> None:
+    """Spec 6.3.4: create one record and one task for each message and URL, due at once."""
     webhooks.subscribe(URL, {"url": OTHER, "events": ["photo.approved", UPLOADED]})
     publish(webhooks, webhooks.photo(status="approved"))
 
@@ -140,23 +140,25 @@ def test_every_url_gets_the_types_that_it_takes(webhooks: WebhookFixture) -> Non
 
 
 @pytest.mark.parametrize("settings", [[], [{"url": URL, "events": ["event.archived"]}]])
-def test_what_nobody_takes_is_not_recorded(webhooks: WebhookFixture, settings: list[Any]) -> None:
-    """A message without a taker costs no count, no look-up and no record."""
+def test_a_message_without_a_subscription_is_not_recorded(
+    webhooks: WebhookFixture, settings: list[Any]
+) -> None:
+    """It costs one read of the settings and no other call."""
     webhooks.subscribe(*settings)
     publish(webhooks, webhooks.photo(email="ana@example.com"))
     assert webhooks.calls == ["get settings"]
 
 
-def test_a_write_that_means_nothing_costs_nothing(webhooks: WebhookFixture) -> None:
-    """Most writes are none of the table (spec 3.1)."""
+def test_a_write_that_fires_nothing_costs_nothing(webhooks: WebhookFixture) -> None:
+    """Most writes are not in the table of spec 3.1."""
     photo = webhooks.photo(status="approved")
     publish(webhooks, photo, before=photo)
     assert not webhooks.calls
 
 
 def test_an_unusable_or_disabled_url_is_skipped_and_recorded(webhooks: WebhookFixture) -> None:
-    """Spec 3.4 and 7.3: no attempt; the reason is recorded."""
-    entry = {"url": OTHER, "reason": "nobody answers", "at": NOW}
+    """Spec 3.4 and 7.3: make no attempt and record the reason."""
+    entry = {"url": OTHER, "reason": "no answer", "at": NOW}
     webhooks.subscribe(URL, "http://example.com", OTHER, disabled={key(OTHER): entry})
     publish(webhooks, webhooks.photo())
 
@@ -164,13 +166,13 @@ def test_an_unusable_or_disabled_url_is_skipped_and_recorded(webhooks: WebhookFi
     assert outcomes == {
         URL: (Outcome.PENDING, None),
         "http://example.com": (Outcome.SKIPPED, "the URL does not start with https://"),
-        OTHER: (Outcome.SKIPPED, "the URL is disabled: nobody answers"),
+        OTHER: (Outcome.SKIPPED, "the URL is disabled: no answer"),
     }
     assert len(webhooks.queued) == 1
 
 
-def test_photos_are_counted_for_an_archive_that_somebody_takes(webhooks: WebhookFixture) -> None:
-    """Spec 6.1, `photoCount`: for no other type, and for nobody where nobody takes it."""
+def test_photos_are_counted_only_for_a_subscribed_event_archived(webhooks: WebhookFixture) -> None:
+    """Spec 6.1: no other type has `photoCount`."""
     webhooks.earlier_photos(7)
     publish_event(webhooks, EventStatus.DRAFT, EventStatus.PUBLISHED)
     assert "count photos" not in webhooks.calls
@@ -183,8 +185,8 @@ def test_photos_are_counted_for_an_archive_that_somebody_takes(webhooks: Webhook
     assert webhooks.calls == ["get settings"]
 
 
-def test_a_new_event_gets_its_secret(webhooks: WebhookFixture) -> None:
-    """Spec 2.1: once, also where the trigger runs again, or an attempt made it first."""
+def test_a_new_event_gets_one_secret(webhooks: WebhookFixture) -> None:
+    """Spec 2.1: a repeated trigger does not replace it."""
     publish_event(webhooks, None, EventStatus.DRAFT)
     assert webhooks.calls == ["create secrets"]
     secret = webhooks.process().webhook_secrets.of(EVENT)
@@ -192,8 +194,8 @@ def test_a_new_event_gets_its_secret(webhooks: WebhookFixture) -> None:
     assert webhooks.process().webhook_secrets.of(EVENT) == secret
 
 
-def test_other_writes_of_an_event_make_no_secret(webhooks: WebhookFixture) -> None:
-    """An event has one secret from its first write: a change and a deletion write none."""
+def test_other_writes_of_an_event_create_no_secret(webhooks: WebhookFixture) -> None:
+    """A change and a deletion need no call."""
     publish_event(webhooks, EventStatus.DRAFT, EventStatus.DRAFT)
     publish_event(webhooks, EventStatus.DRAFT, None)
     assert not webhooks.calls
@@ -213,10 +215,10 @@ def test_other_writes_of_an_event_make_no_secret(webhooks: WebhookFixture) -> No
         (10_001, [100, 500, 1000, 5000], [10_000]),
     ],
 )
-def test_milestones_due(
+def test_each_milestone_is_due_at_the_first_write_that_reaches_it(
     webhooks: WebhookFixture, count: int, recorded: list[int], due: list[int]
 ) -> None:
-    """Spec 6.1: 100, 500, 1000, 5000 and 10000, each for the first write at or past it."""
+    """Spec 6.1: milestones are 100, 500, 1000, 5000 and 10000."""
     for number in recorded:
         webhooks.put(_milestone(number), {"photoId": "x"})
     webhooks.earlier_photos(count - 1)
@@ -227,21 +229,21 @@ def test_milestones_due(
 
 
 @pytest.mark.parametrize("clock", [0.0, 29.9, 1e6])
-def test_a_milestone_fires_on_a_machine_whose_clock_has_just_begun(
+def test_a_milestone_fires_at_any_value_of_the_monotonic_clock(
     webhooks: WebhookFixture, clock: float
 ) -> None:
-    """Spec 6.1: wherever the monotonic clock of a fresh instance stands."""
+    """Spec 6.1: the clock of a new instance may be close to 0."""
     webhooks.monotonic = clock
     webhooks.earlier_photos(99)
     publish(webhooks, webhooks.photo("p1", uploaderName="Ana"))
     assert reached(webhooks) == [100]
     assert webhooks.data(MILESTONE)["latestPhoto"] == {"id": "p1", "uploaderName": "Ana"}
-    assert webhooks.calls.count("create deliveries") == 1  # with its deliveries
+    assert webhooks.calls.count("create deliveries") == 1  # the milestone with its deliveries
     assert webhooks.fields(_milestone(100)) == {"photoId": "p1", "reachedAt": NOW}
 
 
 def test_a_milestone_fires_once(webhooks: WebhookFixture) -> None:
-    """For the first write seen at or past it; a process looks again a minute later."""
+    """A process remembers a milestone for a minute and then reads it again."""
     webhooks.earlier_photos(99)
     publisher = webhooks.process().publisher
     for number in range(3):
@@ -249,7 +251,9 @@ def test_a_milestone_fires_once(webhooks: WebhookFixture) -> None:
         publisher.photo_written(f"w{number}", EVENT, None, photo)
     assert reached(webhooks) == [100]
     assert webhooks.data(MILESTONE)["latestPhoto"]["id"] == "p0"
-    assert webhooks.calls.count("get milestones") == 2  # the third is remembered
+    assert (
+        webhooks.calls.count("get milestones") == 2
+    )  # the process remembers it for the third photo
     webhooks.monotonic += 61
     gone = (f"events/{EVENT}/photos/p{number}" for number in range(3))
     webhooks.delete(*gone)  # 99 again, and 100 once more
@@ -263,7 +267,7 @@ def test_a_milestone_fires_once(webhooks: WebhookFixture) -> None:
 def test_a_milestone_is_queued_when_the_trigger_of_its_photo_runs_again(
     webhooks: WebhookFixture, stopped: str, others: int
 ) -> None:
-    """Also in a process that has seen meanwhile that the milestone is recorded for that photo."""
+    """Include a process that has seen the record of the milestone in the meantime."""
     webhooks.earlier_photos(99)
     first = webhooks.photo("p0")
     webhooks.after(stopped, crashes)
@@ -278,10 +282,10 @@ def test_a_milestone_is_queued_when_the_trigger_of_its_photo_runs_again(
     assert milestone.id in [task.data["deliveryId"] for task in webhooks.queued]
 
 
-def test_of_two_photos_that_reach_a_milestone_at_once_one_is_told_of(
+def test_two_concurrent_photos_fire_one_milestone(
     webhooks: WebhookFixture,
 ) -> None:
-    """The milestone is one commit with its deliveries: the second trigger leaves it out."""
+    """The milestone and its deliveries are one commit, so the second trigger omits it."""
     webhooks.earlier_photos(98)
     first, second = webhooks.photo("p1"), webhooks.photo("p2")
     webhooks.at("create deliveries", lambda: publish(webhooks, first, write="w1"))
@@ -292,8 +296,8 @@ def test_of_two_photos_that_reach_a_milestone_at_once_one_is_told_of(
     assert len(webhooks.queued) == 3
 
 
-def test_a_guest_joins_once_however_the_address_is_spelled(webhooks: WebhookFixture) -> None:
-    """Spec 6.1, design 3.12: the oldest photo of the address; each spelling is one guest."""
+def test_a_guest_joins_once_for_every_spelling_of_the_address(webhooks: WebhookFixture) -> None:
+    """Spec 6.1, design 3.12: `firstPhotoId` is the oldest photo of the address."""
     photos = []
     for number, email in enumerate(("ana@example.com", "ana@example.com", " Ana@Example.com ")):
         webhooks.now = NOW + timedelta(seconds=number)
@@ -315,10 +319,10 @@ def test_a_guest_joins_once_however_the_address_is_spelled(webhooks: WebhookFixt
         ("ana+x@example.com", "ana@example.com"),
     ],
 )
-def test_no_one_joins_in_place_of_another_guest(
+def test_addresses_that_only_look_the_same_are_two_guests(
     webhooks: WebhookFixture, decoy: str, email: str
 ) -> None:
-    """Spec 6.1: a text that looks like an address is another guest; invisible ends are not."""
+    """Spec 6.1: invisible characters at the ends do not count."""
     webhooks.subscribe({"url": URL, "events": [JOINED]})
     for number, address in enumerate([decoy, email, f"\u200b{email.title()}\ufeff"]):
         webhooks.now += timedelta(seconds=1)
@@ -327,8 +331,8 @@ def test_no_one_joins_in_place_of_another_guest(
     assert sorted(joined) == sorted([decoy, email])
 
 
-def test_a_milestone_that_was_behind_is_told_to_nobody(webhooks: WebhookFixture) -> None:
-    """Design 3.11: those passed ten minutes before the URLs were written; later ones fire."""
+def test_a_milestone_from_before_the_urls_does_not_fire(webhooks: WebhookFixture) -> None:
+    """Design 3.11: it was passed ten minutes before the URLs were written. Later ones fire."""
     webhooks.earlier_photos(499)
     webhooks.subscribe(URL)
     publish(webhooks, webhooks.photo("p1"))
@@ -338,24 +342,24 @@ def test_a_milestone_that_was_behind_is_told_to_nobody(webhooks: WebhookFixture)
     assert reached(webhooks) == [500]
 
 
-@pytest.mark.parametrize(("minutes", "told"), [(9, [100]), (11, [])])
-def test_what_was_reached_just_before_the_urls_were_written_fires(
-    webhooks: WebhookFixture, minutes: int, told: list[int]
+@pytest.mark.parametrize(("minutes", "fired"), [(9, [100]), (11, [])])
+def test_a_milestone_from_just_before_the_urls_fires(
+    webhooks: WebhookFixture, minutes: int, fired: list[int]
 ) -> None:
-    """A trigger may be late; a URL that was just added may hear of the milestone."""
+    """Triggers can be late, so a new URL may get a milestone from just before."""
     for number in range(100):
         webhooks.photo(f"p{number}")
     webhooks.now += timedelta(minutes=minutes)
     webhooks.subscribe(URL, OTHER)
     publish(webhooks, webhooks.photo("p100"))
-    assert reached(webhooks) == told * 2
+    assert reached(webhooks) == fired * 2
 
 
-@pytest.mark.parametrize(("minutes", "told"), [(10, []), (11, [100])])
-def test_a_milestone_that_photos_dated_back_by_a_script_reach_fires(
-    webhooks: WebhookFixture, minutes: int, told: list[int]
+@pytest.mark.parametrize(("minutes", "fired"), [(10, []), (11, [100])])
+def test_a_milestone_reached_by_backdated_photos_fires(
+    webhooks: WebhookFixture, minutes: int, fired: list[int]
 ) -> None:
-    """Design 3.11: a photo dated more than ten minutes before its own write was not there then."""
+    """Design 3.11: a photo dated over ten minutes before its write did not exist at that time."""
     webhooks.subscribe(URL, urlsChangedAt=NOW + timedelta(hours=1))
     dated = NOW - timedelta(days=1)
     for number in range(100):
@@ -363,13 +367,13 @@ def test_a_milestone_that_photos_dated_back_by_a_script_reach_fires(
         photo = webhooks.photo(f"p{number}", createdAt=dated)
     publish(webhooks, replace(photo, created_at=photo.updated_at - timedelta(minutes=minutes)))
 
-    assert reached(webhooks) == told
+    assert reached(webhooks) == fired
 
 
-def test_a_late_trigger_tells_a_milestone_whatever_else_was_saved_meanwhile(
+def test_a_milestone_fires_if_only_other_settings_changed(
     webhooks: WebhookFixture,
 ) -> None:
-    """Spec 6.1: it is twenty minutes late, and an admin has named the URL by then."""
+    """Spec 6.1: the trigger is twenty minutes late, and an admin has labeled the URL."""
     changed = NOW - timedelta(days=1)
     webhooks.subscribe(URL, urlsChangedAt=changed)
     webhooks.earlier_photos(99)
@@ -381,18 +385,18 @@ def test_a_late_trigger_tells_a_milestone_whatever_else_was_saved_meanwhile(
     assert [event for event, _ in webhooks.fired] == [MILESTONE, UPLOADED]
 
 
-def test_urls_that_were_changed_at_the_beginning_of_time_stop_no_trigger(
+def test_the_earliest_time_of_a_change_of_urls_is_accepted(
     webhooks: WebhookFixture,
 ) -> None:
-    """A script has left the first time that Firestore knows: every milestone is later."""
+    """A script may write Firestore's first time. Every milestone is later."""
     webhooks.subscribe(URL, urlsChangedAt=datetime.min.replace(tzinfo=UTC))
     webhooks.earlier_photos(99)
     publish(webhooks, webhooks.photo("p1"))
     assert reached(webhooks) == [100]
 
 
-def test_several_milestones_at_once_are_due_in_order(webhooks: WebhookFixture) -> None:
-    """A second apart, as after an outage of the triggers."""
+def test_milestones_of_one_write_are_due_a_second_apart(webhooks: WebhookFixture) -> None:
+    """This happens after an outage of the triggers."""
     for number in range(999):
         webhooks.put(f"events/{EVENT}/photos/q{number}", {"createdAt": NOW})
     publish(webhooks, webhooks.photo("p1"))
@@ -404,16 +408,16 @@ def test_several_milestones_at_once_are_due_in_order(webhooks: WebhookFixture) -
     assert due == {n: NOW + timedelta(seconds=s) for s, n in enumerate((100, 500, 1000))}
 
 
-def test_a_milestone_that_another_trigger_has_found_behind_stays_untold(
+def test_a_milestone_that_another_trigger_has_skipped_does_not_fire(
     webhooks: WebhookFixture,
 ) -> None:
     """The trigger that records the milestone first decides whether it fires."""
     webhooks.earlier_photos(99)
 
-    def found_behind() -> None:
+    def skipped_by_another() -> None:
         webhooks.put(_milestone(100), {"photoId": None, "reachedAt": None})
 
-    webhooks.at("create deliveries", found_behind)
+    webhooks.at("create deliveries", skipped_by_another)
     publish(webhooks, webhooks.photo("p1"))
     assert [event for event, _ in webhooks.fired] == [UPLOADED]
 
@@ -422,7 +426,7 @@ def test_a_milestone_that_another_trigger_has_found_behind_stays_untold(
 def test_a_guest_without_an_address_is_known_by_uid(
     webhooks: WebhookFixture, email: str | None
 ) -> None:
-    """Design 3.12: joins once with the first photo of the uid; the address is null then."""
+    """Design 3.12: the guest joins once with the first photo of the UID. The address is null."""
     for number, uid in enumerate(("u1", "u1", "u2", None)):
         webhooks.now += timedelta(seconds=1)
         publish(webhooks, webhooks.photo(f"p{number}", email, uploaderUid=uid), write=f"w{number}")
@@ -439,10 +443,10 @@ def test_a_guest_without_an_address_is_known_by_uid(
 
 
 @pytest.mark.parametrize("email", ["ana@example.com", None])
-def test_the_next_photo_is_the_first_where_the_first_was_deleted(
+def test_the_next_photo_is_the_first_if_the_first_was_deleted(
     webhooks: WebhookFixture, email: str | None
 ) -> None:
-    """Before its trigger has run, and after that of the next one, which saw it there."""
+    """The deletion is before its trigger and after the trigger of the next photo."""
     first = webhooks.photo("p1", email, uploaderUid="u1")
     webhooks.now += timedelta(seconds=1)
     publish(webhooks, webhooks.photo("p2", email, uploaderUid="u1"), write="w2")
@@ -454,8 +458,8 @@ def test_the_next_photo_is_the_first_where_the_first_was_deleted(
     assert [event for event, _ in webhooks.fired].count(JOINED) == 1
 
 
-def test_a_photo_without_a_time_may_be_a_guests_first(webhooks: WebhookFixture) -> None:
-    """The query that is ordered by `createdAt` does not find it."""
+def test_a_photo_without_createdat_can_be_a_guests_first(webhooks: WebhookFixture) -> None:
+    """A query ordered by `createdAt` does not return it."""
     photo = webhooks.photo("p1", "ana@example.com")
     path = f"events/{EVENT}/photos/p1"
     webhooks.put(path, {"uploaderEmail": "ana@example.com"})
@@ -463,8 +467,8 @@ def test_a_photo_without_a_time_may_be_a_guests_first(webhooks: WebhookFixture) 
     assert JOINED in [event for event, _ in webhooks.fired]
 
 
-def test_an_approval_is_nobodys_first_time(webhooks: WebhookFixture) -> None:
-    """Milestones and guests are counted at uploads, not at approvals."""
+def test_an_approval_fires_no_milestone_and_no_guest(webhooks: WebhookFixture) -> None:
+    """Count milestones and guests at uploads."""
     webhooks.earlier_photos(99)
     photo = webhooks.photo("p1", "ana@example.com")
     approved = replace(photo, status=PhotoStatus.APPROVED)
@@ -472,11 +476,11 @@ def test_an_approval_is_nobodys_first_time(webhooks: WebhookFixture) -> None:
     assert [event for event, _ in webhooks.fired] == ["photo.approved"]
 
 
-# A trigger is run at least once (design 2).
+# A trigger runs at least once (design 2).
 
 
 def everything(webhooks: WebhookFixture) -> Photo:
-    """A photo that is the hundredth, and a guest's first, for two URLs."""
+    """Return a photo that is the hundredth and a guest's first, with two URLs."""
     webhooks.subscribe(URL, OTHER)
     webhooks.earlier_photos(99)
     return webhooks.photo("p1", "ana@example.com", status="approved")
@@ -495,10 +499,10 @@ CALLS = (
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("when", ["at", "after"])
 @pytest.mark.parametrize("stop", [fails, crashes])
-def test_a_trigger_that_is_stopped_and_run_again_ends_as_one_that_was_not(
+def test_a_repeated_trigger_has_the_same_result(
     webhooks: WebhookFixture, call: str, when: str, stop: Callable[[], None]
 ) -> None:
-    """A second run ends as an undisturbed one, after a stop at any call."""
+    """Stop the first run at each call, before or after its effect."""
     photo = everything(webhooks)
     getattr(webhooks, when)(call, stop)
     with suppress(Crash, ServiceError):
@@ -518,10 +522,10 @@ def test_a_trigger_that_is_stopped_and_run_again_ends_as_one_that_was_not(
     assert webhooks.fields(_milestone(100))["photoId"] == "p1"
 
 
-def test_a_create_whose_answer_was_lost_is_queued_all_the_same(
+def test_deliveries_are_queued_after_a_lost_answer_to_their_commit(
     webhooks: WebhookFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The repeated commit finds the records of the first; a skipped delivery is logged."""
+    """The repeated commit finds the records of the first. A skipped delivery is still logged."""
     photo = everything(webhooks)
     webhooks.subscribe(URL, OTHER, {"url": "http://example.com/", "events": [UPLOADED]})
     webhooks.lose_answer("create deliveries")
@@ -530,8 +534,8 @@ def test_a_create_whose_answer_was_lost_is_queued_all_the_same(
     assert "delivery.skipped" in capfd.readouterr().out
 
 
-def test_what_was_attempted_meanwhile_is_not_queued_again(webhooks: WebhookFixture) -> None:
-    """A trigger that runs again looks at what became of its deliveries."""
+def test_a_repeated_trigger_does_not_queue_attempted_deliveries(webhooks: WebhookFixture) -> None:
+    """It reads the records of its deliveries."""
     photo = webhooks.photo()
     publish(webhooks, photo)
     [record] = webhooks.records
@@ -542,10 +546,10 @@ def test_what_was_attempted_meanwhile_is_not_queued_again(webhooks: WebhookFixtu
     assert webhooks.record(record).attempts == 1
 
 
-def test_a_url_that_is_added_between_two_runs_gets_the_message_too(
+def test_a_url_added_between_two_runs_gets_the_message(
     webhooks: WebhookFixture,
 ) -> None:
-    """The record of the first stays as it is."""
+    """The record of the first run does not change."""
     photo = webhooks.photo()
     publish(webhooks, photo)
     [first] = webhooks.records
@@ -579,7 +583,7 @@ def test_unknown_event_types_are_logged_once_for_each_write_of_the_settings(
     sent: list[str],
     logged: int,
 ) -> None:
-    """Known types of the same list still fire."""
+    """The known types of the same list still fire."""
     webhooks.subscribe({"url": URL, "events": events})
     process = webhooks.process()
     for number in range(3):

@@ -1,4 +1,4 @@
-"""Deliveries that are sent again, and what may come in between (spec 4.7 and 6.2, design 2)."""
+"""Redeliveries, with crashes and concurrent calls (spec 4.7 and 6.2, design 2)."""
 
 from contextlib import suppress
 from datetime import timedelta
@@ -27,17 +27,19 @@ ENDED: Final = EndedWithin(since=NOW - timedelta(days=1))
 
 @pytest.fixture
 def ended(webhooks: WebhookFixture) -> Delivery:
-    """A delivery that was acknowledged."""
+    """Return an acknowledged delivery."""
     return webhooks.attempts(webhooks.delivery(), 200)
 
 
 def resend(webhooks: WebhookFixture, delivery: Delivery) -> None:
-    """Send one delivery again."""
+    """Resend one delivery."""
     webhooks.process().actions.resend(EVENT, delivery.id)
 
 
-def test_a_redelivery_is_another_round(webhooks: WebhookFixture, ended: Delivery) -> None:
-    """Spec 4.7: four fresh attempts, the first at once, with the same id and body."""
+def test_a_redelivery_starts_a_new_round_of_attempts(
+    webhooks: WebhookFixture, ended: Delivery
+) -> None:
+    """Spec 4.7: four attempts, the first at once, with the same ID and body."""
     webhooks.now += timedelta(hours=1)
     resend(webhooks, ended)
     record = webhooks.record(ended)
@@ -50,17 +52,17 @@ def test_a_redelivery_is_another_round(webhooks: WebhookFixture, ended: Delivery
     assert webhooks.attempts(record, 500, 204).outcome is Outcome.SUCCESS
 
 
-def test_a_skipped_delivery_loses_its_reason(webhooks: WebhookFixture) -> None:
-    """Spec 4.7: the URL is enabled again."""
+def test_a_redelivery_removes_the_reason_of_a_skipped_delivery(webhooks: WebhookFixture) -> None:
+    """Spec 4.7: the URL has been enabled again."""
     skipped = webhooks.delivery(disabled="the URL is disabled: dead")
     resend(webhooks, skipped)
     assert webhooks.record(skipped).reason is None
 
 
-def test_a_restart_whose_answer_was_lost_is_queued(
+def test_a_redelivery_is_queued_after_a_lost_answer(
     webhooks: WebhookFixture, ended: Delivery
 ) -> None:
-    """Design 2: the adapter was told that the record has changed, by its own first write."""
+    """Design 2: the adapter finds the record changed by its own first write."""
     webhooks.lose_answer("update deliveries")
     resend(webhooks, ended)
     assert webhooks.record(ended).round == 1
@@ -68,10 +70,10 @@ def test_a_restart_whose_answer_was_lost_is_queued(
 
 
 @pytest.mark.parametrize(("answers", "round_"), [([], 1), ([204], 2)])
-def test_of_two_calls_at_once_both_send_the_delivery_again(
+def test_two_concurrent_resends_succeed(
     webhooks: WebhookFixture, ended: Delivery, answers: list[int], round_: int
 ) -> None:
-    """They begin one round; where the round of the first has ended, the second begins the next."""
+    """They start one round. If the first round has ended, the second call starts the next."""
 
     def sent_again_meanwhile() -> None:
         resend(webhooks, ended)
@@ -83,10 +85,10 @@ def test_of_two_calls_at_once_both_send_the_delivery_again(
     assert len(webhooks.queued) == round_
 
 
-def test_a_delivery_that_is_attempted_meanwhile_is_left_to_that(
+def test_a_resend_is_aborted_if_the_round_of_another_is_under_way(
     webhooks: WebhookFixture, ended: Delivery
 ) -> None:
-    """Another call began the round, and its first attempt has failed already."""
+    """Another call started the round, and its first attempt has failed."""
 
     def sent_again_meanwhile() -> None:
         resend(webhooks, ended)
@@ -100,10 +102,10 @@ def test_a_delivery_that_is_attempted_meanwhile_is_left_to_that(
 @pytest.mark.parametrize("call", ["update deliveries", "queue.enqueue"])
 @pytest.mark.parametrize("stop", [fails, crashes])
 @pytest.mark.parametrize("when", ["at", "after"])
-def test_a_round_that_is_begun_is_attempted(
+def test_every_started_round_gets_its_attempt(
     webhooks: WebhookFixture, ended: Delivery, call: str, stop: Any, when: str
 ) -> None:
-    """Design 2: wherever the call stops, by its task, or else by the sweeper."""
+    """Design 2: its task makes the attempt, or the sweeper queues one after a crash."""
     getattr(webhooks, when)(call, stop)
     with suppress(Crash, ServiceError):
         resend(webhooks, ended)
@@ -114,8 +116,8 @@ def test_a_round_that_is_begun_is_attempted(
     assert any(task.data.get("round") == 1 for task in webhooks.queued) == begun
 
 
-def test_a_page_leaves_alone_what_others_have_taken_up(webhooks: WebhookFixture) -> None:
-    """A delivery that another call has sent again since the query is left alone."""
+def test_a_page_skips_deliveries_that_another_call_has_resent(webhooks: WebhookFixture) -> None:
+    """The other call was after the query of this page."""
     made = [webhooks.failed(webhooks.delivery(cause=cause)) for cause in "ab"]
 
     def acknowledged_after_all() -> None:
@@ -128,8 +130,8 @@ def test_a_page_leaves_alone_what_others_have_taken_up(webhooks: WebhookFixture)
     assert [webhooks.record(delivery).round for delivery in made] == [1, 1]
 
 
-def test_pages_send_each_delivery_once_though_it_ends_anew(webhooks: WebhookFixture) -> None:
-    """Spec 4.7: `until` is the first page's, and no later than now, on every page that follows."""
+def test_pages_resend_each_delivery_once(webhooks: WebhookFixture) -> None:
+    """Spec 4.7: `until` of the first page, at most its time, applies to all pages."""
     webhooks.parameters = Parameters(deliveries_at_once=2)
     for number in range(5):
         webhooks.attempts(webhooks.delivery(cause=f"write-{number}"), 200)
@@ -150,8 +152,8 @@ def test_pages_send_each_delivery_once_though_it_ends_anew(webhooks: WebhookFixt
     assert [record.round for record in webhooks.records] == [1] * 5
 
 
-def test_a_dry_run_reads_no_delivery(webhooks: WebhookFixture) -> None:
-    """Spec 4.7: it counts by aggregations alone."""
+def test_a_dry_run_only_counts(webhooks: WebhookFixture) -> None:
+    """Spec 4.7: use aggregations and read no delivery."""
     webhooks.failed()
     webhooks.calls.clear()
     matching, _ = webhooks.process().actions.make_dry_run(EVENT, ENDED)

@@ -1,4 +1,4 @@
-"""Design 3.18: how a receiver's name becomes addresses, against a name server on loopback."""
+"""Design 3.18: the lookup of receivers' names, tested with a name server on loopback."""
 
 import socket
 from collections.abc import Mapping, Sequence
@@ -18,12 +18,12 @@ PATIENCE = 60.0
 
 
 def resolver(server: NameServer, clock: Clock | None = None) -> SystemResolver:
-    """One that asks `server`."""
+    """Return a resolver that asks `server`."""
     return SystemResolver((clock or Clock()).process, server.settings)
 
 
 def ips(found: SystemResolver, host: str) -> Sequence[str]:
-    """The addresses of `host`."""
+    """Return the addresses of `host`."""
     return found.resolve(host, SECONDS)
 
 
@@ -44,20 +44,20 @@ def ips(found: SystemResolver, host: str) -> Sequence[str]:
             ["A"],
         ),
     ],
-    ids=["one", "several", "IPv4 is enough", "IPv6 alone", "an alias"],
+    ids=["one", "several", "IPv4 is enough", "only IPv6", "an alias"],
 )
-def test_a_name_with_addresses(
+def test_a_name_has_its_ipv4_addresses_or_else_its_ipv6_addresses(
     records: Mapping[str, str], expected: list[str], questions: list[str]
 ) -> None:
-    """All addresses of IPv4, or of IPv6 where there are none; an alias is followed."""
+    """Follow aliases, and ask for IPv6 only if there is no IPv4 address."""
     with answering(records) as server:
         assert sorted(ips(resolver(server), "a.example.com")) == expected
     assert server.questions == [("a.example.com", kind) for kind in questions]
 
 
 @pytest.mark.parametrize("host", ["nobody.example.com", "mail-only.example.com", "a" * 64, "a..b"])
-def test_a_name_without_addresses(host: str) -> None:
-    """A name may not exist, have no address, or be impossible as a name."""
+def test_a_name_without_addresses_raises_an_error(host: str) -> None:
+    """The name may be missing, have no address or be malformed."""
     with (
         answering({"mail-only.example.com": "60 IN MX 10"}) as server,
         pytest.raises(socket.gaierror),
@@ -65,8 +65,8 @@ def test_a_name_without_addresses(host: str) -> None:
         resolver(server).resolve(host, SECONDS)
 
 
-def test_a_name_is_complete_as_it_stands() -> None:
-    """The system's search domains would make one tenant's `db` a machine of this network."""
+def test_search_domains_are_ignored() -> None:
+    """With the system's search domains, `db` would be a host of the internal network."""
     with answering({"db.internal.example.com": "60 IN A 10.0.0.1"}) as server:
         server.settings.search = [dns.name.from_text("internal.example.com")]
         server.settings.use_search_by_default = True
@@ -87,8 +87,8 @@ def test_a_name_is_complete_as_it_stands() -> None:
         ("017700000001", ["127.0.0.1"]),
     ],
 )
-def test_what_no_name_server_is_asked_for(host: str, expected: list[str]) -> None:
-    """This machine's names (RFC 6761, 6.3), and addresses in any spelling."""
+def test_localhost_and_addresses_need_no_name_server(host: str, expected: list[str]) -> None:
+    """See RFC 6761, section 6.3, for localhost. Addresses can have any spelling."""
     with answering({}) as server:
         assert ips(resolver(server), host) == expected
     assert server.questions == []
@@ -103,10 +103,10 @@ def test_what_no_name_server_is_asked_for(host: str, expected: list[str]) -> Non
         (86400, (0, 59.9, 60), [1, 1, 2]),
     ],
 )
-def test_an_answer_is_kept_as_long_as_it_says(
+def test_an_answer_is_cached_for_its_time_to_live(
     ttl: int, asked_at: Sequence[float], questions: list[int]
 ) -> None:
-    """Its time to live, a minute at most: a name that moves is followed."""
+    """Cache for at most a minute, so that a change of the name is found."""
     clock, asked = Clock(), []
     with answering({"a.example.com": f"{ttl} IN A 192.0.2.1"}) as server:
         asks = resolver(server, clock=clock)
@@ -116,8 +116,8 @@ def test_an_answer_is_kept_as_long_as_it_says(
     assert asked == questions
 
 
-def test_a_failure_is_not_kept() -> None:
-    """A name that was just made is found without a wait."""
+def test_a_failure_is_not_cached() -> None:
+    """A new name is found at once."""
     records: dict[str, str] = {}
     with answering(records) as server:
         asks = resolver(server)
@@ -128,7 +128,7 @@ def test_a_failure_is_not_kept() -> None:
 
 
 def addresses(count: int) -> str:
-    """Records of a name with so many addresses."""
+    """Return the records of a name with `count` addresses."""
     return "\n".join(f"60 IN A 192.0.{number // 256}.{number % 256}" for number in range(count))
 
 
@@ -136,10 +136,10 @@ def addresses(count: int) -> str:
     ("count", "found", "questions"),
     [(60, 60, ["A"]), (100, 64, ["A", "TCP"]), (4000, 64, ["A", "TCP"])],
 )
-def test_a_name_with_many_addresses(
+def test_at_most_64_addresses_of_a_name_are_parsed(
     monkeypatch: pytest.MonkeyPatch, count: int, found: int, questions: list[str]
 ) -> None:
-    """What does not fit into a datagram comes by TCP; each address beyond 64 is not even parsed."""
+    """Ask by TCP for an answer that is too large for a datagram."""
     parsed = 0
     parse = dns.rdata.from_wire_parser
 
@@ -149,7 +149,7 @@ def test_a_name_with_many_addresses(
         return parse(of_class, kind, *rest)
 
     with answering({"many.example.com": addresses(count)}) as server:
-        server.settings.timeout = PATIENCE  # of each question, also while the server is busy
+        server.settings.timeout = PATIENCE  # of each question, also on a busy machine
         monkeypatch.setattr(dns.rdata, "from_wire_parser", counting)
         assert len(resolver(server).resolve("many.example.com", PATIENCE)) == found
     assert [kind for _, kind in server.questions] == questions

@@ -1,4 +1,4 @@
-"""`rotateWebhookSecret`: which secret signs when, on instances that remember (spec 2.1, 4.8)."""
+"""Rotation of secrets: the secret that signs at each time on caching instances (spec 2.1, 4.8)."""
 
 from datetime import timedelta
 from typing import Any
@@ -16,28 +16,30 @@ SUPERADMIN = Caller("u1", Role.SUPERADMIN, "t1")
 
 
 def rotate(webhooks: WebhookFixture, active_in: timedelta = timedelta(0)) -> None:
-    """A superadmin replaces the event's secret, in an instance that has just begun."""
+    """Replace the event's secret as a superadmin, in a new process."""
     webhooks.process().actions.rotate_secret(EVENT, SUPERADMIN, active_in)
 
 
 def recorded(webhooks: WebhookFixture) -> Any:
-    """The secret as it is recorded."""
+    """Return the record of the secret."""
     return WebhookSecret.read(webhooks.fields(f"events/{EVENT}/secrets/webhooks"))
 
 
 def announce(webhooks: WebhookFixture) -> str:
-    """A superadmin announces a secret; the secret."""
+    """Announce a secret as a superadmin, and return it."""
     rotate(webhooks, TEN_MINUTES)
     return str(recorded(webhooks).next.secret)
 
 
 def signing(*instances: RememberedSecrets) -> list[str]:
-    """What each of the instances signs with now."""
+    """Return the secrets that the instances sign with now."""
     return [instance.of(EVENT) for instance in instances]
 
 
-def test_the_present_secret_signs_until_the_next_one_takes_over(webhooks: WebhookFixture) -> None:
-    """Every instance changes its secret in the same moment, whenever it read the record."""
+def test_all_instances_change_to_an_announced_secret_at_the_same_time(
+    webhooks: WebhookFixture,
+) -> None:
+    """The time at which an instance has read the record must not matter."""
     one, another = webhooks.process().webhook_secrets, webhooks.process().webhook_secrets
     [present] = signing(one)
     webhooks.wait(25)
@@ -56,8 +58,10 @@ def test_the_present_secret_signs_until_the_next_one_takes_over(webhooks: Webhoo
     assert [signs for now, signs in seen if now >= at] == [[announced] * 2]
 
 
-def test_then_only_the_new_secret_is_recorded(webhooks: WebhookFixture) -> None:
-    """The first reader puts it there before it signs; the old one is nowhere any more."""
+def test_the_first_reader_after_the_change_records_only_the_new_secret(
+    webhooks: WebhookFixture,
+) -> None:
+    """Record it before it signs, and remove the old one."""
     one, another = webhooks.process().webhook_secrets, webhooks.process().webhook_secrets
     signing(one, another)
     announced = announce(webhooks)
@@ -75,13 +79,13 @@ def test_then_only_the_new_secret_is_recorded(webhooks: WebhookFixture) -> None:
 
 
 @pytest.mark.parametrize("act", ["announce", "withdraw", "rotate"])
-def test_an_announced_secret_that_is_given_up_in_time_never_signs(
+def test_an_announced_secret_that_is_withdrawn_or_replaced_never_signs(
     webhooks: WebhookFixture, act: str
 ) -> None:
-    """Spec 4.8: on every instance, even one that remembers it; the recorded one signs then."""
+    """Spec 4.8: this includes instances that have cached it."""
     one, another = webhooks.process().webhook_secrets, webhooks.process().webhook_secrets
     [present] = signing(one)
-    given_up = announce(webhooks)
+    withdrawn = announce(webhooks)
     webhooks.wait(599)
     assert signing(another) == [present]
     if act == "withdraw":
@@ -94,16 +98,16 @@ def test_an_announced_secret_that_is_given_up_in_time_never_signs(
         seen += signing(one, another)
         webhooks.wait(10)
 
-    assert given_up not in seen
+    assert withdrawn not in seen
     assert signing(one, another) == [recorded(webhooks).secret] * 2
     assert (recorded(webhooks).secret == present) is (act == "withdraw")
 
 
 @pytest.mark.parametrize("active_in", [None, timedelta(0), TEN_MINUTES])
-def test_the_call_that_withdraws_a_secret_says_so(
+def test_withdrawing_returns_true_after_a_lost_answer(
     webhooks: WebhookFixture, active_in: timedelta | None
 ) -> None:
-    """Also where the answer to its write was lost, and another call came in between."""
+    """Another call may have changed the record in between."""
     announced = announce(webhooks)
 
     def loses_its_answer() -> None:
@@ -117,8 +121,8 @@ def test_the_call_that_withdraws_a_secret_says_so(
     assert announced != recorded(webhooks).secret
 
 
-def test_a_secret_that_has_taken_over_meanwhile_is_not_withdrawn(webhooks: WebhookFixture) -> None:
-    """The call read it announced, and another instance signed with it before the call's write."""
+def test_a_secret_that_has_become_active_is_not_withdrawn(webhooks: WebhookFixture) -> None:
+    """Another instance signed with it between the call's read and its write."""
     announced = announce(webhooks)
 
     def takes_over() -> None:
@@ -139,10 +143,10 @@ def test_a_replaced_secret_has_the_time_of_its_rotation(webhooks: WebhookFixture
     )
 
 
-def test_what_was_announced_and_is_due_is_the_present_one_of_the_next(
+def test_a_due_announced_secret_is_the_current_one_for_the_next_announcement(
     webhooks: WebhookFixture,
 ) -> None:
-    """A due secret is the present one, also where nobody has signed with it yet."""
+    """It counts as current before the first signature."""
     one = webhooks.process().webhook_secrets
     first = announce(webhooks)
     at = webhooks.now + TEN_MINUTES
@@ -153,8 +157,10 @@ def test_what_was_announced_and_is_due_is_the_present_one_of_the_next(
     assert signing(one) == [first]
 
 
-def test_the_instance_that_replaces_a_secret_knows_at_once(webhooks: WebhookFixture) -> None:
-    """The instance signs with its new secret without reading the record again."""
+def test_the_instance_that_replaces_a_secret_signs_with_it_at_once(
+    webhooks: WebhookFixture,
+) -> None:
+    """It does not read the record again."""
     one = webhooks.process().webhook_secrets
     signing(one)
     one.rotate(EVENT)
@@ -164,8 +170,10 @@ def test_the_instance_that_replaces_a_secret_knows_at_once(webhooks: WebhookFixt
     assert webhooks.calls == []
 
 
-def test_a_secret_is_as_old_as_the_question(webhooks: WebhookFixture) -> None:
-    """Spec 4.8: after a rotation an instance signs with the old secret for a minute at most."""
+def test_the_age_of_a_cached_secret_counts_from_the_start_of_its_read(
+    webhooks: WebhookFixture,
+) -> None:
+    """Spec 4.8: an instance signs with the old secret for at most a minute."""
     slow = webhooks.process().webhook_secrets
     [old] = signing(webhooks.process().webhook_secrets)
     webhooks.after("get secrets", lambda: webhooks.wait(50))
@@ -177,8 +185,8 @@ def test_a_secret_is_as_old_as_the_question(webhooks: WebhookFixture) -> None:
     assert signing(slow) == [recorded(webhooks).secret] != [old]
 
 
-def test_a_secret_whose_reading_took_over_a_minute_is_read_again(webhooks: WebhookFixture) -> None:
-    """Spec 4.8: it was replaced while the call that had read it was held up."""
+def test_a_secret_is_read_again_if_its_read_took_over_a_minute(webhooks: WebhookFixture) -> None:
+    """Spec 4.8: it was replaced while the answer was delayed."""
     slow = webhooks.process().webhook_secrets
     signing(webhooks.process().webhook_secrets)
 
@@ -191,8 +199,8 @@ def test_a_secret_whose_reading_took_over_a_minute_is_read_again(webhooks: Webho
     assert signing(slow) == [recorded(webhooks).secret]
 
 
-def test_a_withdrawal_between_reading_and_taking_over_counts(webhooks: WebhookFixture) -> None:
-    """A reader that is about to put the announced one in place finds the record changed."""
+def test_a_secret_withdrawn_before_its_activation_does_not_sign(webhooks: WebhookFixture) -> None:
+    """The reader that activates it finds the record changed."""
     one, another = webhooks.process().webhook_secrets, webhooks.process().webhook_secrets
     rotate(webhooks, TEN_MINUTES)
     webhooks.wait(600)
@@ -202,8 +210,8 @@ def test_a_withdrawal_between_reading_and_taking_over_counts(webhooks: WebhookFi
     assert signing(one) == signing(another)
 
 
-def test_a_delivery_signs_with_what_is_remembered(webhooks: WebhookFixture) -> None:
-    """An announced secret costs a delivery no call until it is due; the header has one `v1`."""
+def test_a_delivery_signs_with_the_cached_secret(webhooks: WebhookFixture) -> None:
+    """An announced secret costs no call before it is due, and adds no second `v1`."""
     rotate(webhooks, TEN_MINUTES)
     worker = webhooks.process().worker
     calls = []
@@ -221,10 +229,10 @@ def test_a_delivery_signs_with_what_is_remembered(webhooks: WebhookFixture) -> N
 
 
 @pytest.mark.parametrize("found", [None, {}, {"secret": ""}, {"secret": 7, "more": "kept"}])
-def test_a_missing_secret_is_made(
+def test_a_missing_secret_is_created_at_first_use(
     webhooks: WebhookFixture, found: dict[str, object] | None
 ) -> None:
-    """Design 3.23: the first use makes it; the record's other fields stay."""
+    """Design 3.23: keep the other fields of the record."""
     path = f"events/{EVENT}/secrets/webhooks"
     if found is not None:
         webhooks.put(path, found)

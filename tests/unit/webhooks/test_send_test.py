@@ -1,4 +1,4 @@
-"""`sendTestWebhook`: a made-up message of every event type (spec 4.6 and 6.1)."""
+"""`sendTestWebhook`: sample messages of every event type (spec 4.6 and 6.1)."""
 
 import json
 import re
@@ -14,8 +14,8 @@ from tests.unit.webhooks.webhook_fixture import EVENT, NOW, URL, WebhookFixture
 SPECIFICATION: Final = (Path(__file__).parents[3] / "docs/specification.md").read_text()
 
 
-def promised(event: EventType) -> set[str]:
-    """Fields of `data` as the table of spec 6.1 names them, `photo.id` for one of an object."""
+def documented_paths(event: EventType) -> set[str]:
+    """Return the fields of `data` in the table of spec 6.1, such as `photo.id` for a nested one."""
     row = re.search(rf"^\| {re.escape(event)} \|[^|]*\| (.*) \|$", SPECIFICATION, re.MULTILINE)
     assert row is not None
     fields: set[str] = set()
@@ -28,7 +28,7 @@ def promised(event: EventType) -> set[str]:
 
 
 def paths(data: dict[str, Any]) -> set[str]:
-    """The same of a payload."""
+    """Return the fields of a payload in the same form."""
     return {
         path
         for name, value in data.items()
@@ -37,14 +37,14 @@ def paths(data: dict[str, Any]) -> set[str]:
 
 
 @pytest.mark.parametrize("event", EventType)
-def test_every_type_is_sent_as_a_real_one_is(event: EventType) -> None:
-    """The envelope, the headers and the fields of its type, none of them null."""
+def test_a_test_has_the_headers_and_all_fields_of_its_type(event: EventType) -> None:
+    """Spec 4.6: no field is null."""
     webhooks = WebhookFixture()
     delivery = webhooks.process().url_test.send_test(EVENT, URL, event)
     [(headers, posted)] = webhooks.posts
     body = json.loads(posted)
 
-    assert paths(body["data"]) == promised(event)
+    assert paths(body["data"]) == documented_paths(event)
     assert None not in [*body["data"].values(), *body["data"].get("photo", {}).values()]
     assert (body["event"], body["eventId"], body["deliveryId"]) == (event, EVENT, delivery.id)
     assert headers["Wall-Event-Type"] == event
@@ -55,10 +55,10 @@ def test_every_type_is_sent_as_a_real_one_is(event: EventType) -> None:
     ("status", "outcome", "queued"),
     [(204, "success", 0), (500, "retrying", 1), (None, "retrying", 1)],
 )
-def test_a_test_is_a_delivery_like_any_other(status: int | None, outcome: str, queued: int) -> None:
-    """Spec 4.6: its first attempt is made at once, and a failed one is made again; recorded once.
+def test_a_test_is_recorded_once_and_retried(status: int | None, outcome: str, queued: int) -> None:
+    """Spec 4.6: the first attempt is immediate, and a failed one is retried.
 
-    The answer to the commit of its record may be lost: the adapter has tried again (design 2).
+    The answer to the commit of the record is lost, and the adapter repeats it (design 2).
     """
     webhooks = WebhookFixture()
     webhooks.answers = [status]
@@ -69,8 +69,8 @@ def test_a_test_is_a_delivery_like_any_other(status: int | None, outcome: str, q
     assert webhooks.records == [test]
 
 
-def test_every_attempt_of_a_test_says_so_and_no_other_does() -> None:
-    """Spec 6.2: also when the test is sent again."""
+def test_only_attempts_of_a_test_have_the_header_wall_test() -> None:
+    """Spec 6.2: this includes a resent test."""
     webhooks = WebhookFixture()
     test = webhooks.process().url_test.send_test(EVENT, URL)
     webhooks.process().actions.resend(EVENT, test.id)
@@ -80,8 +80,8 @@ def test_every_attempt_of_a_test_says_so_and_no_other_does() -> None:
     assert [headers.get("Wall-Test") for headers, _ in webhooks.posts] == ["true", "true", None]
 
 
-def test_what_it_tells_of_has_just_happened() -> None:
-    """Times are of now, and statuses those that the type is about."""
+def test_a_test_has_the_current_time_and_the_status_of_its_type() -> None:
+    """Match a real message that was sent now (spec 4.6)."""
     webhooks = WebhookFixture()
     test = webhooks.process().url_test
     for event in EventType:

@@ -1,4 +1,4 @@
-"""Links to the log of a URL: their tokens, their ends, their pages (spec 4.11 to 4.14)."""
+"""Links to the delivery log of a URL: tokens, expiry and pages (spec 4.11 to 4.14)."""
 
 from datetime import timedelta
 from typing import Any
@@ -32,30 +32,30 @@ from tests.unit.webhooks.webhook_fixture import (
 
 
 def share(webhooks: WebhookFixture, **fields: Any) -> tuple[str, LogShare]:
-    """Give a link out; the link and its share."""
+    """Create a link, and return it with its share."""
     asked = {"lasts": timedelta(days=7)} | fields
     return webhooks.process().log_links.give_out(EVENT, ADMIN, URL, **asked)
 
 
 def revoke(webhooks: WebhookFixture, made: LogShare) -> object:
-    """End a link."""
+    """Revoke a link."""
     return webhooks.process().log_links.revoke(EVENT, ADMIN, made.id)
 
 
-def send_again(webhooks: WebhookFixture, made: LogShare, delivery: Delivery) -> None:
-    """Have a delivery sent again by the bearer of the link."""
+def resend(webhooks: WebhookFixture, made: LogShare, delivery: Delivery) -> None:
+    """Resend a delivery as the bearer of the link."""
     webhooks.process().shared_log.send_again(EVENT, made.id, delivery.id)
 
 
 def record(webhooks: WebhookFixture, made: LogShare) -> LogShare:
-    """The share as it is recorded."""
+    """Return the recorded share."""
     found = LogShareStore(InMemoryDocuments(webhooks.firestore)).load(EVENT, made.id)
     assert found is not None
     return found
 
 
 def pages(webhooks: WebhookFixture) -> list[list[str]]:
-    """Ids of the deliveries on each page of the log, as the bearer of a link goes through it."""
+    """Read all pages as the bearer of a link, and return the IDs of the deliveries on each."""
     _, made = share(webhooks)
     found, after = list[list[str]](), None
     while not found or after:
@@ -65,8 +65,8 @@ def pages(webhooks: WebhookFixture) -> list[list[str]]:
     return found
 
 
-def test_a_link_leads_to_its_share(webhooks: WebhookFixture) -> None:
-    """Spec 4.11: the token names event and share, and expires with the share to the second."""
+def test_the_token_of_a_link_has_event_share_and_expiry(webhooks: WebhookFixture) -> None:
+    """Spec 4.11: the token expires in the same second as the share."""
     webhooks.now = NOW + timedelta(microseconds=700_000)
     link, made = share(webhooks, lasts=timedelta(days=2), can_resend=True)
     page, _, token = link.partition("#token=")
@@ -84,18 +84,18 @@ def test_a_link_leads_to_its_share(webhooks: WebhookFixture) -> None:
         created_at=webhooks.now,
         expire_at=NOW + timedelta(days=2),
     )
-    assert not share(webhooks)[1].can_resend, "a link only shows where nothing else was asked for"
+    assert not share(webhooks)[1].can_resend, "a link is read-only by default"
 
 
-def test_a_share_is_made_once(webhooks: WebhookFixture) -> None:
-    """Design 2: where the answer to the write was lost, the share is there, under its own id."""
+def test_a_share_is_created_once_after_a_lost_answer(webhooks: WebhookFixture) -> None:
+    """Design 2: the repeated write has the same ID."""
     webhooks.lose_answer("create shares")
     _, made = share(webhooks)
     assert record(webhooks, made) == made
 
 
-def test_a_link_ends_at_once_and_stays_so(webhooks: WebhookFixture) -> None:
-    """Spec 4.12: also by a clock that is behind; the record may be deleted from then on."""
+def test_a_revoked_link_is_invalid_at_once_and_for_good(webhooks: WebhookFixture) -> None:
+    """Spec 4.12: this includes instances with a slow clock. The record expires now."""
     _, made = share(webhooks)
     webhooks.now = at = NOW + timedelta(hours=1)
     assert revoke(webhooks, made) == at
@@ -106,29 +106,29 @@ def test_a_link_ends_at_once_and_stays_so(webhooks: WebhookFixture) -> None:
     assert not ended.is_active(at - timedelta(seconds=1))
 
 
-def test_two_end_a_link_at_the_same_moment(webhooks: WebhookFixture) -> None:
-    """Design 2: one of them ends it, and both are told the same time."""
+def test_two_concurrent_revocations_return_the_same_time(webhooks: WebhookFixture) -> None:
+    """Design 2: only one of them changes the record."""
     _, made = share(webhooks)
     ends: list[object] = []
 
-    def another_ends_it() -> None:
+    def revoked_by_another() -> None:
         webhooks.now += timedelta(seconds=1)
         ends.append(revoke(webhooks, made))
 
-    webhooks.at("update shares", another_ends_it)
+    webhooks.at("update shares", revoked_by_another)
     ends.append(revoke(webhooks, made))
     assert ends == [webhooks.now, webhooks.now]
 
 
-def test_a_link_ends_though_the_answer_to_its_end_is_lost(webhooks: WebhookFixture) -> None:
-    """Design 2: the adapter writes it again, and finds it written."""
+def test_a_revocation_succeeds_after_a_lost_answer(webhooks: WebhookFixture) -> None:
+    """Design 2: the adapter repeats the write and finds it applied."""
     _, made = share(webhooks)
     webhooks.lose_answer("update shares")
     assert revoke(webhooks, made) == NOW
 
 
-def test_a_log_is_read_page_by_page(webhooks: WebhookFixture) -> None:
-    """Spec 4.13: each delivery once, the latest first, two of the same moment included."""
+def test_pages_have_each_delivery_once_with_the_latest_first(webhooks: WebhookFixture) -> None:
+    """Spec 4.13: two deliveries of the same time are included."""
     made = []
     for number in range(2 * NEWEST_AT_MOST):
         webhooks.now += timedelta(seconds=1)
@@ -141,8 +141,8 @@ def test_a_log_is_read_page_by_page(webhooks: WebhookFixture) -> None:
     assert [name for page in found for name in page] == [delivery.id for delivery in latest]
 
 
-def test_large_bodies_make_smaller_pages(webhooks: WebhookFixture) -> None:
-    """Spec 4.13: an answer is bounded; a delivery that is larger by itself comes alone."""
+def test_a_page_has_a_maximum_size(webhooks: WebhookFixture) -> None:
+    """Spec 4.13: a delivery that is larger has a page of its own."""
     for number, size in enumerate([PAGE_BYTES, *[PAGE_BYTES // 3 + 1] * 4]):
         delivery = webhooks.delivery(cause=f"write-{number}")
         path = f"events/{EVENT}/deliveries/{delivery.id}"
@@ -153,14 +153,14 @@ def test_large_bodies_make_smaller_pages(webhooks: WebhookFixture) -> None:
 
 
 def test_resends_are_counted_by_event_and_url(webhooks: WebhookFixture) -> None:
-    """Spec 8: further links to the URL allow no more."""
+    """Spec 8: another link to the URL has the same limit."""
     limit = webhooks.process().rate_limits.keyed("LOG_LINKS_KEY")
     for _ in range(RESENDS_AN_HOUR - 1):
         limit.allows("resendSharedWebhook to", f"{EVENT}\n{URL}", RESENDS_AN_HOUR)
     first, second = (webhooks.failed(webhooks.delivery(cause=cause)) for cause in "ab")
-    send_again(webhooks, share(webhooks, can_resend=True)[1], first)
+    resend(webhooks, share(webhooks, can_resend=True)[1], first)
     _, other = share(webhooks, can_resend=True)
-    message = refused(Code.RESOURCE_EXHAUSTED, lambda: send_again(webhooks, other, second))
+    message = refused(Code.RESOURCE_EXHAUSTED, lambda: resend(webhooks, other, second))
     assert "this URL" in message
     assert webhooks.record(second) == second
 
@@ -168,7 +168,7 @@ def test_resends_are_counted_by_event_and_url(webhooks: WebhookFixture) -> None:
 @pytest.mark.parametrize(
     ("url", "name"),
     [
-        # As the console's tests have them.
+        # The same as in the tests of the console.
         ("https://hooks.example.com/services/T0/B0/hush?key=1", "hooks.example.com~9f0a"),
         ("https://EXAMPLE.com:8443/hook", "example.com~16f9"),
         ("https://straße.example/ключ/🎉", "xn--strae-oqa.example~fc89"),
@@ -176,15 +176,15 @@ def test_resends_are_counted_by_event_and_url(webhooks: WebhookFixture) -> None:
         ("", "url~e3b0"),
     ],
 )
-def test_the_name_of_a_url_holds_no_key(url: str, name: str) -> None:
-    """Spec 4.13: no path, no query, no user name; it is the name that the console gives the URL."""
+def test_the_name_of_a_url_contains_no_key(url: str, name: str) -> None:
+    """Spec 4.13: it has no path, query or user name, and is the same in the console."""
     assert name_of(url) == name
 
 
-def test_a_log_shows_no_answer_of_another_url(webhooks: WebhookFixture) -> None:
-    """Spec 4.13: the URL was corrected; what the wrong receiver answered is not the right one's."""
+def test_a_log_does_not_show_answers_of_another_url(webhooks: WebhookFixture) -> None:
+    """Spec 4.13: the answers of an earlier, wrong receiver are not shown to the right one."""
     webhooks.subscribe({"url": OTHER, "id": "screen"})
-    webhooks.excerpt = "an error page of somebody else"
+    webhooks.excerpt = "an error page of another receiver"
     delivery = webhooks.failed(webhooks.delivery(url=OTHER, endpoint="screen"))
     webhooks.subscribe({"url": URL, "id": "screen"})
     webhooks.process().actions.resend(EVENT, delivery.id)
@@ -196,4 +196,4 @@ def test_a_log_shows_no_answer_of_another_url(webhooks: WebhookFixture) -> None:
     _, made = share(webhooks)
     [shown] = webhooks.process().shared_log.read_page(EVENT, made.id).deliveries
     assert [attempt.answer for attempt in shown.log] == ["the receiver's own", None]
-    assert len(webhooks.record(delivery).log) == len(FAILURES) + 2, "admins see all"
+    assert len(webhooks.record(delivery).log) == len(FAILURES) + 2, "admins see all attempts"

@@ -1,4 +1,4 @@
-"""Spec 5 and 6.2: the headers of Standard Webhooks, as its own libraries judge them."""
+"""Spec 5 and 6.2: the headers of Standard Webhooks, verified by its own libraries."""
 
 import base64
 import json
@@ -23,14 +23,14 @@ ID: Final = "19d0d87c-7fdb-59c7-8910-1bba61792a8f"
 
 NEW: Final = [SystemRandom().webhook_secret() for _ in range(20)]
 OLD: Final = [f"whsec_{secrets.token_urlsafe(32)}" for _ in range(20)]
-"""As secrets were made before: no base64 that every library reads."""
+"""Secrets of earlier versions. Not every library accepts their base64."""
 OTHERS: Final = ["whsec_", "made-up", "whsec_not base64"]
 
 Judge = Callable[[Sequence[Mapping[str, Any]]], list[bool]]
 
 
 def in_python(asked: Sequence[Mapping[str, Any]]) -> list[bool]:
-    """The verdicts of the Python library."""
+    """Return the results of the Python library."""
     library = pytest.importorskip("standardwebhooks.webhooks")
 
     def accepted(one: Mapping[str, Any]) -> bool:
@@ -64,7 +64,7 @@ console.log(JSON.stringify(JSON.parse(readFileSync(0)).map(accepted)));
 
 
 def in_javascript(asked: Sequence[Mapping[str, Any]]) -> list[bool]:
-    """The verdicts of the JavaScript library."""
+    """Return the results of the JavaScript library."""
     if not (ROOT / "emulator/node_modules/standardwebhooks").exists():
         pytest.skip("the Node packages are not installed: python3 -m emulator setup")
     command = ["node", "--input-type=module", "-e", JAVASCRIPT]
@@ -76,15 +76,15 @@ def in_javascript(asked: Sequence[Mapping[str, Any]]) -> list[bool]:
 
 
 def asked(secret: str, *, signed_with: str | None = None, raw: bool = False) -> dict[str, Any]:
-    """A request of this moment, at a receiver that has `secret`."""
+    """Return a request signed now, for a receiver that has `secret`."""
     at = int(time.time())
     headers = standard_headers(signed_with or secret, ID, BODY.encode(), at=at)
     return {"secret": secret, "raw": raw, "body": BODY, "headers": dict(headers)}
 
 
 @pytest.mark.parametrize("judge", [in_python, in_javascript])
-def test_the_libraries_verify_what_any_secret_signs(judge: Judge) -> None:
-    """A new secret as it stands; any other one by the bytes of its text."""
+def test_the_libraries_accept_signatures_of_every_kind_of_secret(judge: Judge) -> None:
+    """A receiver passes a new secret unchanged, and the bytes of any other one."""
     genuine = [asked(name) for name in NEW] + [asked(name, raw=True) for name in OLD + OTHERS]
     assert all(judge(genuine))
 
@@ -95,7 +95,7 @@ def test_the_libraries_verify_what_any_secret_signs(judge: Judge) -> None:
 
 
 def test_a_delivery_is_accepted_by_both_libraries(webhooks: WebhookFixture) -> None:
-    """A receiver may verify a POST by either signature."""
+    """A receiver can verify either signature of a POST."""
     webhooks.now = datetime.now(UTC)
     webhooks.attempts(webhooks.delivery(), 204)
     [(headers, body)] = webhooks.posts
@@ -106,7 +106,7 @@ def test_a_delivery_is_accepted_by_both_libraries(webhooks: WebhookFixture) -> N
 
 
 def test_a_new_secret_has_the_form_of_standard_webhooks() -> None:
-    """`whsec_` and 32 bytes in padded standard base64."""
+    """The form is `whsec_` and 32 bytes in standard base64 with padding."""
     decoded = [base64.b64decode(name.removeprefix("whsec_"), validate=True) for name in NEW]
     assert {len(line) for line in decoded} == {32}
     assert all(name.startswith("whsec_") for name in NEW)

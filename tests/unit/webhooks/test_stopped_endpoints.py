@@ -1,4 +1,4 @@
-"""Webhooks stop when the organizer says so (spec 3.4)."""
+"""Attempts at endpoints that were removed, switched off, disabled or unsubscribed (spec 3.4)."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -56,7 +56,7 @@ def test_no_retry_follows_once_the_endpoint_is_stopped(
     reason: str,
     failed: int,
 ) -> None:
-    """Attempts already made stay in the log, and the reason is logged."""
+    """Keep earlier attempts in the log of the delivery, and log the reason."""
     delivery = webhooks.attempts(webhooks.delivery(), *FAILURES[:failed])
     stop(webhooks)
     record = webhooks.attempts(delivery, 204)
@@ -69,7 +69,7 @@ def test_no_retry_follows_once_the_endpoint_is_stopped(
 
 @pytest.mark.parametrize(("stop", "reason"), STOPS)
 @pytest.mark.parametrize(("late", "is_sent"), [(0, True), (5, True), (5.001, False), (3600, False)])
-def test_a_late_first_attempt_checks_the_settings(
+def test_a_first_attempt_over_five_seconds_late_checks_the_settings(
     webhooks: WebhookFixture,
     stop: Callable[[WebhookFixture], None],
     reason: str,
@@ -77,7 +77,7 @@ def test_a_late_first_attempt_checks_the_settings(
     *,
     is_sent: bool,
 ) -> None:
-    """A first attempt on time costs no read."""
+    """A first attempt on time needs no read."""
     delivery = webhooks.delivery()
     stop(webhooks)
     webhooks.wait(late)
@@ -87,10 +87,10 @@ def test_a_late_first_attempt_checks_the_settings(
 
 
 @pytest.mark.parametrize(("late", "is_sent"), [(5, True), (5.001, False)])
-def test_a_redelivery_counts_from_the_beginning_of_its_round(
+def test_a_first_attempt_of_a_redelivery_is_late_by_the_start_of_its_round(
     webhooks: WebhookFixture, late: float, *, is_sent: bool
 ) -> None:
-    """Its settings were read then; no later attempt of the round relies on them."""
+    """The settings were read at that time. Later attempts of the round read them again."""
     delivery = webhooks.failed()
     webhooks.wait(60)
     webhooks.process().actions.resend(EVENT, delivery.id)
@@ -105,8 +105,8 @@ def test_a_redelivery_counts_from_the_beginning_of_its_round(
     )
 
 
-def test_a_process_reads_the_settings_once_in_five_seconds(webhooks: WebhookFixture) -> None:
-    """The cache is no older than that: a removal five seconds ago is seen."""
+def test_settings_are_cached_for_five_seconds(webhooks: WebhookFixture) -> None:
+    """A removal five seconds ago is found."""
     deliveries = [webhooks.attempts(webhooks.delivery(cause=f"w{n}"), 500) for n in range(10)]
     webhooks.wait(1)
     worker = webhooks.process().worker
@@ -126,7 +126,7 @@ def test_a_process_reads_the_settings_once_in_five_seconds(webhooks: WebhookFixt
 def test_a_redelivery_ignores_the_subscription(
     webhooks: WebhookFixture, stop: Callable[[WebhookFixture], None]
 ) -> None:
-    """An organizer has asked for that delivery."""
+    """An organizer has requested this delivery."""
     delivery = webhooks.failed()
     stop(webhooks)
     webhooks.process().actions.resend(EVENT, delivery.id)
@@ -137,7 +137,7 @@ def test_a_redelivery_ignores_the_subscription(
 def test_a_test_checks_only_whether_the_endpoint_was_removed(
     webhooks: WebhookFixture, stop: Callable[[WebhookFixture], None], reason: str
 ) -> None:
-    """A test shows whether a receiver works that is switched off."""
+    """A test can show whether a switched-off receiver works."""
     delivery = webhooks.attempts(webhooks.delivery(test=True), 500)
     stop(webhooks)
     expected = Outcome.SKIPPED if reason == REMOVED else Outcome.SUCCESS
@@ -151,14 +151,14 @@ def test_a_test_checks_only_whether_the_endpoint_was_removed(
 def test_an_endpoint_that_stays_configured_gets_its_retries(
     webhooks: WebhookFixture, entry: Any
 ) -> None:
-    """Also if its entry got an id meanwhile, and beside entries that cannot be read."""
+    """Its entry may have got an ID, and other entries may be unreadable."""
     delivery = webhooks.attempts(webhooks.delivery(), 500)
     webhooks.subscribe(7, {"events": 7}, OTHER, entry, off="no map", disabled=["no map"])
     assert webhooks.attempts(delivery, 500, 204).outcome is Outcome.SUCCESS
 
 
-def test_an_endpoint_with_an_id_gets_the_retry_at_its_present_url(webhooks: WebhookFixture) -> None:
-    """Four attempts in all; the old URL's attempts stay in the log, and are not the new URL's."""
+def test_a_retry_uses_the_present_url_of_an_endpoint_with_an_id(webhooks: WebhookFixture) -> None:
+    """Make four attempts in total. Keep those at the old URL in the log as such."""
     delivery = webhooks.attempts(webhooks.delivery(endpoint="screen"), 500, 500)
     webhooks.subscribe({"url": OTHER, "id": "screen"}, URL)
     record = webhooks.attempts(delivery, 500, 204)
@@ -167,10 +167,10 @@ def test_an_endpoint_with_an_id_gets_the_retry_at_its_present_url(webhooks: Webh
     assert [attempt.number for attempt in record.attempts_at_url] == [3, 4]
 
 
-def test_an_acknowledgement_of_the_old_url_is_over_once_the_delivery_has_moved(
+def test_an_acknowledgement_of_the_old_url_does_not_count_at_the_new_one(
     webhooks: WebhookFixture,
 ) -> None:
-    """The present URL's receiver has not got it."""
+    """The receiver of the present URL does not have the delivery."""
     delivery = webhooks.delivery(endpoint="screen")
     webhooks.answers = [202]
 
@@ -186,10 +186,10 @@ def test_an_acknowledgement_of_the_old_url_is_over_once_the_delivery_has_moved(
 
 
 @pytest.mark.parametrize("url", ["http://example.com/plain", "", "https://x..example/"])
-def test_an_endpoint_whose_present_url_is_unusable_gets_nothing(
+def test_a_delivery_is_skipped_if_the_present_url_is_unusable(
     webhooks: WebhookFixture, url: str
 ) -> None:
-    """As a delivery that is recorded now (spec 3.4)."""
+    """Spec 3.4 has the same rule for a new delivery."""
     delivery = webhooks.attempts(webhooks.delivery(endpoint="screen"), 500)
     webhooks.subscribe({"url": url, "id": "screen"})
     record = webhooks.attempts(delivery, 204)
@@ -197,8 +197,8 @@ def test_an_endpoint_whose_present_url_is_unusable_gets_nothing(
     assert record.reason
 
 
-def test_a_later_acknowledgement_counts(webhooks: WebhookFixture) -> None:
-    """The attempt was under way when another dispatch found the endpoint removed."""
+def test_an_acknowledgement_counts_after_the_delivery_was_skipped(webhooks: WebhookFixture) -> None:
+    """Another dispatch found the endpoint removed during the attempt."""
     delivery = webhooks.delivery()
     webhooks.answers = [204]
 
@@ -214,8 +214,8 @@ def test_a_later_acknowledgement_counts(webhooks: WebhookFixture) -> None:
     assert (record.outcome, record.reason, record.attempts) == (Outcome.SUCCESS, None, 1)
 
 
-def test_a_later_failure_changes_nothing(webhooks: WebhookFixture) -> None:
-    """The delivery stays skipped, and no retry is queued."""
+def test_a_failure_does_not_change_a_skipped_delivery(webhooks: WebhookFixture) -> None:
+    """Queue no retry."""
     delivery = webhooks.delivery()
     webhooks.answers = [500]
 
@@ -230,8 +230,8 @@ def test_a_later_failure_changes_nothing(webhooks: WebhookFixture) -> None:
 
 
 @pytest.mark.parametrize("when", ["at", "after"])
-def test_a_failed_read_fails_the_task(webhooks: WebhookFixture, when: str) -> None:
-    """Nothing is sent, skipped or counted; the task comes back."""
+def test_a_failed_read_of_the_settings_fails_the_task(webhooks: WebhookFixture, when: str) -> None:
+    """Send, skip and count nothing. Cloud Tasks dispatches the task again."""
     delivery = webhooks.attempts(webhooks.delivery(), 500)
     webhooks.wait(1)
     getattr(webhooks, when)(READ, fails)
@@ -242,10 +242,8 @@ def test_a_failed_read_fails_the_task(webhooks: WebhookFixture, when: str) -> No
 
 
 @pytest.mark.parametrize("urls", ["https://example.com/hook", {"0": URL}, 0, False, 7.5])
-def test_settings_that_say_nothing_of_endpoints_fail_the_task(
-    webhooks: WebhookFixture, urls: Any
-) -> None:
-    """No organizer has removed the endpoint: the delivery waits until the document is corrected."""
+def test_malformed_settings_fail_the_task(webhooks: WebhookFixture, urls: Any) -> None:
+    """No organizer has removed the endpoint. The delivery waits for a corrected document."""
     delivery = webhooks.attempts(webhooks.delivery(), 500)
     webhooks.put(SETTINGS, {"urls": urls})
     webhooks.wait(1)
@@ -256,8 +254,8 @@ def test_settings_that_say_nothing_of_endpoints_fail_the_task(
     assert webhooks.attempts(delivery, 204).outcome is Outcome.SUCCESS
 
 
-def test_a_task_that_comes_too_early_reads_no_settings(webhooks: WebhookFixture) -> None:
-    """Only an attempt that is due does."""
+def test_an_early_task_reads_no_settings(webhooks: WebhookFixture) -> None:
+    """Only a due attempt needs them."""
     delivery = webhooks.attempts(webhooks.delivery(), 500, 500)
     webhooks.subscribe()
     webhooks.calls.clear()
@@ -271,7 +269,7 @@ def test_a_task_that_comes_too_early_reads_no_settings(webhooks: WebhookFixture)
 def test_a_change_of_the_endpoint_is_recorded_once(
     webhooks: WebhookFixture, call: str, change: list[Any]
 ) -> None:
-    """The answer to the write, or what follows it, was lost."""
+    """The answer to the read or to the write is lost, and the adapter repeats it."""
     delivery = webhooks.attempts(webhooks.delivery(endpoint="screen"), 500)
     webhooks.subscribe(*change)
     webhooks.wait(1)
@@ -283,8 +281,8 @@ def test_a_change_of_the_endpoint_is_recorded_once(
     assert len(webhooks.posts) == (2 if change else 1)
 
 
-def test_resending_a_time_includes_what_was_skipped(webhooks: WebhookFixture) -> None:
-    """Once the URL is added again."""
+def test_resending_a_period_includes_skipped_deliveries(webhooks: WebhookFixture) -> None:
+    """The URL has been added again."""
     delivery = webhooks.attempts(webhooks.delivery(), 500)
     webhooks.subscribe()
     delivery = webhooks.attempts(delivery, 204)
@@ -297,8 +295,8 @@ def test_resending_a_time_includes_what_was_skipped(webhooks: WebhookFixture) ->
     assert (record.outcome, record.round, record.reason) == (Outcome.SUCCESS, 1, None)
 
 
-def test_a_delivery_relies_on_settings_read_after_its_time(webhooks: WebhookFixture) -> None:
-    """A trigger that is held up between settings and record makes nothing look fresh."""
+def test_settings_that_were_read_late_do_not_count_as_fresh(webhooks: WebhookFixture) -> None:
+    """A trigger can be delayed between its read of the settings and the record."""
     photo = webhooks.photo()
     webhooks.after(READ, lambda: webhooks.wait(60))
     webhooks.process().publisher.photo_written("w", EVENT, None, photo)
