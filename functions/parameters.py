@@ -81,15 +81,11 @@ class Parameters:
             "approval."
         ),
     )
-    recaps_per_address_a_day: int = _param(
-        3,
-        explanation=("Recaps of all events of a tenant that one address gets in 24 hours."),
-    )
     recap_mails_per_day: int = _param(
         20_000,
         explanation=(
-            "Recap emails of a tenant in 24 hours, at most 60,000. Guests beyond the limit "
-            "are counted in the response."
+            "Recap emails of a tenant in 24 hours. Guests beyond the limit are counted in the "
+            "response, and are first in line for the next recap."
         ),
     )
     delivery_instances: int = _param(

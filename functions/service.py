@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from functions.preferences import user_store
     from functions.recap import crashed, delivery_status, planner, preview, schedule, send_recap
     from functions.recap.audience.guests import GuestStore
+    from functions.recap.daily_limit import DailyLimit
     from functions.recap.ledger.recap_store import RecapStore
-    from functions.recap.limits import MailingStore, Slots
+    from functions.recap.slots import Slots
     from functions.wall import retention
     from functions.webhooks import signing, webhook_settings
     from functions.webhooks.actions import Actions, UrlTest
@@ -157,11 +158,11 @@ class Service:
         return GuestStore(self.documents, self.adapters.threads.pool(PAGES_AT_ONCE, "guests"))
 
     @lazy_property
-    def mailings(self) -> "MailingStore":
-        """The counts of recap emails per tenant."""
-        from functions.recap.limits import MailingStore
+    def daily_limit(self) -> "DailyLimit":
+        """The daily limit on a tenant's recap emails."""
+        from functions.recap.daily_limit import DailyLimit
 
-        return MailingStore(self.documents)
+        return DailyLimit(self.documents, self.parameters.recap_mails_per_day)
 
     @lazy_property
     def statuses(self) -> "delivery_status.StatusStore":
@@ -173,7 +174,7 @@ class Service:
     @lazy_property
     def slots(self) -> "Slots":
         """The concurrency limit that recaps and previews share."""
-        from functions.recap.limits import Slots
+        from functions.recap.slots import Slots
 
         return Slots()
 
@@ -181,7 +182,6 @@ class Service:
     def _planner(self) -> "planner.Planner":
         from functions.recap import planner
         from functions.recap.audience.photos import PhotoHosts
-        from functions.recap.limits import RecapLimits
 
         given = self.parameters
         return planner.Planner(
@@ -193,11 +193,7 @@ class Service:
             hosts=PhotoHosts.read(given.photo_hosts, given.project),
             clock=self.clock,
             random=self.adapters.random,
-            limits=RecapLimits(
-                per_call=given.recipients_per_recap,
-                per_address=given.recaps_per_address_a_day,
-                per_tenant=given.recap_mails_per_day,
-            ),
+            per_call=given.recipients_per_recap,
         )
 
     @lazy_property
@@ -267,7 +263,7 @@ class Service:
         return send_recap.RecapSender(
             planner=self._planner,
             recaps=self.recaps,
-            mailings=self.mailings,
+            daily_limit=self.daily_limit,
             statuses=self.statuses,
             slots=self.slots,
             mailer=self.mailer,
@@ -289,7 +285,7 @@ class Service:
         return preview.RecapPreview(
             planner=self._planner,
             recaps=self.recaps,
-            mailings=self.mailings,
+            daily_limit=self.daily_limit,
             statuses=self.statuses,
             slots=self.slots,
             mailer=self.mailer,
@@ -329,7 +325,6 @@ class Service:
 
         return crashed.CrashedRecaps(
             recaps=self.recaps,
-            mailings=self.mailings,
             clock=self.clock,
             random=self.adapters.random,
             threads=self.adapters.threads,

@@ -6,7 +6,6 @@ address. Keeps opt-outs in a record named by a hash of the address. Skips events
 
 import argparse
 import base64
-import hashlib
 import json
 import re
 import sys
@@ -18,10 +17,10 @@ from typing import Any, Final
 
 import requests
 
-from functions.email_address import address_hash, guest_uid, identity, mailbox, record_id, spellings
+from functions.email_address import address_hash, guest_uid, identity, record_id, spellings
 from functions.firestore.model import Create, Document, Documents, Query, Update, Write
 from functions.preferences.preferences import CHOSEN_AT, CHOSEN_FOR_ADDRESS, Flag, chosen
-from functions.recap import delivery_status, limits
+from functions.recap import delivery_status
 from ops.cloud import Cloud, OpsError, Outside, parser_of, run
 from ops.firebase import write_each
 from ops.wanted import settings_of
@@ -30,8 +29,8 @@ _DOCUMENTS_PER_READ: Final = 300
 _ROUNDS: Final = 5
 """Maximum number of scans. Functions may write during a scan."""
 _DESCRIPTION: Final = """\
-Exports or erases the data of one guest: names and addresses in photos, deliveries, records and
-allowances. Keeps an opt-out by a hash of the address. The export is JSON on the standard output.
+Exports or erases the data of one guest: names and addresses in photos, deliveries and records.
+Keeps an opt-out by a hash of the address. The export is JSON on the standard output.
 """
 
 
@@ -202,10 +201,6 @@ class GuestData:
         for event in self._walk("events", ["tenantId"]):
             if self.tenant in (None, event.fields.get("tenantId")):
                 yield from self._of_event(event.path)
-        days = hashlib.sha256((self.tenant or "").encode()).hexdigest()[:32]
-        for day in self._walk("recapMails"):
-            if self.tenant is None or day.path.startswith(f"recapMails/{days}"):
-                yield from self._bytes("allowances", day, self._without_allowance)
         if self.tenant is None:
             yield from self._of_users()
 
@@ -231,7 +226,7 @@ class GuestData:
                 case ["recaps", "batches"]:
                     yield from self._batch(document)
                 case ["recaps", "outcomes"]:
-                    yield from self._bytes("mails of recaps", document, self._without_outcome)
+                    yield from self._outcome(document)
                 case _ if self._is_named(document.fields):
                     self.mentions.add(document.path)
 
@@ -303,26 +298,14 @@ class GuestData:
         if fields:
             yield Found("batches of recaps", batch, _change(batch, fields))
 
-    def _bytes(
-        self, kind: str, document: Document, without: Callable[[bytes], bytes]
-    ) -> Iterator[Found]:
-        """Yield a document with the guest's hash in `entries`."""
+    def _outcome(self, document: Document) -> Iterator[Found]:
+        """Yield the delivery statuses of a recap if the guest has one of them."""
         before = document.fields.get("entries")
-        if not isinstance(before, bytes):
-            return
-        after = without(before)
-        if after != before:
-            yield Found(kind, document, _change(document, {"entries": after}))
-
-    def _without_allowance(self, before: bytes) -> bytes:
-        for address in self.addresses:
-            before = limits.without_mailbox(before, address_hash(mailbox(address)))
-        return before
-
-    def _without_outcome(self, before: bytes) -> bytes:
-        fates = delivery_status.read_entries(before)
+        fates = delivery_status.read_entries(before) if isinstance(before, bytes) else {}
         kept = {guest: fate for guest, fate in fates.items() if guest not in self._hashes}
-        return before if len(kept) == len(fates) else delivery_status.entries_of(kept)
+        if len(kept) < len(fates):
+            entries = delivery_status.entries_of(kept)
+            yield Found("mails of recaps", document, _change(document, {"entries": entries}))
 
     def _of_users(self) -> Iterator[Found]:
         """Remove the address from accounts after their opt-outs are in its own record.
@@ -390,7 +373,7 @@ def _change(read: Document, fields: Mapping[str, Any], gone: Sequence[str] = ())
     return Update(read.path, fields, delete=gone, version=read.version)
 
 
-_BY_HASH: Final = ("allowances", "batches of recaps", "mails of recaps")
+_BY_HASH: Final = ("batches of recaps", "mails of recaps")
 
 
 def _whole(addresses: Sequence[str]) -> re.Pattern[str]:

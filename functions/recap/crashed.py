@@ -10,7 +10,6 @@ from functions.ports import Clock, Random, Threads
 from functions.recap.ledger.batch import RecapKey
 from functions.recap.ledger.claim import Claim
 from functions.recap.ledger.recap_store import RecapStore
-from functions.recap.limits import MailingStore
 from functions.recap.recap_arguments import RecapArguments
 from functions.recap.report import Report
 
@@ -20,7 +19,6 @@ class CrashedRecaps:
     """Settles recaps as the event's next call would do first, so that people hear of them."""
 
     recaps: RecapStore
-    mailings: MailingStore
     clock: Clock
     random: Random
     threads: Threads
@@ -51,5 +49,5 @@ class CrashedRecaps:
             one_at_a_time=self.threads.mutex(),
         )
         claim.read_ledger()
-        state = self.mailings.release(claim, failed=True)
+        state = claim.release(failed=True)
         Report().after(claim.ledger.values()).log(claim.key, state)

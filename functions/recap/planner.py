@@ -23,7 +23,6 @@ from functions.recap.audience.guests import (
 from functions.recap.audience.photos import PhotoHosts, host_of, logo_address
 from functions.recap.ledger.batch import Batch, Counts, last_mail, open_batches, sent_again, total
 from functions.recap.ledger.recap_store import Lock, RecapStore
-from functions.recap.limits import Counted, RecapLimits
 from functions.recap.mail.composer import Composer, Recipient
 from functions.recap.recap_arguments import Mode, RecapArguments
 from functions.recap.report import ADDRESSES_OF_A_MAILBOX, Report
@@ -49,21 +48,19 @@ class Gathered:
     logo_url: str | None
     hidden_logo: str
 
-    def choose(self, others: Counted) -> Report:
-        """The report of a new recap, with its recipients.
+    def choose(self, remaining: int) -> Report:
+        """Return the report of a new recap with its recipients.
 
-        `others` are the mails of the tenant's other recaps.
+        Args:
+            remaining: The number of emails that the tenant may still send today.
         """
-        limits, audience, skipped = self.planner.limits, self.audience, self.skip_reasons
+        per_call, audience, skipped = self.planner.per_call, self.audience, self.skip_reasons
         candidates = [guest for guest in audience.in_order() if guest.id not in skipped]
         guests = least_recently_mailed_first(
             candidates, self.sent_at, only_new=self.arguments.only_new
         )
-        eligible = [
-            guest for guest in guests if others.recaps_of(guest.mailbox) < limits.per_address
-        ]
-        eligible, crowded = _within_mailboxes(eligible)
-        mails = limits.mails(others)
+        eligible, crowded = _within_mailboxes(guests)
+        mails = min(per_call, remaining)
         reasons = Counter(skipped.values())
         unwilling = audience.invalid + reasons[SkipReason.OPTED_OUT]
         bounced, not_new = reasons[SkipReason.UNREACHABLE], len(candidates) - len(guests)
@@ -73,8 +70,7 @@ class Gathered:
             bounced=bounced,
             left=max(len(eligible) - mails, 0) + crowded,
             crowded=crowded,
-            over_limit=len(guests) - len(eligible) - crowded,
-            tenant_limited=mails < min(limits.per_call, len(eligible)),
+            tenant_limited=mails < min(per_call, len(eligible)),
             not_new=not_new,
             hidden_hosts=audience.hidden_hosts,
             problems=audience.problems,
@@ -177,6 +173,7 @@ class Planner:
     Attributes:
         mailer: Its `bytes_per_recipient` are also what a guest's pictures may take on average.
         hosts: The hosts whose photos may stand in a mail.
+        per_call: Recipients of one call, at most.
     """
 
     recaps: RecapStore
@@ -187,7 +184,7 @@ class Planner:
     hosts: PhotoHosts
     clock: Clock
     random: Random
-    limits: RecapLimits
+    per_call: int
 
     def event(self, caller: Caller, arguments: RecapArguments) -> tuple[WallEvent, Lock | None]:
         """The event and its lock, if the caller may act on it.
@@ -207,7 +204,7 @@ class Planner:
         audience = Audience(
             arguments.mode,
             hosts=self.hosts,
-            at_most=self.limits.per_call,
+            at_most=self.per_call,
             room=self.mailer.bytes_per_recipient,
         )
         for photo in self.guests.approved_photos(arguments.event_id):

@@ -24,13 +24,14 @@ from functions.mail.outcome import (
 )
 from functions.ports import Clock
 from functions.rate_limit import RateLimit
+from functions.recap.daily_limit import DailyLimit
 from functions.recap.delivery_status import StatusStore
 from functions.recap.ledger.batch import Batch, BatchState, RecapKey
 from functions.recap.ledger.recap_store import Lock, RecapStore, resumable
-from functions.recap.limits import MailingStore, Slots, counted
 from functions.recap.planner import Gathered, Planner
 from functions.recap.recap_arguments import PreviewArguments
 from functions.recap.report import Report, outlook
+from functions.recap.slots import Slots
 
 PREVIEWS_PER_HOUR: Final = 10
 """Previews that one caller gets by mail within an hour (spec 8)."""
@@ -82,7 +83,7 @@ class RecapPreview:
 
     planner: Planner
     recaps: RecapStore
-    mailings: MailingStore
+    daily_limit: DailyLimit
     statuses: StatusStore
     slots: Slots
     mailer: Mailer
@@ -183,8 +184,8 @@ class RecapPreview:
         batches = self.recaps.batches(key) if continued else []
         report = gathered.continued([_without_its_call(batch) for batch in batches])
         if report is None:
-            entries, _ = self.mailings.load(gathered.event.tenant_id)
-            report = gathered.choose(counted(entries, key.recap_id, self.clock.now()))
+            remaining = self.daily_limit.remaining(gathered.event.tenant_id, self.clock.now())
+            report = gathered.choose(remaining)
         return report, blocked
 
     def _message(self, gathered: Gathered, address: str | None, ids: Sequence[str]) -> EmailMessage:

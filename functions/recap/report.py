@@ -43,8 +43,7 @@ class Report:
         bounced: Guests whose address has sent a mail back for good.
         left: Guests who are in no batch, and the first of the next recap.
         crowded: Guests among them whose mailbox has as many addresses as one recap mails.
-        over_limit: Guests whose mailbox had the tenant's maximum of recaps today.
-        tenant_limited: Whether the tenant's maximum of mails today is below the number of guests.
+        tenant_limited: Whether the tenant's daily limit is below the number of guests.
         not_new: Guests who had a recap of this event and get no second one now.
         hidden_hosts: Numbers of photos on hosts that are not allowed in mails.
         problems: Numbers of photos without a picture in the email, by the reason.
@@ -63,7 +62,6 @@ class Report:
     bounced: int = 0
     left: int = 0
     crowded: int = 0
-    over_limit: int = 0
     tenant_limited: bool = False
     not_new: int = 0
     hidden_hosts: Counter[str] = field(default_factory=Counter)
@@ -91,7 +89,7 @@ class Report:
     @property
     def skipped_by(self) -> Mapping[str, int]:
         """Who else got no mail, without zeros."""
-        others = {"bounced": self.bounced, "dayLimit": self.over_limit, "left": self.left}
+        others = {"bounced": self.bounced, "left": self.left}
         return {reason: guests for reason, guests in others.items() if guests}
 
     def log(self, key: RecapKey, state: RecapState | None, cause: Cause | None = None) -> None:
@@ -185,8 +183,6 @@ def _notes(report: Report) -> list[str]:
         ),
         f"{report.bounced} guests were left out, as their addresses have sent a mail back for good "
         "within a year.": report.bounced,
-        f"{report.over_limit} guests were left out, as they have had as many recaps of your events "
-        "in 24 hours as one address gets (RECAPS_PER_ADDRESS_A_DAY).": report.over_limit,
         "Your events have sent as many recap mails as they may in 24 hours "
         "(RECAP_MAILS_PER_DAY).": report.tenant_limited,
         f"{report.not_new} guests have had a recap of this event before: this one goes to guests "

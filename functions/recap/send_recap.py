@@ -9,20 +9,20 @@ from typing import Any, Final
 from functions import log
 from functions.call.caller import Caller
 from functions.call.errors import CallError, Code
-from functions.firestore.model import ChangedMeanwhileError
 from functions.links.link import LinkSigner
 from functions.mail.message import Mailer
 from functions.mail.outcome import who_can_fix
 from functions.ports import Clock, ParallelMap, Random, Threads
+from functions.recap.daily_limit import DailyLimit
 from functions.recap.delivery_status import StatusStore
 from functions.recap.dispatch import Dispatch
 from functions.recap.ledger.batch import TIMEOUT, open_batches, plan, sent_again
 from functions.recap.ledger.claim import Claim
 from functions.recap.ledger.recap_store import RecapStore, resumable
-from functions.recap.limits import MailingStore, Slots, counted, with_recap
-from functions.recap.planner import Gathered, Planner
+from functions.recap.planner import Planner
 from functions.recap.recap_arguments import RecapArguments
 from functions.recap.report import RecapResult, Report, answer
+from functions.recap.slots import Slots
 from functions.wall.wall_event import WallEvent
 
 _LAST_WAIT_SECONDS: Final = TIMEOUT.total_seconds() - 120
@@ -34,7 +34,7 @@ then, and the records after it, still end within the function's timeout."""
 class RecapSender:
     """Sends recaps; one instance serves all threads of the process.
 
-        slot ▸ take the lock ▸ gather ▸ choose ▸ reserve ▸ plan ▸ send ▸ release ▸ report
+        slot ▸ take the lock ▸ gather ▸ choose ▸ plan ▸ send ▸ release ▸ report
 
     Attributes:
         small_in_parallel: Sends the small batches, `in_parallel` all others.
@@ -42,7 +42,7 @@ class RecapSender:
 
     planner: Planner
     recaps: RecapStore
-    mailings: MailingStore
+    daily_limit: DailyLimit
     statuses: StatusStore
     slots: Slots
     mailer: Mailer
@@ -119,12 +119,12 @@ class RecapSender:
             setting, who = who_can_fix(error)
             event_id, recap_id = claim.key
             log.fault("recap.failed", error, eventId=event_id, recapId=recap_id, setting=setting)
-            self.mailings.release(claim, failed=True)
+            claim.release(failed=True)
             raise CallError(
                 Code.INTERNAL, f"The recap could not be prepared, and nothing was sent. {who}"
             ) from error
         dispatch.send()
-        state = self.mailings.release(claim)
+        state = claim.release()
         report = replace(report.after(claim.ledger.values()), advice=dispatch.advice)
         report.log(claim.key, state, dispatch.cause)
         return answer(report, state)
@@ -148,7 +148,9 @@ class RecapSender:
             continued: Report | None = gathered.again(claim.ledger.values())
         else:
             continued = gathered.continued(claim.ledger.values())
-        report = continued or self._reserve(claim, gathered)
+        report = continued or gathered.choose(
+            self.daily_limit.remaining(claim.tenant_id, self.clock.now())
+        )
         recipients = gathered.recipients(report.recipients, self.links)
         if not continued:
             batches = plan(
@@ -168,25 +170,3 @@ class RecapSender:
             small_in_parallel=self.small_in_parallel,
             give_up_at=give_up_at,
         )
-
-    def _reserve(self, claim: Claim, gathered: Gathered) -> Report:
-        """Choose the recipients, and record them in the tenant's allowance.
-
-        The choice is made again where another event of the tenant was recorded meanwhile.
-
-        Raises:
-            ChangedMeanwhileError: the lease is over; another call may have the recap.
-        """
-        by_id, recap_id = gathered.audience.by_id, claim.key.recap_id
-        while True:
-            found, version = self.mailings.load(claim.tenant_id)
-            now = self.clock.now()
-            report = gathered.choose(counted(found, recap_id, now))
-            mailboxes = [by_id[guest].mailbox for guest in report.recipients]
-            entries = with_recap(found, recap_id, mailboxes, now)
-            if not claim.in_time:
-                raise ChangedMeanwhileError
-            with suppress(ChangedMeanwhileError):
-                if report.recipients:
-                    self.mailings.save(claim.tenant_id, version, entries, now)
-                return report

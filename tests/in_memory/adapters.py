@@ -12,7 +12,7 @@ from functions.cache import lazy_property
 from functions.firestore.model import Documents
 from functions.gcp.secret_manager import MissingSecretError
 from functions.ports import Clock, ParallelMap
-from functions.recap.limits import Slots
+from functions.recap.slots import Slots
 from functions.service import Adapters, Service
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 
@@ -91,7 +91,7 @@ class InMemoryService(Service):
     def __init__(self, adapters: Adapters, slots: Slots | None = None) -> None:
         """Use `slots`, by default slots of its own."""
         super().__init__(adapters)
-        self._slots = slots or Slots(seconds=0)
+        self._slots = slots or Slots(wait_seconds=0)
 
     @lazy_property
     def slots(self) -> Slots:

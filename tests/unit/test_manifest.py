@@ -13,8 +13,8 @@ import yaml
 
 from functions.gcp.request import BODY_SECONDS, REST_SECONDS
 from functions.recap import schedule
-from functions.recap.limits import SLOTS
 from functions.recap.recap_arguments import SOONEST
+from functions.recap.slots import SLOTS
 from functions.service_accounts import SECRET_READERS
 from functions.webhooks.deliveries.fair_queue import slow_attempts_a_second
 from functions.webhooks.deliveries.receiver_speed import UNPROVEN_AT_ONCE

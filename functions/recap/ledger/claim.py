@@ -29,6 +29,7 @@ from functions.firestore.model import (
 from functions.mail.mail_status import Tally
 from functions.mail.outcome import Cause
 from functions.ports import Clock, Random
+from functions.recap.daily_limit import count_emails
 from functions.recap.ledger.batch import (
     Batch,
     BatchState,
@@ -152,11 +153,6 @@ class Claim:
         until = self.lock.leased_until
         return until is not None and self.clock.now() < until
 
-    @property
-    def is_held(self) -> bool:
-        """Whether this call still has the lock, by the record."""
-        return self._recorded_lock() is not None
-
     def _recorded_lock(self) -> Lock | None:
         """The lock as it is recorded now; None where another call has it."""
         lock = self.recaps.lock(self.event_id)
@@ -175,7 +171,7 @@ class Claim:
     def _settle_crashed(self, number: int) -> None:
         while self.ledger[number].state is BatchState.STARTED:
             batch = self.ledger[number].settled(BatchState.UNKNOWN, self.lock.holder, _CRASHED)
-            change = self.counted(batch, self.ledger[number])
+            change = self.counted([batch], [self.ledger[number]])
             try:
                 # With the lock: the batches of a call that has taken over are its own to settle.
                 [self.ledger[number]] = self.commit([batch], *change, lock=self.lock)
@@ -262,10 +258,8 @@ class Claim:
                 number += 1
         if not changed:
             return
-        known = (self.ledger[batch.number] for batch in changed if batch.number in self.ledger)
-        change = total(changed) - total(known)
-        counts = {name: count for name, count in asdict(change).items() if count}
-        written = self.commit(changed, Merge(self.key.path, add=counts), lock=self.lock)
+        known = [self.ledger[batch.number] for batch in changed if batch.number in self.ledger]
+        written = self.commit(changed, *self.counted(changed, known), lock=self.lock)
         self.ledger |= {batch.number: batch for batch in written}
 
     def start(self, batch: Batch) -> Batch:
@@ -289,7 +283,7 @@ class Claim:
 
     def _start(self, started: Batch, lock: Lock) -> Batch:
         known = self.ledger[started.number]
-        change = self.counted(started, known)
+        change = self.counted([started], [known])
         while True:
             try:
                 return self.commit([started], *change, lock=lock)[0]
@@ -315,7 +309,9 @@ class Claim:
         """
         settled = batch.settled(state, self.lock.holder, note)
         try:
-            [settled] = self.commit([settled], *self.counted(settled, self.ledger[batch.number]))
+            [settled] = self.commit(
+                [settled], *self.counted([settled], [self.ledger[batch.number]])
+            )
         except ChangedMeanwhileError:
             found = self.recaps.batch(self.key, batch.number)
             if found != settled:
@@ -324,16 +320,25 @@ class Claim:
         self.ledger[batch.number] = settled
         return settled
 
-    def state(self, *, failed: bool) -> RecapState:
-        """The recap's state at the end of this call.
+    def release(self, *, failed: bool = False) -> RecapState | None:
+        """Record the recap's state and release the lock, unless another call has taken it.
 
         Args:
             failed: Whether the call failed before it sent the batches.
 
-        Raises:
-            Exception: the ledger could not be read. The lease ends by itself, and the next call
-                continues from the ledger.
+        Returns:
+            The state, or None if it is not recorded: another call has the recap, or the lock could
+            not be written. In this case its lease ends by itself, and the next call continues from
+            the ledger.
         """
+        try:
+            return self._release(self._state(failed=failed))
+        except Exception as error:  # noqa: BLE001 - the answer matters more, and the lease ends
+            event_id, recap_id = self.key
+            log.fault("recap.held", error, eventId=event_id, recapId=recap_id)
+            return None
+
+    def _state(self, *, failed: bool) -> RecapState:
         if failed or recap_state(self.ledger.values()) not in (RecapState.SENT, RecapState.EMPTY):
             # A write may have succeeded whose answer was lost.
             recorded = self._recorded_lock()
@@ -343,19 +348,7 @@ class Claim:
         state = recap_state(self.ledger.values())
         return RecapState.FAILED if failed and state is RecapState.EMPTY else state
 
-    def release(self, state: RecapState) -> RecapState | None:
-        """Release the lock, unless another call has taken it.
-
-        Args:
-            state: The recap's state.
-
-        Returns:
-            The state; None where another call has the recap.
-
-        Raises:
-            Exception: the lock could not be written. The lease ends by itself, and the next call
-                continues from the ledger.
-        """
+    def _release(self, state: RecapState) -> RecapState | None:
         last = last_mail(self.ledger.values())
         lock = replace(
             self.lock,
@@ -411,11 +404,18 @@ class Claim:
             cause=cause,
         )
 
-    def counted(self, after: Batch, before: Batch) -> Sequence[Write]:
-        """The change of the recap's counts, where a batch changes."""
-        change = asdict(after.counts - before.counts)
+    def counted(self, after: Sequence[Batch], before: Sequence[Batch]) -> list[Write]:
+        """Return the changes of the recap's counts and of the tenant's, for changed batches."""
+        change = asdict(total(after) - total(before))
         counts = {name: count for name, count in change.items() if count}
-        return [Merge(self.key.path, add=counts)] if counts else []
+        of_recap = [Merge(self.key.path, add=counts)] if counts else []
+        emails = [
+            (batch.started_at, sign * len(batch.mailed))
+            for batches, sign in ((after, 1), (before, -1))
+            for batch in batches
+            if batch.started_at and batch.state is not BatchState.PLANNED
+        ]
+        return [*of_recap, *count_emails(self.tenant_id, emails)]
 
 
 def _head(caller: Caller, arguments: RecapArguments, tenant_id: str) -> dict[str, Any]:

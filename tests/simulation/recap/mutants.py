@@ -1,6 +1,6 @@
 """The recap with one thought left out each: those that no unit test sees, and one of each kind."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -11,7 +11,9 @@ from functions.mail.mail_status import Tally
 from functions.mail.outcome import Later, SendOutcome, Unknown
 from functions.mail.sendgrid import refusal
 from functions.ports import Task
+from functions.recap.daily_limit import count_emails
 from functions.recap.delivery_status import StatusStore
+from functions.recap.ledger import claim
 from functions.recap.ledger.batch import Batch, RecapKey
 from functions.recap.ledger.claim import Claim
 from functions.recap.ledger.recap_store import Lock, lock_path
@@ -45,7 +47,7 @@ def _start_any_version(self: Claim, started: Batch, lock: Lock) -> Batch:
     self.recaps.documents.commit(
         Update(lock_path(self.event_id), lock.fields),
         Update(self.key.batch_path(started.number), started.fields),
-        *self.counted(started, self.ledger[started.number]),
+        *self.counted([started], [self.ledger[started.number]]),
     )
     found = self.recaps.batch(self.key, started.number)
     assert found
@@ -61,6 +63,10 @@ def _commit_counts_apart(
     for write in writes:
         self.recaps.documents.commit(write)
     return settled
+
+
+def _count_refused_emails(tenant: str, changes: Iterable[tuple[datetime, int]]) -> list[Write]:
+    return count_emails(tenant, [change for change in changes if change[1] > 0])
 
 
 def _refusal_by_hope(
@@ -157,11 +163,11 @@ MUTANTS: Final = (
         _commit_counts_apart,
     ),
     Mutant(
-        "given-back-anyway",
-        "that only the holder of the lock gives the allowance back",
-        Claim,
-        "is_held",
-        property(lambda _: True),
+        "refusals-count",
+        "that the commit of a refusal subtracts its emails from the daily limit",
+        claim,
+        "count_emails",
+        _count_refused_emails,
     ),
     Mutant(
         "outcomes-by-themselves",

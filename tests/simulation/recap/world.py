@@ -1,6 +1,7 @@
 """The recap: calls of `sendEventRecap`, a mail service, and guests who change their minds."""
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
@@ -18,7 +19,7 @@ from functions.mail.mail_status import DeliveryStatus, Tally, TrackingEvent
 from functions.mail.message import EmailMessage
 from functions.parameters import Parameters
 from functions.ports import Clock, NotDueError, ParallelMap, Task
-from functions.recap import limits
+from functions.recap.daily_limit import counter_path
 from functions.recap.delivery_status import MailEvents, StillBusyError
 from functions.recap.ledger.batch import (
     Batch,
@@ -30,7 +31,6 @@ from functions.recap.ledger.batch import (
     total,
 )
 from functions.recap.ledger.recap_store import COOLDOWN, Lock
-from functions.recap.limits import tenant_key
 from functions.recap.preview import Preview, RecapPreview
 from functions.recap.recap_arguments import PreviewArguments, RecapArguments, ScheduleArguments
 from functions.recap.report import RecapResult
@@ -67,9 +67,7 @@ T = TypeVar("T")
 
 EVENT: Final = "e1"
 TENANT: Final = "t1"
-PARAMETERS: Final = Parameters(
-    photo_hosts="*", recipients_per_recap=6, recaps_per_address_a_day=1000
-)
+PARAMETERS: Final = Parameters(photo_hosts="*", recipients_per_recap=6)
 _SLACK: Final = timedelta(seconds=1)
 """By so much may clocks differ."""
 
@@ -500,8 +498,8 @@ class RecapWorld:
         asked = [batch for batch in self._batches(recap_id) if guest in batch.resent]
         if len(before) > len(asked):
             self._simulation.violation("a guest has a mail twice, and nobody asked for it")
-        if not self._counts_against(recap_id, address):
-            self._simulation.violation("a mail that does not count against the allowance")
+        for problem in self._wrong_hours():
+            self._simulation.violation(problem)
         if earlier and not before:
             self._check_everybody_had_one(recap_id)
         if call in self._only_new and any(first.started_at < mail.started_at for first in earlier):
@@ -517,19 +515,17 @@ class RecapWorld:
         self._mails.append(mail)
         self._make_news(mail, labels)
 
-    def _counts_against(self, recap_id: str, address: str) -> bool:
-        """Whether the tenant's record has the mail; after a day the record may forget it."""
-        began = self._recap(recap_id)["startedAt"]
-        planned = self._simulation.now - began < limits.PERIOD - _SLACK
-        return not planned or self._mailed_of(recap_id).recaps_of(address_hash(address)) > 0
-
-    def _mailed_of(self, recap_id: str) -> limits.Counted:
-        """What the tenant's record has of one recap."""
-        found = self._firestore.get(f"recapMails/{tenant_key(TENANT)}")
-        entries: bytes = found.fields["entries"] if found else b""
-        now = self._simulation.now
-        all_of_them, others = (limits.counted(entries, of, now) for of in ("", recap_id))
-        return limits.Counted(all_of_them.mails - others.mails, all_of_them.recaps - others.recaps)
+    def _wrong_hours(self) -> Iterator[str]:
+        """The tenant's counters of the hours are those of the started batches, at any time."""
+        emails: Counter[str] = Counter()
+        for recap_id in self._recaps():
+            for batch in self._batches(recap_id):
+                if batch.state is not BatchState.PLANNED and batch.started_at:
+                    emails[counter_path(TENANT, batch.started_at)] += len(batch.mailed)
+        found = self._firestore.query(Query(collection="recapMails"))
+        counters = {counter.path: counter.fields["emails"] for counter in found}
+        if +emails != +Counter(counters):
+            yield f"the tenant's counters are {counters}, and its ledgers have {dict(emails)}"
 
     def _recap(self, recap_id: str) -> Mapping[str, Any]:
         found = self._firestore.get(RecapKey(EVENT, recap_id).path)
@@ -638,9 +634,6 @@ class RecapWorld:
                 call = after.fields["startedBy"]
                 self._recap_of[call] = recap_id
                 self._holder_of.setdefault(call, self._holder)
-                ended_without = after.fields["state"] in (RecapState.FAILED, RecapState.EMPTY)
-                if ended_without and self._mailed_of(recap_id).mails:
-                    self._simulation.violation("a recap that sent nothing counts as one")
             case _:
                 pass
 
@@ -669,6 +662,7 @@ class RecapWorld:
         """The violations at the end, when everything is at rest."""
         yield from self._wrong_cooldowns()
         yield from self._wrong_plan()
+        yield from self._wrong_hours()
         for recap_id, recap in self._recaps().items():
             for sentence in self._wrong(recap_id, recap):
                 yield f"recap {recap_id}: {sentence}"

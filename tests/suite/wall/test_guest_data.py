@@ -1,6 +1,5 @@
 """A guest's data in Firestore itself: written out, erased, forgotten in time (docs/privacy.md)."""
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -11,7 +10,7 @@ from google.cloud import firestore
 
 from functions.email_address import address_hash, guest_uid, record_id
 from functions.mail.mail_status import DeliveryStatus
-from functions.recap import delivery_status, limits
+from functions.recap import delivery_status
 from ops import guest_data
 from tests.suite.wall.conftest import SendGrid, scan
 
@@ -35,11 +34,6 @@ def delivery(data: Mapping[str, Any], answer: str = "") -> dict[str, Any]:
     return {"outcome": "retrying", "body": body, "log": [attempt], "url": "https://example.com"}
 
 
-def written_of(day: str) -> str:
-    """Id of the allowance of tenant `a`."""
-    return f"{hashlib.sha256(b'a').hexdigest()[:32]}-{day}"
-
-
 DATABASE: Final[Scan] = {
     "events/e1": {"tenantId": "a", "status": "archived"},
     "events/e1/photos/p1": photo(" Ann.X7@Example.com", NAME),
@@ -57,9 +51,6 @@ DATABASE: Final[Scan] = {
     "events/e1/recaps/r1/batches/0": {"recipients": [HASH, OTHER], "refused": []},
     "events/e1/recaps/r1/outcomes/mails": {
         "entries": delivery_status.entries_of({HASH: DeliveryStatus(1), OTHER: DeliveryStatus(2)})
-    },
-    f"recapMails/{written_of('2026-05-01')}": {
-        "entries": limits.with_recap(b"", "r1", [HASH, OTHER], NOON)
     },
     "users/u1": {
         "email": "ANN.X7@example.com",

@@ -26,11 +26,11 @@ from functions.recap.audience.photos import Picture
 from functions.recap.delivery_status import MailEvents
 from functions.recap.ledger.batch import Batch, RecapKey
 from functions.recap.ledger.recap_store import RecapStore
-from functions.recap.limits import RecapLimits, Slots
 from functions.recap.mail.composer import Composer, Recipient
 from functions.recap.preview import Preview
 from functions.recap.recap_arguments import Mode, PreviewArguments, RecapArguments
 from functions.recap.report import RecapResult
+from functions.recap.slots import Slots
 from functions.service import Service
 from functions.wall.wall_event import WallEvent
 from tests.in_memory.adapters import (
@@ -105,6 +105,14 @@ def composer_of(
     )
 
 
+@dataclass(frozen=True)
+class RecapLimits:
+    """Recipients of one call, and emails of a tenant in 24 hours."""
+
+    per_call: int = 5000
+    per_tenant: int = 20_000
+
+
 @dataclass
 class At:
     """Do something at a call by that name, the first or another, `before` its effect or after it.
@@ -165,7 +173,7 @@ class House:
     slept: list[float] = field(default_factory=list)
     hosts: str = "*"
     lacks: str | None = None
-    slots: Slots = field(default_factory=lambda: Slots(seconds=0))
+    slots: Slots = field(default_factory=lambda: Slots(wait_seconds=0))
     parameters: dict[str, Any] = field(default_factory=dict)
     tasks: list[Task] = field(default_factory=list)
     claims: Mapping[str, Any] | Exception | None = None
@@ -242,7 +250,6 @@ class House:
                 mail_reply_to="none" if self.lacks == "MAIL_REPLY_TO" else "",
                 photo_hosts=self.hosts,
                 recipients_per_recap=limits.per_call,
-                recaps_per_address_a_day=limits.per_address,
                 recap_mails_per_day=limits.per_tenant,
                 **self.parameters,
             ),

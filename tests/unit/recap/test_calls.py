@@ -12,8 +12,8 @@ from functions.call.caller import staff
 from functions.call.errors import CallError, Code
 from functions.gcp.callables import StaffCall
 from functions.handlers import recap_calls
-from functions.recap.limits import Slots
 from functions.recap.recap_arguments import RecapArguments
+from functions.recap.slots import Slots
 from tests.unit.recap.parts import EVENT, TENANT, House, guest
 
 ADMIN: Final = {
@@ -130,7 +130,7 @@ def _many_calls(house: House) -> None:
 
 def _all_slots(house: House) -> None:
     house.guests(2)
-    house.slots = Slots(seconds=0, _taken=Counter({TENANT: 2}))
+    house.slots = Slots(wait_seconds=0, _held=Counter({TENANT: 2}))
 
 
 def _ten_mailed(house: House) -> None:
@@ -269,13 +269,11 @@ def test_arguments_that_cannot_be(
         assert _call(House(), handler, ADMIN, given) == (refused, set())
 
 
-NO_SLOT: Final = "2 calls for your events are at work right now; call again in a minute."
+NO_SLOT: Final = "2 other calls for your events are running. Try again in a minute."
 LAST: Final = {"lastRecap": {"sent": 2, "skipped": 0, "unconfirmed": 0}}
 AGAIN: Final = {"resendUnconfirmed": True}
 NO_RECAP: Final = "No recap of this event was sent."
 CONFIRMED: Final = "No mail of the last recap is unconfirmed."
-RESENT: Final = LOCKED | {"batches"}
-NOBODY: Final = LOCKED | {"recapMails"}
 TWO: Final = {"sent": 2, "skipped": 0}
 NO_ADDRESS: Final = "No guest has left an e-mail address with an approved photo."
 ALL_OUT: Final = "Every guest has opted out, or has left an address that is invalid or has bounced."
@@ -296,19 +294,19 @@ COOLDOWN: Final = {"reason": "cooldown", "possibleFrom": "2026-05-02T12:00:00.00
         (_all_slots, {}, _error(Code.RESOURCE_EXHAUSTED, NO_SLOT, reason="busy"), COUNTED),
         # Spec 3.3, 4.1: who is mailed, and nobody.
         (_one_of_each, {}, {"sent": 2, "skipped": 3}, SENT),
-        (_nothing, {}, {"sent": 0, "skipped": 0, "message": NO_PHOTOS}, NOBODY),
-        (_no_address, {}, {"sent": 0, "skipped": 0, "message": NO_ADDRESS}, NOBODY),
-        (_nobody, {}, {"sent": 0, "skipped": 2, "message": ALL_OUT}, NOBODY),
+        (_nothing, {}, {"sent": 0, "skipped": 0, "message": NO_PHOTOS}, LOCKED),
+        (_no_address, {}, {"sent": 0, "skipped": 0, "message": NO_ADDRESS}, LOCKED),
+        (_nobody, {}, {"sent": 0, "skipped": 2, "message": ALL_OUT}, LOCKED),
         # Spec 3.3: in progress, cooldown, and after it; the first two wait for no slot.
         (_busy, {}, _error(Code.ABORTED, BUSY, **LAST), COUNTED),
         (_cooling, {}, _error(Code.RESOURCE_EXHAUSTED, COOLING, **COOLDOWN, **LAST), COUNTED),
         (_sent_a_day_ago, {}, TWO, SENT),
-        (_interrupted, {}, {"sent": 3, "skipped": 0, "notes": [CONTINUED]}, RESENT),
+        (_interrupted, {}, {"sent": 3, "skipped": 0, "notes": [CONTINUED]}, SENT),
         # Spec 7.1, internal: nothing was accepted.
         (_refused, {}, _error(Code.INTERNAL, REFUSED), SENT),
         # Unconfirmed mails.
-        (_unconfirmed, AGAIN, TWO, RESENT),
-        (_unconfirmed, AGAIN | {"mode": "personal"}, TWO, RESENT),
+        (_unconfirmed, AGAIN, TWO, SENT),
+        (_unconfirmed, AGAIN | {"mode": "personal"}, TWO, SENT),
         (_unconfirmed, AGAIN | {"mode": "all"}, Code.INVALID_ARGUMENT, COUNTED),
         (_unconfirmed, AGAIN | {"subject": "Another"}, Code.INVALID_ARGUMENT, COUNTED),
         (_unconfirmed, AGAIN | {"message": "Another"}, Code.INVALID_ARGUMENT, COUNTED),

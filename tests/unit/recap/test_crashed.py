@@ -9,8 +9,7 @@ from functions.firestore.model import Create, Delete
 from functions.handlers import recap_calls
 from functions.recap.ledger.batch import BatchState, RecapKey
 from functions.recap.ledger.recap_store import LEASE, RecapStore
-from functions.recap.limits import RecapLimits
-from tests.unit.recap.parts import EVENT, NOON, At, House, fail, guest
+from tests.unit.recap.parts import EVENT, NOON, At, House, RecapLimits, fail, guest
 
 
 def _sweep(house: House, capfd: pytest.CaptureFixture[str]) -> list[Mapping[str, object]]:

@@ -13,9 +13,8 @@ from functions.firestore.model import Put
 from functions.mail.outcome import Cause
 from functions.mail.sendgrid import KEY_NAME
 from functions.recap.ledger.recap_store import LEASE
-from functions.recap.limits import RecapLimits
 from functions.recap.preview import MARK, MIN_GUESTS_TO_COUNT_SKIPPED
-from tests.unit.recap.parts import NOON, House, guest
+from tests.unit.recap.parts import NOON, House, RecapLimits, guest
 
 ME = "organizer@example.com"
 TOKEN = re.compile(r"token|unsubscribe\?", re.IGNORECASE)
@@ -137,7 +136,7 @@ def _crashed_at_once(house: House) -> None:
     house.later(seconds=LEASE.total_seconds())
 
 
-LIMITS = RecapLimits(per_call=6, per_address=2, per_tenant=20)
+LIMITS = RecapLimits(per_call=6, per_tenant=20)
 
 
 @pytest.mark.parametrize("mode", ["personal", "all"])

@@ -12,11 +12,21 @@ from functions.call.caller import Caller, Role
 from functions.call.errors import CallError, Code
 from functions.firestore.model import Create, Delete, Update
 from functions.ports import NotDueError, Task
-from functions.recap.limits import RecapLimits
 from functions.recap.recap_arguments import ScheduleArguments
 from functions.recap.schedule import task_of
 from tests.in_memory.through import Crash, ServiceError, at_once
-from tests.unit.recap.parts import EVENT, NOON, ORGANIZER, TENANT, At, House, crash, fail, guest
+from tests.unit.recap.parts import (
+    EVENT,
+    NOON,
+    ORGANIZER,
+    TENANT,
+    At,
+    House,
+    RecapLimits,
+    crash,
+    fail,
+    guest,
+)
 
 MORNING = NOON + timedelta(hours=22)
 ADMIN = {"role": "admin", "tenantId": TENANT, "email": "ann@example.com", "email_verified": True}
@@ -155,7 +165,7 @@ def test_a_recap_that_gets_no_slot_is_tried_again(planned: Planned) -> None:
 def test_a_task_waits_for_no_slot(planned: Planned) -> None:
     """A task that waited would hold a place that the recaps of other tenants need."""
     planned.plan()
-    planned.house.slots.seconds = 600
+    planned.house.slots.wait_seconds = 600
     slot = planned.house.slots.slot
     with slot(TENANT), slot(TENANT), pytest.raises(NotDueError):
         planned.run()

@@ -21,12 +21,21 @@ from functions.ports import ParallelMap
 from functions.recap import dispatch
 from functions.recap.dispatch import MAX_BAD_ADDRESS_ROUNDS
 from functions.recap.ledger.batch import TIMEOUT, BatchState
-from functions.recap.limits import RecapLimits
 from functions.recap.mail.composer import Composer
 from functions.recap.recap_arguments import RecapArguments
 from functions.recap.report import ADDRESSES_OF_A_MAILBOX, RecapResult
 from tests.in_memory.adapters import KEYS
-from tests.unit.recap.parts import ERRORS, EVENT, NOON, ORGANIZER, At, House, fail, guest
+from tests.unit.recap.parts import (
+    ERRORS,
+    EVENT,
+    NOON,
+    ORGANIZER,
+    At,
+    House,
+    RecapLimits,
+    fail,
+    guest,
+)
 
 BAD = b'{"errors": [{"message": "no", "field": "personalizations.0.to.0.email"}]}'
 """The mail service refuses the first address of a request."""

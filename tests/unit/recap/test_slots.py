@@ -8,18 +8,18 @@ import pytest
 from functions.call.errors import CallError
 from functions.ports import ParallelMap
 from functions.process import ProcessThreads
-from functions.recap.limits import SLOTS, Slots
+from functions.recap.slots import SLOTS, Slots
 from tests.in_memory.adapters import InMemoryThreads, one_by_one, service_on
 
 
 def test_as_many_are_at_work_as_fit_into_memory() -> None:
     """Two calls of a tenant, and five in all, have slots; a returned slot serves the next."""
-    slots = Slots(seconds=0)
+    slots = Slots(wait_seconds=0)
     with ExitStack() as stack:
         for tenants, refused in ((["t0", "t0"], "t0"), (["t1", "t1", "t2"], "other")):
             for tenant_id in tenants:
                 stack.enter_context(slots.slot(tenant_id))
-            with pytest.raises(CallError, match="call again in a minute"), slots.slot(refused):
+            with pytest.raises(CallError, match="in a minute"), slots.slot(refused):
                 pass
     for _ in range(SLOTS + 1):
         with slots.slot("other"):
@@ -42,7 +42,7 @@ class Queue(threading.Condition):
 def test_a_waiting_call_gets_the_first_free_place() -> None:
     """The call waits while two calls of its tenant are at work."""
     queue, served = Queue(), threading.Event()
-    slots = Slots(seconds=600, _changed=queue)
+    slots = Slots(wait_seconds=600, _changed=queue)
 
     def call() -> None:
         with slots.slot("t"):

@@ -11,7 +11,7 @@ import pytest
 from functions.call.caller import Caller, Role
 from functions.firestore.model import ChangedMeanwhileError
 from functions.ports import Clock
-from functions.recap.ledger.batch import BatchState, RecapState, plan
+from functions.recap.ledger.batch import BatchState, plan
 from functions.recap.ledger.claim import Claim
 from functions.recap.ledger.recap_store import LEASE, RecapStore
 from functions.recap.recap_arguments import RecapArguments
@@ -95,6 +95,6 @@ def test_a_call_without_the_lock_writes_nothing(recaps: RecapStore) -> None:
         claim.start(planned)
     with pytest.raises(ChangedMeanwhileError):
         claim.resend(())
-    assert claim.release(RecapState.FAILED) is None
+    assert claim.release(failed=True) is None
     assert recaps.batches(claim.key) == [unknown, planned]
     assert _recap(claim)["state"] == "sending"
