@@ -54,6 +54,20 @@ class Parameters:
         "https://api.sendgrid.com",
         explanation=("SendGrid's API. EU subusers and tests have another host."),
     )
+    mail_url: str = _param(
+        "",
+        explanation=(
+            "Mail server for all emails: `smtps://USER@HOST:465`, or `smtp://USER@HOST:587` with "
+            "STARTTLS. Write %40 for an @ in USER. The secret SMTP_PASSWORD has the password. "
+            "Empty: SendGrid."
+        ),
+    )
+    mail_connections: int = _param(
+        4,
+        explanation=(
+            "Connections to the mail server that the recaps of one instance use at a time, 1 to 50."
+        ),
+    )
     sendgrid_webhook_key: str = _param(
         "",
         explanation=(
@@ -155,6 +169,7 @@ def from_deploy() -> Parameters:
     """Return the values of this deploy, also in the process that reads `main.py` for a deploy."""
     values = {name: parameter.value for name, parameter in DECLARED.items()}
     values["sendgrid_webhook_key"] += f",{local_suite.mail_key()}"
+    values["mail_connections"] = min(max(values["mail_connections"], 1), 50)
     return Parameters(**values, project=project_id() or "")
 
 

@@ -21,9 +21,11 @@ from functions.ports import Clock, Item, ParallelMap, Result, Task
 from functions.service import Adapters, Service
 
 if TYPE_CHECKING:
+    from ssl import SSLContext
+
     from functions.gcp.cloud_tasks import CloudTasks
     from functions.local_suite import EmulatedTasks
-    from functions.mail.sendgrid import SendGridMailer
+    from functions.mail.message import Mailer
     from functions.webhooks.sender.http_sender import HttpSender
 
 CLOCK: Final = Clock(lambda: datetime.now(UTC), time.monotonic, time.sleep)
@@ -88,28 +90,38 @@ class SystemRandom:
         return WHSEC + b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
 
 
-def _mailer() -> "SendGridMailer":
+def _mailer() -> "Mailer":
+    given = parameters.from_deploy()
+    if given.mail_url:
+        from functions.mail.smtp import SmtpMailer
+
+        return SmtpMailer(secret_reader(), given.mail_url, given.mail_connections, _tls(), CLOCK)
     from functions.mail.sendgrid import SendGridMailer
 
-    return SendGridMailer(secret_reader(), parameters.DECLARED["sendgrid_host"].value, CLOCK)
+    return SendGridMailer(secret_reader(), given.sendgrid_host, CLOCK)
 
 
-def webhook_sender() -> "HttpSender":
-    """Return the HTTP client for receivers, with the trusted authorities of this process."""
+def _tls() -> "SSLContext":
+    """Return the trust in certificate authorities. The system's authorities are not used."""
     from ssl import create_default_context
 
     import certifi
 
+    tls = create_default_context(cafile=certifi.where())
+    if further := local_suite.webhook_ca_bundle():
+        tls.load_verify_locations(further)
+    return tls
+
+
+def webhook_sender() -> "HttpSender":
+    """Return the HTTP client for receivers, with the trusted authorities of this process."""
     from functions.webhooks.sender.adapter import PinnedAdapter
     from functions.webhooks.sender.http_sender import HttpSender
 
     # Load the resolver's library while the authorities and the first record are read.
     threading.Thread(target=_load_resolver, daemon=True).start()
-    tls = create_default_context(cafile=certifi.where())
-    if further := local_suite.webhook_ca_bundle():
-        tls.load_verify_locations(further)
     return HttpSender(
-        adapter=PinnedAdapter(tls, CLOCK),
+        adapter=PinnedAdapter(_tls(), CLOCK),
         clock=CLOCK,
         may_be_loopback=local_suite.webhook_allow_loopback(),
     )

@@ -260,6 +260,8 @@ class Service:
         from functions.recap import send_recap
         from functions.recap.dispatch import REQUESTS_AT_ONCE, SMALL_REQUESTS_AT_ONCE
 
+        given = self.parameters
+        small = given.mail_connections if given.mail_url else SMALL_REQUESTS_AT_ONCE
         return send_recap.RecapSender(
             planner=self._planner,
             recaps=self.recaps,
@@ -269,9 +271,7 @@ class Service:
             mailer=self.mailer,
             links=self.link_signer,
             in_parallel=self.adapters.threads.pool(REQUESTS_AT_ONCE, "mail", caller_runs=False),
-            small_in_parallel=self.adapters.threads.pool(
-                SMALL_REQUESTS_AT_ONCE, "mail", caller_runs=False
-            ),
+            small_in_parallel=self.adapters.threads.pool(small, "mail", caller_runs=False),
             clock=self.clock,
             random=self.adapters.random,
             threads=self.adapters.threads,

@@ -25,6 +25,7 @@ SECRET_READERS: Final[Mapping[str, Sequence[str]]] = {
     "EMAIL_PREFS_KEY": (RECAP, PREFERENCES),
     "LOG_LINKS_KEY": (LOGS,),
     "SENDGRID_API_KEY": (RECAP,),
+    "SMTP_PASSWORD": (RECAP,),
 }
 
 ROLES: Final = ("secretmanager.secretAccessor", "secretmanager.viewer")

@@ -116,6 +116,12 @@ class Inbox:
             self._events.add(emails)
         return message_id
 
+    def deliver(self, email: Callable[[int], Email]) -> None:
+        """Add an email of the mail server, whose delivery is not reported."""
+        with self._changed:
+            self._emails.append(email(len(self._emails) + 1))
+            self._changed.notify_all()
+
     def record(self, status: int, raw: bytes, body: object) -> None:
         """Record a request with the status of its response, or 0 without a response."""
         request = Request(datetime.now(UTC), status, tuple(recipients_of(body)), raw)

@@ -23,12 +23,14 @@ class Copy:
         address: The recipient's address. No other recipient sees it.
         headers: Additional headers of this copy.
         values: The text that replaces each tag of the message.
+        key: Identifies the email if it is repeated. Empty if it never is.
         labels: Labels that tracking events of this copy return. They identify no person.
     """
 
     address: str
     headers: Mapping[str, str]
     values: Mapping[str, str] = field(default_factory=dict)
+    key: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -5,6 +5,7 @@ BadAddresses   the provider has none of the emails, because of these recipients
 Later          the provider has none of the emails, and may accept them in a while
 Refused        the provider has none of the emails, and will not accept them
 Unknown        the provider may have the emails: the request must never be repeated
+PartlyAccepted the provider has some of the emails
 """
 
 from dataclasses import dataclass
@@ -105,4 +106,21 @@ class Unknown:
     cause: ClassVar[Cause | None] = None
 
 
-SendOutcome: TypeAlias = Accepted | BadAddresses | Later | Refused | Unknown
+@dataclass(frozen=True, slots=True)
+class PartlyAccepted:
+    """The outcomes of the emails differ.
+
+    Attributes:
+        accepted: Indices of the recipients whose emails were accepted.
+        unknown: Indices of the recipients whose emails may have been accepted.
+        rest: The outcome of a request to the other recipients, or None without others.
+    """
+
+    accepted: frozenset[int]
+    unknown: frozenset[int]
+    rest: "SendOutcome | None"
+    reason: ClassVar = "only some emails were accepted"
+    cause: ClassVar[Cause | None] = None
+
+
+SendOutcome: TypeAlias = Accepted | BadAddresses | Later | Refused | Unknown | PartlyAccepted

@@ -20,7 +20,6 @@ from ssl import SSLCertVerificationError
 from typing import Any, ClassVar, Final
 from urllib.error import URLError
 
-from functions.gcp.secret_manager import MissingSecretError
 from functions.mail.message import Copy, EmailMessage, name_and_address
 from functions.mail.outcome import (
     Accepted,
@@ -32,6 +31,7 @@ from functions.mail.outcome import (
     SendOutcome,
     Unknown,
 )
+from functions.mail.provider_key import usable_key
 from functions.ports import Clock, SecretReader
 
 KEY_NAME: Final = "SENDGRID_API_KEY"
@@ -119,19 +119,8 @@ class SendGridMailer:
 
 
 def current_key(secrets: SecretReader) -> str:
-    """Return the API key.
-
-    Raises:
-        MisconfiguredError: The key is missing or unusable.
-        Exception: Secret Manager is unavailable.
-    """
-    try:
-        [key] = secrets.versions(KEY_NAME, at_most=1)
-    except MissingSecretError as missing:
-        raise MisconfiguredError(KEY_NAME, "an API key of SendGrid") from missing
-    if not _KEY.fullmatch(key):
-        raise MisconfiguredError(KEY_NAME, "an API key of SendGrid without other characters")
-    return key
+    """Return the API key. Raises errors as `usable_key`."""
+    return usable_key(secrets, KEY_NAME, _KEY, "an API key of SendGrid")
 
 
 def request_body(message: EmailMessage) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Sends the batches of a recap to the mail service, several at a time (spec 3.3, design 3.39)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from functions.firestore.model import ChangedMeanwhileError
@@ -11,6 +11,7 @@ from functions.mail.outcome import (
     BadAddresses,
     Cause,
     Later,
+    PartlyAccepted,
     Refused,
     SendOutcome,
     Unknown,
@@ -25,7 +26,7 @@ REQUESTS_AT_ONCE: Final = 3
 """Large requests in parallel: one has up to 10 MB, and takes three times that while it is built."""
 
 SMALL_REQUESTS_AT_ONCE: Final = 12
-"""Small requests in parallel: a lone mail has 100 KB at most, each of several some 10 KB."""
+"""Small requests in parallel, at SendGrid: a lone mail has 100 KB at most, others some 10 KB."""
 
 SMALL_BATCH: Final = 50
 """Batches of at most so many recipients are sent `SMALL_REQUESTS_AT_ONCE`, larger ones
@@ -42,6 +43,9 @@ PATIENCE: Final = 45.0
 
 MAX_BAD_ADDRESS_ROUNDS: Final = 50
 """How often a batch is sent again without its refused addresses."""
+
+MAX_REFUSALS: Final = 5
+"""Refusals with a cause after which a call stops. Servers block clients that fail to sign in."""
 
 _LATE: Final = Refused("no time was left for another request")
 
@@ -66,6 +70,7 @@ class Dispatch:
     small_in_parallel: ParallelMap
     give_up_at: float
     _stopped: bool = False
+    _refusals: int = 0
     _accepted_at: float = field(init=False)
     _causes: set[Cause] = field(default_factory=set)
 
@@ -109,11 +114,14 @@ class Dispatch:
         tries, rounds = 0, 0
         while batch.recipients:
             outcome = self._request(batch)
+            if isinstance(outcome, PartlyAccepted):
+                batch = self.claim.divide(batch, outcome.accepted, outcome.unknown)
+                tries, outcome = 0, outcome.rest or Accepted("")
             match outcome:
                 case BadAddresses(indices) if rounds < MAX_BAD_ADDRESS_ROUNDS:
                     rounds += 1
                     batch = batch.without_refused(indices)
-                case Later(_, seconds) if tries < len(PAUSES):
+                case Later(_, seconds) if tries < len(PAUSES) and not self._stopped:
                     pause = min(PAUSES[tries] if seconds is None else seconds, LONGEST_PAUSE)
                     tries += 1
                     patient_until = min(self.give_up_at, self._accepted_at + PATIENCE)
@@ -144,11 +152,17 @@ class Dispatch:
             return Refused(type(error).__name__)
         if self._is_late:
             return _LATE
-        outcome = self.mailer.send(message)
-        if isinstance(outcome, Unknown):
-            self._stopped = True
-        elif isinstance(outcome, Accepted):
+        copies = [
+            replace(copy, key=f"{self.claim.key.recap_id}/{guest}")
+            for guest, copy in zip(batch.recipients, message.copies, strict=True)
+        ]
+        outcome = self.mailer.send(replace(message, copies=copies))
+        if isinstance(outcome, Accepted | PartlyAccepted):
             self._accepted_at = self.claim.clock.monotonic()
+        is_unknown = isinstance(outcome, PartlyAccepted) and bool(outcome.unknown)
+        self._refusals += isinstance(outcome, Refused) and outcome.cause is not None
+        if is_unknown or isinstance(outcome, Unknown) or self._refusals >= MAX_REFUSALS:
+            self._stopped = True
         return outcome
 
     def _settle(self, batch: Batch, outcome: SendOutcome) -> None:

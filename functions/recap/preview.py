@@ -17,6 +17,7 @@ from functions.mail.outcome import (
     Accepted,
     BadAddresses,
     Later,
+    PartlyAccepted,
     Refused,
     SendOutcome,
     Unknown,
@@ -238,7 +239,7 @@ def _confirm(event_id: str, mailer: Mailer, outcome: SendOutcome) -> None:
                 Code.FAILED_PRECONDITION,
                 "The mail service does not take your address; leave sendToMe out.",
             )
-        case Unknown():
+        case Unknown() | PartlyAccepted():
             said = "The mail service did not confirm the preview, which may arrive all the same."
         case Later(cause=cause) | Refused(cause=cause):
             who = (

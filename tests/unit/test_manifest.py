@@ -109,6 +109,7 @@ def test_only_the_account_that_sends_mail_gets_its_key() -> None:
     """`ops/setup` lets these accounts read a secret; what talks to receivers reads none."""
     assert {name: set(accounts) for name, accounts in SECRET_READERS.items()} == {
         "SENDGRID_API_KEY": {"wall-recap"},
+        "SMTP_PASSWORD": {"wall-recap"},
         "EMAIL_PREFS_KEY": {"wall-recap", "wall-preferences"},
         "LOG_LINKS_KEY": {"wall-logs"},
     }

@@ -182,6 +182,11 @@ class Batch:
         """This batch in `state`, settled by the call `holder`."""
         return replace(self, state=state, holder=holder, note=note)
 
+    def at(self, indices: Collection[int]) -> "Batch":
+        """Return this batch with only the recipients with these indices."""
+        kept = tuple(guest for n, guest in enumerate(self.recipients) if n in indices)
+        return replace(self, recipients=kept)
+
     def without_refused(self, indices: Collection[int]) -> "Batch":
         """This batch without the recipients with these indices, whose address was refused."""
         refused = [guest for n, guest in enumerate(self.recipients) if n in indices]

@@ -52,6 +52,7 @@ from functions.recap.ledger.recap_store import (
 from functions.recap.recap_arguments import RecapArguments
 
 _CRASHED: Final = "the call ended before its answer"
+_NO_REPLY: Final = "the connection broke before the reply to an email"
 _CONFIRMED: Final = "the mail service has reported on these emails"
 
 
@@ -281,12 +282,13 @@ class Claim:
             self.ledger[batch.number] = self._start(batch.started(lock.holder, now), lock)
             return self.ledger[batch.number]
 
-    def _start(self, started: Batch, lock: Lock) -> Batch:
-        known = self.ledger[started.number]
-        change = self.counted([started], [known])
+    def _start(self, started: Batch, lock: Lock, *new: Batch) -> Batch:
+        known, batches = self.ledger[started.number], [started, *new]
+        change = self.counted(batches, [known])
         while True:
             try:
-                return self.commit([started], *change, lock=lock)[0]
+                written = self.commit(batches, *change, lock=lock)
+                break
             except ChangedMeanwhileError:
                 recorded = self._recorded_lock()
                 found = self.recaps.batch(self.key, started.number)
@@ -295,11 +297,15 @@ class Claim:
                 stale = recorded.version != lock.version
                 lock = replace(lock, version=recorded.version)
                 if found == started:
-                    self.lock = lock
-                    return found  # only the answer was lost
+                    self.lock = lock  # only the answer was lost
+                    read = (self.recaps.batch(self.key, batch.number) for batch in batches)
+                    written = list(filter(None, read))
+                    break
                 if found != known or not stale:
                     raise
                 # The answer to an earlier write of the lock was lost; this write is yet to be made.
+        self.ledger |= {batch.number: batch for batch in written}
+        return self.ledger[started.number]
 
     def settle(self, batch: Batch, state: BatchState, note: str | None = None) -> Batch:
         """Record the result of a started batch, with the recipients who are left.
@@ -319,6 +325,37 @@ class Claim:
             settled = found
         self.ledger[batch.number] = settled
         return settled
+
+    def divide(self, batch: Batch, accepted: Collection[int], unknown: Collection[int]) -> Batch:
+        """Move recipients of a started batch to batches of their own, and return the others.
+
+        Args:
+            batch: A batch that this call has started.
+            accepted: Indices of the recipients whose emails were accepted.
+            unknown: Indices of the recipients whose emails may have been accepted.
+
+        Raises:
+            ChangedMeanwhileError: Another call has the lock.
+        """
+        states = ((BatchState.ACCEPTED, accepted, None), (BatchState.UNKNOWN, unknown, _NO_REPLY))
+        rest = batch.at(set(range(len(batch.recipients))).difference(accepted, unknown))
+        with self.one_at_a_time:  # the numbers of new batches, and the lock's version
+            parts = [
+                Batch(
+                    number=number,
+                    state=state,
+                    recipients=batch.at(indices).recipients,
+                    holder=self.lock.holder,
+                    started_at=batch.started_at,
+                    note=note,
+                )
+                for number, (state, indices, note) in enumerate(states, start=self.next_number)
+                if indices
+            ]
+            rest = self._start(rest, self.lock, *parts)
+        for part in parts:
+            self.log(part, part.note)
+        return rest
 
     def release(self, *, failed: bool = False) -> RecapState | None:
         """Record the recap's state and release the lock, unless another call has taken it.

@@ -21,7 +21,15 @@ from functions import log
 from functions.email_address import deliverable, identity, record_id
 from functions.firestore.model import Documents, text, time
 from functions.mail.message import EmailMessage, Mailer, MailSender
-from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendOutcome, Unknown
+from functions.mail.outcome import (
+    Accepted,
+    BadAddresses,
+    Later,
+    PartlyAccepted,
+    Refused,
+    SendOutcome,
+    Unknown,
+)
 from functions.mail.staff_mail import mail_time, staff_mail
 from functions.mail.text import without_links
 from functions.mail.translation import templates_in
@@ -243,6 +251,8 @@ def _send_without_refused(mailer: Mailer, message: EmailMessage) -> tuple[SendOu
     """
     while True:
         outcome = mailer.send(message)
+        if isinstance(outcome, PartlyAccepted):
+            return Accepted(""), len(outcome.accepted | outcome.unknown)
         if not isinstance(outcome, BadAddresses):
             return outcome, len(message.copies)
         copies = [copy for index, copy in enumerate(message.copies) if index not in outcome.indices]

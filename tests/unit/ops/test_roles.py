@@ -13,7 +13,7 @@ from typing import Final
 
 import main
 from functions.links import link
-from functions.mail import sendgrid
+from functions.mail import sendgrid, smtp
 from functions.service_accounts import SECRET_READERS, WEBHOOKS
 from ops.wanted import ROLES
 
@@ -86,7 +86,7 @@ def secrets_in(code: str) -> set[str]:
     links = {
         of.key for name, of in vars(link).items() if isinstance(of, link.Link) and name in code
     }
-    mails = {sendgrid.KEY_NAME} if "adapters.mailer" in code else set()
+    mails = {sendgrid.KEY_NAME, smtp.KEY_NAME} if "adapters.mailer" in code else set()
     return set(re.findall(r"\b(?:versions|keyed)\('(\w+)'", code)) | links | mails
 
 

@@ -15,7 +15,7 @@ from functions.email_address import address_hash
 from functions.firestore.model import Create, Merge, Put, Query
 from functions.links.link import PreferencesLinks
 from functions.mail.mail_status import DeliveryStatus, TrackingEvent
-from functions.mail.message import EmailMessage, MailSender
+from functions.mail.message import EmailMessage, Mailer, MailSender
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT
 from functions.mail.translation import Texts
 from functions.parameters import Parameters
@@ -176,6 +176,7 @@ class House:
     slots: Slots = field(default_factory=lambda: Slots(wait_seconds=0))
     parameters: dict[str, Any] = field(default_factory=dict)
     tasks: list[Task] = field(default_factory=list)
+    mailer: Mailer | None = None  # instead of one whose responses are SendGrid's
     claims: Mapping[str, Any] | Exception | None = None
     _words: Any = field(default_factory=itertools.count)
 
@@ -239,7 +240,7 @@ class House:
             InMemoryDocuments(self.firestore, through),
             slots=self.slots,
             clock=Clock(lambda: self.now, self.monotonic, self._sleep),
-            mailer=lambda: InMemoryMailer(self._answer, through, secrets),
+            mailer=lambda: self.mailer or InMemoryMailer(self._answer, through, secrets),
             secrets=secrets,
             task_queue=self,
             accounts=InMemoryAccounts(claims_of=self._claims_of),
