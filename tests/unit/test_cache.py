@@ -28,7 +28,7 @@ def test_threads_that_call_first_at_the_same_time_share_one_result() -> None:
         return make()
 
     with ThreadPoolExecutor(THREADS) as threads:
-        found = [asking.result(10) for asking in [threads.submit(ask) for _ in range(THREADS)]]
+        found = [asking.result(60) for asking in [threads.submit(ask) for _ in range(THREADS)]]
     assert found == made * THREADS
 
 
@@ -49,7 +49,7 @@ def test_making_one_part_may_make_another() -> None:
         return outer()[0] if place % 2 else inner()
 
     with ThreadPoolExecutor(THREADS) as threads:
-        found = [asking.result(10) for asking in [threads.submit(ask, n) for n in range(THREADS)]]
+        found = [asking.result(60) for asking in [threads.submit(ask, n) for n in range(THREADS)]]
     assert found == [inner()] * THREADS
 
 

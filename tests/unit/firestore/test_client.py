@@ -183,8 +183,8 @@ def test_a_limit_holds_over_all_repetitions(
     server.refusals = [GONE, GONE]
     CALLS[call](documents)
     first, _, third = server.timeouts.seconds
-    assert first > FIRESTORE_TIMEOUT_SECONDS - SLOW_SECONDS
-    assert third <= FIRESTORE_TIMEOUT_SECONDS - 2 * SLOW_SECONDS
+    assert FIRESTORE_TIMEOUT_SECONDS / 2 < first <= FIRESTORE_TIMEOUT_SECONDS
+    assert third <= first - 2 * SLOW_SECONDS
 
 
 def test_the_last_repetition_gets_no_new_limit(server: Server) -> None:
@@ -192,9 +192,9 @@ def test_the_last_repetition_gets_no_new_limit(server: Server) -> None:
     documents = FirestoreDocuments.through(server.channel, "my-wall")
     server.refusals = [GONE] * 99
     with pytest.raises(exceptions.RetryError):
-        documents.get("users/u1", seconds=1)
-    assert len(server.calls) > 2
-    assert server.timeouts.seconds[-1] < 1 - SLOW_SECONDS
+        documents.get("users/u1", seconds=2)
+    assert len(server.calls) > 1
+    assert server.timeouts.seconds[-1] < 2 - SLOW_SECONDS
 
 
 @pytest.mark.parametrize(

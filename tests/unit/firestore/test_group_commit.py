@@ -73,7 +73,7 @@ def gathered(
         # Nothing else tells that they have come.
         wait_for(lambda: len(square._forming.items) == len(numbers))  # noqa: SLF001
         service.go.release(2)
-        assert first.result(10) == 10_000
+        assert first.result(60) == 10_000
         yield rest
     service.go = None
 
@@ -81,7 +81,7 @@ def gathered(
 def test_those_who_come_meanwhile_go_together(service: Service) -> None:
     """While a call is under way, the next group gathers; everybody gets their own answer."""
     with gathered(service, grouped(service), range(19)) as answers:
-        assert [answer.result(10) for answer in answers] == [
+        assert [answer.result(60) for answer in answers] == [
             number * number for number in range(19)
         ]
     assert [len(group) for group in service.groups] == [1, 19]
@@ -97,8 +97,8 @@ def test_a_group_has_its_limit(service: Service) -> None:
         assert service.called.acquire(timeout=60)
         rest = [threads.submit(square, number) for number in range(10)]
         service.go.release(11)
-        assert first.result(10) == 0
-        assert [future.result(10) for future in rest] == [number * number for number in range(10)]
+        assert first.result(60) == 0
+        assert [future.result(60) for future in rest] == [number * number for number in range(10)]
     assert max(map(len, service.groups)) <= 4
     assert sum(map(len, service.groups)) == 11
 
@@ -106,9 +106,9 @@ def test_a_group_has_its_limit(service: Service) -> None:
 def test_what_goes_wrong_with_one_is_its_own(service: Service) -> None:
     """An item that fails leaves the other items of its group their results."""
     with gathered(service, grouped(service), [-1, 5]) as (bad, good):
-        assert good.result(10) == 25
+        assert good.result(60) == 25
         with pytest.raises(ValueError, match="negative"):
-            bad.result(10)
+            bad.result(60)
 
 
 def test_what_goes_wrong_with_all_is_everybodys(service: Service) -> None:
@@ -117,7 +117,7 @@ def test_what_goes_wrong_with_all_is_everybodys(service: Service) -> None:
     with gathered(service, square, [-13, 5]) as answers:
         for answer in answers:
             with pytest.raises(ConnectionError):
-                answer.result(10)
+                answer.result(60)
     assert square(6) == 36
 
 
@@ -145,7 +145,7 @@ def test_a_stuck_call_holds_up_its_own_group_alone() -> None:
         assert [echo(number) for number in range(1, 20)] == list(range(1, 20))
         assert not first.done()
         release.set()
-        assert first.result(10) == 0
+        assert first.result(60) == 0
 
 
 def test_groups_of_two_kinds_take_turns(service: Service) -> None:
@@ -163,7 +163,7 @@ def test_groups_of_two_kinds_take_turns(service: Service) -> None:
         wait_for(lambda: len(negative._forming.items) == 3)  # noqa: SLF001
         assert not any(answer.done() for answer in rest)
         service.go.release()
-        assert [answer.result(10) for answer in (first, *rest)] == [10_000, 0, -1, -2]
+        assert [answer.result(60) for answer in (first, *rest)] == [10_000, 0, -1, -2]
 
 
 def wait_for(condition: Callable[[], bool]) -> None:

@@ -38,7 +38,7 @@ class NameServer:
     def wait_for(self, count: int) -> None:
         """Wait until `count` questions have arrived."""
         with self.asked:
-            assert self.asked.wait_for(lambda: len(self.questions) >= count, 30), self.questions
+            assert self.asked.wait_for(lambda: len(self.questions) >= count, 60), self.questions
 
     def speak(self) -> None:
         """Answer NXDOMAIN to the waiting questions and to later ones."""
@@ -64,6 +64,7 @@ def answering(records: Mapping[str, str]) -> Iterator[NameServer]:
         settings = dns.resolver.Resolver(configure=False)
         settings.nameservers = ["127.0.0.1"]
         settings.port = sock.getsockname()[1]
+        settings.timeout = 60.0  # a busy machine must not lead to a second question
         server = NameServer(settings, sock)
         thread = threading.Thread(target=_serve, args=(sock, server, records))
         thread.start()

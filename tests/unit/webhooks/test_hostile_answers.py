@@ -95,7 +95,7 @@ def test_an_answer_on_an_idle_connection_is_not_used() -> None:
             taken.release()
             assert sent.acquire(timeout=60)
             [kept] = {found.sock for found in sender.adapter.watch.watched}
-            assert select.select([kept], [], [], 10)[0]
+            assert select.select([kept], [], [], 60)[0]
         assert server.connections == 2
 
 

@@ -15,6 +15,7 @@ from tests.unit.webhooks.tls_receivers import (
     BODY,
     DEADLINE,
     OK,
+    PATIENCE,
     answers,
     drip,
     failure,
@@ -147,7 +148,7 @@ def test_session_tickets_count_toward_the_size_of_the_answer() -> None:
     context.num_tickets = 2**24
 
     def handler(raw: socket.socket, _: object) -> None:
-        raw.settimeout(DEADLINE * 4)  # the system may not report that the peer is gone
+        raw.settimeout(PATIENCE / 2)  # the system may not report that the peer is gone
         context.wrap_socket(raw, server_side=True).close()
 
     with (

@@ -129,7 +129,7 @@ def test_lost_deliveries_keep_no_other_sweep_waiting(monkeypatch: pytest.MonkeyP
         "handlers.webhook_triggers.sweep_endpoints",
         "handlers.wall_triggers.sweep",
     ):
-        monkeypatch.setattr(f"functions.{sweep}", lambda _: under_way.wait(10))
+        monkeypatch.setattr(f"functions.{sweep}", lambda _: under_way.wait(60))
     monkeypatch.setattr(main, "service", service_on)
     inspect.unwrap(main.sweepDeliveries)(None)
     assert not under_way.broken
