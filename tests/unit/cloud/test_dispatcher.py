@@ -1,4 +1,4 @@
-"""Design 2 and 5: the stand-in of Cloud Tasks dispatches as the service of Google does."""
+"""Design 2 and 5: the local Cloud Tasks dispatches like the service of Google."""
 
 import asyncio
 import time
@@ -18,27 +18,27 @@ IDLE_SECONDS: Final = 30
 
 
 def task(name: str, due: float = 0.0) -> QueuedTask:
-    """A task of the queue `q`."""
+    """Return a task of the queue `q`."""
     return QueuedTask("q", name, b"{}", due, 60, "a@example.com", "https://example.com/q")
 
 
 def dispatched(
     queue: Queue, call: Callable[[QueuedTask, int], Awaitable[int]], *tasks: QueuedTask
 ) -> None:
-    """Have `tasks` dispatched from a queue whose function is `call`, until no task is left."""
+    """Dispatch `tasks` from a queue whose function is `call`, until no task is left."""
 
     async def run() -> None:
         dispatcher = Dispatcher({"q": queue}, call)
         for queued in tasks:
             dispatcher.enqueue(queued)
-        await asyncio.sleep(0)  # they are taken by the event loop
+        await asyncio.sleep(0)  # for the event loop to start them
         assert await dispatcher.is_idle_within(IDLE_SECONDS)
 
     asyncio.run(run())
 
 
-def test_so_many_calls_at_a_time() -> None:
-    """A call beyond the limit of its queue waits for a place."""
+def test_concurrent_calls_are_limited() -> None:
+    """A call over the limit of its queue waits."""
     under_way, most = 0, 0
 
     async def call(_: QueuedTask, __: int) -> int:
@@ -54,8 +54,8 @@ def test_so_many_calls_at_a_time() -> None:
     assert most == 2
 
 
-def test_so_many_calls_a_second() -> None:
-    """After a burst, calls come at the rate of the queue."""
+def test_calls_a_second_are_limited() -> None:
+    """The limit applies after a burst."""
     count, a_second = 30, 50.0
     times: list[float] = []
 
@@ -72,8 +72,8 @@ def test_so_many_calls_a_second() -> None:
     ("statuses", "calls"),
     [([200], 1), ([503, NO_RESPONSE, 204], 3), ([500, 409, 429], 3)],
 )
-def test_whatever_is_not_answered_2xx_is_called_again(statuses: list[int], calls: int) -> None:
-    """A call that fails is repeated until the attempts of its queue are used up."""
+def test_a_failed_call_is_repeated(statuses: list[int], calls: int) -> None:
+    """Stop after the attempts of its queue."""
     before: list[int] = []
 
     async def call(_: QueuedTask, earlier: int) -> int:
@@ -84,8 +84,8 @@ def test_whatever_is_not_answered_2xx_is_called_again(statuses: list[int], calls
     assert before == list(range(calls))
 
 
-def test_a_task_may_be_called_beyond_its_attempts_while_its_time_lasts() -> None:
-    """Cloud Tasks gives a task up when both its attempts and its time are used up."""
+def test_attempts_do_not_end_a_task_before_its_time() -> None:
+    """Cloud Tasks deletes a task when both its attempts and its time are used up."""
     calls = 0
 
     async def call(_: QueuedTask, __: int) -> int:
@@ -98,8 +98,8 @@ def test_a_task_may_be_called_beyond_its_attempts_while_its_time_lasts() -> None
     assert calls == 5
 
 
-def test_the_backoff_doubles_then_grows_evenly_up_to_its_most() -> None:
-    """As Cloud Tasks documents it: 10, 20, 40, 80, 160, 240, 300, 300 s."""
+def test_the_backoff_doubles_then_grows_linearly_up_to_its_maximum() -> None:
+    """The numbers are from the documentation of Cloud Tasks."""
     retries = RetryPolicy(attempts=9, seconds=0, min_backoff=10, max_backoff=300, doublings=3)
     found = [retries.backoff(calls) for calls in range(1, 9)]
     assert found == [10, 20, 40, 80, 160, 240, 300, 300]

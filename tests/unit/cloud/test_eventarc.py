@@ -1,4 +1,4 @@
-"""Design 2: the stand-in of Eventarc brings a write at least once, and again after an error."""
+"""Design 2: the local Eventarc delivers a write at least once, and again after an error."""
 
 import asyncio
 import base64
@@ -21,7 +21,7 @@ HEADERS = {"content-type": "application/protobuf", "ce-id": "w1", "host": "127.0
 def announced(
     event_id: str, at: datetime = NOW, *, before: int = 0, after: int = 0
 ) -> AnnouncedWrite:
-    """A write as Firestore's emulator announces it, of a text with so many bytes."""
+    """Return a write of Firestore's emulator, with texts of these sizes in bytes."""
     data = DocumentEventData(
         value={
             "name": "n",
@@ -38,8 +38,8 @@ def announced(
     return AnnouncedWrite.from_emulator("onPhotoWritten", headers, body)
 
 
-def test_the_announcement_becomes_what_google_sends() -> None:
-    """The event has the bytes of the message and the exact time of the write."""
+def test_a_write_of_the_emulator_becomes_a_cloudevent_of_google() -> None:
+    """Keep the bytes of the message and the exact time of the write."""
     write = announced("e1")
     assert DocumentEventData.deserialize(write.body).value.name == "n"
     assert set(write.headers) == {"content-type", "ce-id", "ce-document", "ce-time"}
@@ -47,16 +47,16 @@ def test_the_announcement_becomes_what_google_sends() -> None:
 
 
 def test_a_trigger_that_fails_gets_the_write_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A trigger that fails gets the write again, later each time."""
+    """The backoff grows each time."""
     monkeypatch.setattr(eventarc, "MIN_BACKOFF", 0.01)
-    brought: list[str] = []
+    delivered: list[str] = []
 
     async def run() -> None:
         done = asyncio.Event()
 
         async def call(write: AnnouncedWrite) -> int:
-            brought.append(write.event_id)
-            if len(brought) < 3:
+            delivered.append(write.event_id)
+            if len(delivered) < 3:
                 return 500
             done.set()
             return 200
@@ -65,7 +65,7 @@ def test_a_trigger_that_fails_gets_the_write_again(monkeypatch: pytest.MonkeyPat
         await asyncio.wait_for(done.wait(), 60)
 
     asyncio.run(run())
-    assert brought == ["e1"] * 3
+    assert delivered == ["e1"] * 3
 
 
 @pytest.mark.parametrize(
@@ -80,15 +80,15 @@ def test_a_trigger_that_fails_gets_the_write_again(monkeypatch: pytest.MonkeyPat
     ],
 )
 def test_a_write_above_the_limit_calls_no_trigger(before: int, after: int, *, called: bool) -> None:
-    """The document before and after the write counts, and a line reports the write."""
-    brought: list[str] = []
+    """Both documents, before and after the write, count. A line reports the write."""
+    delivered: list[str] = []
     lines: list[str] = []
 
     async def run() -> None:
         last = asyncio.Event()
 
         async def call(write: AnnouncedWrite) -> int:
-            brought.append(write.event_id)
+            delivered.append(write.event_id)
             if write.event_id == "last":
                 last.set()
             return 200
@@ -99,12 +99,12 @@ def test_a_write_above_the_limit_calls_no_trigger(before: int, after: int, *, ca
         await asyncio.wait_for(last.wait(), 60)
 
     asyncio.run(run())
-    assert brought == (["e1", "last"] if called else ["last"])
+    assert delivered == (["e1", "last"] if called else ["last"])
     assert len(lines) == (not called)
 
 
 def test_an_id_in_any_script_reaches_the_trigger() -> None:
-    """Header values are Latin-1 to Python, and go on as the bytes that they came as."""
+    """Python decodes header values as Latin-1. Forward the original bytes."""
     sent: list[bytes] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -118,14 +118,14 @@ def test_an_id_in_any_script_reaches_the_trigger() -> None:
 
 
 def test_writes_to_a_silenced_event_call_no_trigger() -> None:
-    """A silenced event calls no trigger until it is heard again."""
-    brought: list[datetime] = []
+    """Its triggers run again after `resume`."""
+    delivered: list[datetime] = []
 
     async def run() -> None:
         both = asyncio.Event()
 
         async def call(write: AnnouncedWrite) -> int:
-            brought.append(write.at)
+            delivered.append(write.at)
             if write.event_id == "e2":  # the last one, and they come in their order
                 both.set()
             return 200
@@ -139,6 +139,6 @@ def test_writes_to_a_silenced_event_call_no_trigger() -> None:
         source.announce(announced("e1", later))
         source.announce(announced("e2"))
         await asyncio.wait_for(both.wait(), 60)
-        assert len(brought) == 2
+        assert len(delivered) == 2
 
     asyncio.run(run())

@@ -1,4 +1,4 @@
-"""The local front end relays a request and its response, whichever ends first."""
+"""The local front end relays a request and its response, in any order of their ends."""
 
 import asyncio
 import socket
@@ -21,7 +21,7 @@ async def _answer(writer: asyncio.StreamWriter, status: str = "400 Bad Request")
 
 
 async def _at_once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Respond after the head, and read nothing of the body."""
+    """Respond after the head without reading the body."""
     await reader.readuntil(b"\r\n\r\n")
     await _answer(writer)
 
@@ -85,7 +85,7 @@ def _post(head: bytes, body: bytes) -> bytes:
 def test_a_response_that_comes_before_the_requests_end_is_relayed(
     serve: Serve, request_: bytes
 ) -> None:
-    """The client sends no more of the body until it has the response."""
+    """The client sends the rest of the body only after the response."""
     status, body = asyncio.run(_exchange(serve, request_))
     assert (status, body) == (b"HTTP/1.1 400 Bad Request", b"why?")
 
@@ -99,6 +99,6 @@ def test_a_response_that_comes_before_the_requests_end_is_relayed(
     ids=["whole", "chunked"],
 )
 def test_a_whole_request_is_relayed(request_: bytes) -> None:
-    """The server gets every byte of it."""
+    """The server must get every byte."""
     status, _ = asyncio.run(_exchange(_after_the_body, request_))
     assert status == b"HTTP/1.1 200 OK"

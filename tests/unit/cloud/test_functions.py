@@ -1,4 +1,4 @@
-"""Design 2: the local cloud's functions start when they are called, and not while it ends."""
+"""Design 2: functions of the local cloud start when they are called, except during shutdown."""
 
 import asyncio
 
@@ -7,8 +7,8 @@ import pytest
 from emulator.cloud.functions import Functions
 
 
-def test_a_call_while_the_service_ends_starts_no_function() -> None:
-    """Firestore's emulator ends later than the functions, and still announces writes."""
+def test_a_call_during_shutdown_starts_no_function() -> None:
+    """Firestore's emulator stops after the functions and still announces writes."""
 
     async def run() -> None:
         functions = Functions({}, {}, lambda _: None)

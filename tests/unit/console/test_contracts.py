@@ -1,4 +1,4 @@
-"""Imports of the console point down (console/README.md)."""
+"""Imports of the console point down the layers (console/README.md)."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 
 SOURCE: Final = Path(__file__).parents[3] / "console" / "src"
 LAYERS: Final = ("domain", "data", "ui", "views")
-"""From the lowest; a module beside the folders begins a page and may import all of them."""
+"""From lowest to highest. A module outside of the folders is the entry of a page."""
 FIRESTORE: Final = re.compile(r'^import (?!type\b).*"firebase/firestore";$', re.MULTILINE)
 IMPORTED: Final = re.compile(r'(?:from|import)\s*\(?"([^"]+)"')
 
@@ -16,39 +16,39 @@ MODULES: Final = sorted(path for path in SOURCE.rglob("*.ts*"))
 
 
 def layer(path: Path) -> int:
-    """How high a module stands."""
+    """Return the number of a module's layer."""
     folder = path.relative_to(SOURCE).parts[0]
     return LAYERS.index(folder) if folder in LAYERS else len(LAYERS)
 
 
 def imports(path: Path) -> set[Path]:
-    """The console's own modules that a module imports."""
+    """Return the console's own modules that a module imports."""
     found = IMPORTED.findall(path.read_text())
     return {(path.parent / name).resolve() for name in found if name.startswith(".")}
 
 
 def upward(path: Path) -> list[str]:
-    """Imports of a module from a higher layer."""
+    """Return the imports of a module from a higher layer."""
     return [str(other.relative_to(SOURCE)) for other in imports(path) if layer(other) > layer(path)]
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_no_module_imports_from_a_higher_layer(module: Path) -> None:
-    """`domain` imports no package, nothing of `data`, `data` nothing of `ui`, `ui` no `views`."""
+    """`domain` also imports no package."""
     assert upward(module) == []
     packages = re.findall(r'from "([^".][^"]*)"', module.read_text())
     assert not packages or layer(module) > LAYERS.index("domain")
 
 
-def test_an_import_from_a_higher_layer_is_found() -> None:
-    """An import of types alone, and one that is loaded later, are found as well."""
+def test_type_imports_and_dynamic_imports_are_found() -> None:
+    """Otherwise they could point up."""
     for text in ('import type { A } from "../ui/a.tsx";', 'await import("../ui/a.tsx")'):
         assert IMPORTED.findall(text) == ["../ui/a.tsx"]
     assert layer(SOURCE / "ui" / "a.tsx") > layer(SOURCE / "data" / "a.ts")
 
 
-def test_nobody_loads_firestore_to_sign_in() -> None:
-    """The page that asks for a password has none of it, nor has the page behind a link."""
+def test_the_entries_do_not_load_firestore() -> None:
+    """Sign-in and the page of a link do not need its large library."""
     for entry in ("console.tsx", "receiver.tsx"):
         reached = {SOURCE / entry}
         while more := {found for path in reached for found in static(path)} - reached:
@@ -57,7 +57,7 @@ def test_nobody_loads_firestore_to_sign_in() -> None:
 
 
 def static(path: Path) -> set[Path]:
-    """The console's own modules that a module loads with itself."""
+    """Return the console's own modules that a module loads statically."""
     text = re.sub(r"^import type [^;]*;|import\([^)]*\)", "", path.read_text(), flags=re.MULTILINE)
     found = IMPORTED.findall(text)
     return {(path.parent / name).resolve() for name in found if name.startswith(".")}

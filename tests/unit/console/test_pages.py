@@ -1,4 +1,4 @@
-"""What the pages know without a browser, tested in their own language."""
+"""The logic of the pages that needs no browser, tested in JavaScript."""
 
 import re
 import subprocess
@@ -12,14 +12,14 @@ ROOT: Final = Path(__file__).parents[3]
 
 
 def test_addresses_lists_signatures_commands_and_indexes() -> None:
-    """The tests in `console/test`: everything of the pages that neither draws nor asks."""
+    """Run the tests in `console/test`."""
     tests = ROOT / ".emulator" / "console-tests"
     _run("node", "console/build.mjs", "--tests")
     _run("node", "--test", *map(str, sorted(tests.glob("*.test.mjs"))))
 
 
 def test_the_console_knows_the_event_types_and_the_number_of_attempts() -> None:
-    """Spec 6.1 and 8: its lists are those of the service."""
+    """See spec 6.1 and 8."""
     domain = ROOT / "console/src/domain"
     types = re.findall(r'^  "(.*)": ', (domain / "event_type.ts").read_text(), re.MULTILINE)
     assert types == list(EventType)

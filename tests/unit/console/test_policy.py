@@ -1,4 +1,4 @@
-"""What the pages may load and whom they may talk to (docs/design.md, 6)."""
+"""The hosts that the pages may load from and connect to (docs/design.md, 6)."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ HOSTING: Final = json.loads((Path(__file__).parents[3] / "firebase.json").read_t
 
 
 def policies() -> dict[str, dict[str, set[str]]]:
-    """The policies by path, each taken apart."""
+    """Return the directives of the policies by path."""
     return {
         rule["source"]: {
             name: set(values)
@@ -20,21 +20,21 @@ def policies() -> dict[str, dict[str, set[str]]]:
     }
 
 
-def test_the_console_may_talk_to_three_more_hosts_and_nothing_else_is_laxer() -> None:
-    """Reading, signing in, the next ID token, photos, the manifest; no page has inline scripts."""
+def test_the_console_only_adds_three_hosts_images_and_frames_to_the_policy() -> None:
+    """The hosts are for reads, sign-in and ID tokens. No page has inline scripts."""
     found = policies()
-    assert list(found) == ["**", "/console", "/mail"]  # the last one that matches has the say
+    assert list(found) == ["**", "/console", "/mail"]  # the last one that matches applies
     everywhere, console, mail = found.values()
     assert console.pop("connect-src") - everywhere.pop("connect-src") == {
         "https://firestore.googleapis.com",
         "https://identitytoolkit.googleapis.com",
         "https://securetoken.googleapis.com",
     }
-    # Any host here; the page itself names those of PHOTO_HOSTS, which it is built with.
+    # The header allows any host. The page is built with the hosts of PHOTO_HOSTS.
     assert console.pop("img-src") - everywhere.pop("img-src") == {"https:"}
     assert console.pop("frame-src") == console.pop("manifest-src") == {"'self'"}
     assert console == everywhere
-    # A mail has no origin: any mail reads, calls, posts and leads nowhere.
+    # The preview of an email has no origin, so that it cannot read, call, post or navigate.
     assert mail["sandbox"] == {"allow-scripts"}
     assert mail["style-src"] == {"'unsafe-inline'"}
     assert mail["default-src"] == mail["form-action"] == mail["base-uri"] == {"'none'"}

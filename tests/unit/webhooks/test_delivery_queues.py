@@ -1,4 +1,4 @@
-"""Design 2: where a delivery waits and until when follows from its record."""
+"""Design 2: the record of a delivery determines its queue and its due time."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -21,23 +21,23 @@ from tests.unit.webhooks.webhook_fixture import EVENT, NOW, URL, WebhookFixture,
 
 @pytest.fixture
 def webhooks(webhooks: WebhookFixture) -> WebhookFixture:
-    """An event with one URL, and a pace of which one delivery is due at once."""
+    """Return an event with one URL, and a rate with one immediate delivery."""
     webhooks.parameters = Parameters(event_deliveries_a_second=4, threads=120)
     return webhooks
 
 
 def upload(webhooks: WebhookFixture, publisher: Publisher, number: int) -> None:
-    """A write of a new photo."""
+    """Run the trigger of a new photo."""
     publisher.photo_written(f"w{number}", EVENT, None, webhooks.photo(f"p{number}"))
 
 
 def takes(webhooks: WebhookFixture, seconds: float) -> None:
-    """Have the next POST take so long."""
+    """Let the next POST take this long."""
     webhooks.at("sender.post", lambda: webhooks.wait(seconds))
 
 
 def slow_worker(webhooks: WebhookFixture) -> Worker:
-    """A worker that has met a timed-out receiver."""
+    """Return a worker whose receiver has timed out once."""
     worker = webhooks.process().worker
     takes(webhooks, 5)
     met = webhooks.delivery(cause="met before")
@@ -47,12 +47,12 @@ def slow_worker(webhooks: WebhookFixture) -> Worker:
 
 
 def last_task(webhooks: WebhookFixture) -> Task:
-    """The task that was queued last."""
+    """Return the last queued task."""
     return webhooks.queued[-1]
 
 
 def test_a_busy_events_deliveries_are_due_one_after_the_other(webhooks: WebhookFixture) -> None:
-    """The record says when, and the task is due then."""
+    """The times are in the records and in the tasks."""
     publisher = webhooks.process().publisher
     for number in range(4):
         upload(webhooks, publisher, number)
@@ -62,8 +62,8 @@ def test_a_busy_events_deliveries_are_due_one_after_the_other(webhooks: WebhookF
     assert {task.queue for task in webhooks.queued} == {"deliverWebhook"}
 
 
-def test_a_trigger_that_runs_again_makes_the_same_task(webhooks: WebhookFixture) -> None:
-    """Two hundred uploads, each trigger run by two instances: one task for each delivery."""
+def test_a_repeated_trigger_queues_the_same_task(webhooks: WebhookFixture) -> None:
+    """Run each trigger in two instances, for two hundred uploads."""
     webhooks.subscribe({"url": URL, "events": ["photo.uploaded"]})
     first, second = webhooks.process().publisher, webhooks.process().publisher
     for number in range(200):
@@ -74,12 +74,12 @@ def test_a_trigger_that_runs_again_makes_the_same_task(webhooks: WebhookFixture)
 
 
 @pytest.mark.parametrize("call", ["create deliveries", "queue.enqueue"])
-def test_an_outage_is_not_counted_again(webhooks: WebhookFixture, call: str) -> None:
-    """Two minutes of triggers that fail, at half the pace: the next upload is due at once."""
+def test_failed_triggers_do_not_delay_later_uploads(webhooks: WebhookFixture, call: str) -> None:
+    """Triggers fail for two minutes at half the rate. The next upload is due at once."""
     webhooks.subscribe({"url": URL, "events": ["photo.uploaded"]})
     publisher = webhooks.process().publisher
     for number in range(240):
-        for run in range(max(0, number - 40), number + 1, 4):  # the triggers that are run again
+        for run in range(max(0, number - 40), number + 1, 4):  # the repeated triggers
             webhooks.at(call, fails)
             with suppress(ServiceError):
                 upload(webhooks, publisher, run)
@@ -88,8 +88,8 @@ def test_an_outage_is_not_counted_again(webhooks: WebhookFixture, call: str) -> 
     assert last_task(webhooks).due == webhooks.now
 
 
-def test_a_resend_is_paced_like_an_upload(webhooks: WebhookFixture) -> None:
-    """The next round of a page of deliveries begins one delivery after the other."""
+def test_a_resend_has_the_same_rate_as_uploads(webhooks: WebhookFixture) -> None:
+    """The deliveries of a page start one after the other."""
     deliveries = [webhooks.delivery(cause=f"w{number}") for number in range(4)]
     for delivery in deliveries:
         webhooks.failed(delivery)
@@ -99,8 +99,8 @@ def test_a_resend_is_paced_like_an_upload(webhooks: WebhookFixture) -> None:
     assert due == [began + timedelta(seconds=seconds) for seconds in (0, 0.25, 0.5, 0.75)]
 
 
-def test_a_wait_is_no_lag_of_ours(webhooks: WebhookFixture) -> None:
-    """What an alert measures begins when the delivery is due."""
+def test_the_delay_by_the_fair_queue_is_no_lag(webhooks: WebhookFixture) -> None:
+    """The alert measures from the time when the delivery is due."""
     publisher = webhooks.process().publisher
     upload(webhooks, publisher, 1)
     upload(webhooks, publisher, 2)
@@ -110,8 +110,8 @@ def test_a_wait_is_no_lag_of_ours(webhooks: WebhookFixture) -> None:
 
 
 @pytest.mark.parametrize("call", ["get events", "get secrets"])
-def test_a_slow_read_of_ours_makes_no_receiver_slow(webhooks: WebhookFixture, call: str) -> None:
-    """Firestore takes five seconds; the receiver has answered at once."""
+def test_only_the_time_of_the_receiver_counts_as_slow(webhooks: WebhookFixture, call: str) -> None:
+    """Here Firestore needs five seconds, and the receiver answers at once."""
     worker = webhooks.process().worker
     webhooks.at(call, lambda: webhooks.wait(5))
     worker.attempt(AttemptRequest(EVENT, webhooks.delivery().id, 1))
@@ -123,7 +123,7 @@ def test_a_slow_read_of_ours_makes_no_receiver_slow(webhooks: WebhookFixture, ca
 def test_a_first_attempt_at_a_slow_receiver_moves_to_the_slow_queue(
     webhooks: WebhookFixture,
 ) -> None:
-    """No attempt is made, the record says where it waits, and its task is there."""
+    """Make no attempt, record the queue, and create its task."""
     worker = slow_worker(webhooks)
     delivery = webhooks.delivery()
     posts = len(webhooks.posts)
@@ -140,7 +140,7 @@ def test_a_first_attempt_at_a_slow_receiver_moves_to_the_slow_queue(
 
 
 def test_the_slow_queues_task_makes_the_attempt(webhooks: WebhookFixture) -> None:
-    """A worker that knows nothing of the receiver makes a slow task's attempt."""
+    """The worker need not know the receiver."""
     delivery = webhooks.delivery()
     worker = slow_worker(webhooks)
     worker.attempt(AttemptRequest(EVENT, delivery.id, 1))
@@ -154,10 +154,10 @@ def test_the_slow_queues_task_makes_the_attempt(webhooks: WebhookFixture) -> Non
     ("seconds", "queue"), [(0.9, "retryWebhookAfter1s"), (1, SLOW_QUEUE), (5, SLOW_QUEUE)]
 )
 @pytest.mark.parametrize("answer", [500, None])
-def test_a_retry_waits_where_the_attempt_before_says(
+def test_a_retry_after_a_slow_attempt_is_on_the_slow_queue(
     webhooks: WebhookFixture, seconds: float, queue: str, answer: int | None
 ) -> None:
-    """Spec 3.4: after the same wait; a second is what a fast receiver takes at most."""
+    """Spec 3.4: the delay is the same. An attempt of a second or more is slow."""
     delivery = webhooks.delivery()
     takes(webhooks, seconds)
     webhooks.answers.append(answer)
@@ -168,8 +168,8 @@ def test_a_retry_waits_where_the_attempt_before_says(
     assert (record.slow, last_task(webhooks).queue) == (False, "retryWebhookAfter5s")
 
 
-def test_attempts_at_slow_receivers_have_a_pace(webhooks: WebhookFixture) -> None:
-    """An event with many of them waits for itself."""
+def test_attempts_at_slow_receivers_have_a_rate(webhooks: WebhookFixture) -> None:
+    """An event with many of them delays only itself."""
     worker = slow_worker(webhooks)
     due = []
     for number in range(4):
@@ -179,8 +179,8 @@ def test_attempts_at_slow_receivers_have_a_pace(webhooks: WebhookFixture) -> Non
     assert due == [timedelta(seconds=seconds) for seconds in (0.25, 0.5, 0.75, 1)]
 
 
-def test_an_ended_delivery_takes_no_turn_of_slow_receivers(webhooks: WebhookFixture) -> None:
-    """After a slow acknowledgement the event's next delivery there is the first that waits."""
+def test_an_ended_delivery_uses_nothing_of_the_slow_rate(webhooks: WebhookFixture) -> None:
+    """After a slow acknowledgement the next delivery is due at once on the slow queue."""
     worker = webhooks.process().worker
     done, waiting = webhooks.delivery(cause="w1"), webhooks.delivery(cause="w2")
     takes(webhooks, 3)
@@ -191,10 +191,10 @@ def test_an_ended_delivery_takes_no_turn_of_slow_receivers(webhooks: WebhookFixt
 
 
 @pytest.mark.parametrize("by_another", [True, False])
-def test_a_move_that_was_made_already_is_queued(
+def test_a_delivery_that_was_already_moved_is_queued(
     webhooks: WebhookFixture, *, by_another: bool
 ) -> None:
-    """By another dispatch of the task, which has counted it, or by a write with a lost answer."""
+    """Another dispatch has moved it, or the answer to the write was lost."""
     worker = slow_worker(webhooks)
     first, second = webhooks.delivery(cause="w1"), webhooks.delivery(cause="w2")
 
@@ -217,10 +217,10 @@ def test_a_move_that_was_made_already_is_queued(
 @pytest.mark.parametrize("failed", ["update deliveries", "queue.enqueue"])
 @pytest.mark.parametrize("fault", [fails, crashes])
 @pytest.mark.parametrize("before", [True, False])
-def test_a_move_that_fails_is_made_again(
+def test_a_failed_move_is_repeated(
     webhooks: WebhookFixture, failed: str, fault: Callable[[], None], *, before: bool
 ) -> None:
-    """After a fault at any step there is one task on the slow queue, and none is lost."""
+    """After a fault at any step, the slow queue has exactly one task."""
     worker = slow_worker(webhooks)
     delivery = webhooks.delivery()
     tasks = len(webhooks.queued)
@@ -233,8 +233,8 @@ def test_a_move_that_fails_is_made_again(
     assert [task.queue for task in webhooks.queued[tasks:]] == [SLOW_QUEUE]
 
 
-def test_a_swept_delivery_goes_where_its_record_says(webhooks: WebhookFixture) -> None:
-    """The sweep makes no second queue wait for it."""
+def test_a_swept_delivery_stays_on_its_queue(webhooks: WebhookFixture) -> None:
+    """The sweep queues it on the slow queue."""
     worker = slow_worker(webhooks)
     delivery = webhooks.delivery()
     worker.attempt(AttemptRequest(EVENT, delivery.id, 1))
@@ -244,31 +244,31 @@ def test_a_swept_delivery_goes_where_its_record_says(webhooks: WebhookFixture) -
     assert [task.queue for task in swept] == [SLOW_QUEUE]
 
 
-def test_an_organizers_test_is_made_at_once(webhooks: WebhookFixture) -> None:
-    """Spec 4.6: also at a slow receiver."""
+def test_a_test_delivery_is_sent_at_once(webhooks: WebhookFixture) -> None:
+    """Spec 4.6 makes no exception for a slow receiver."""
     worker = slow_worker(webhooks)
     delivery = webhooks.delivery(test=True)
     worker.attempt(AttemptRequest(EVENT, delivery.id, 1))
     assert webhooks.record(delivery).outcome is Outcome.SUCCESS
 
 
-def no_turn() -> None:
-    """The event has as many POSTs under way to the host as it may."""
+def host_limit_reached() -> None:
+    """Raise the error for too many concurrent POSTs to the host."""
     raise HostLimitError
 
 
 @pytest.mark.parametrize("before", [0, 3])
 @pytest.mark.parametrize("slow", [False, True])
-def test_a_delivery_without_a_turn_at_its_host_comes_later(
+def test_a_delivery_over_the_host_limit_is_postponed(
     webhooks: WebhookFixture, before: int, *, slow: bool
 ) -> None:
-    """Spec 8: that is no attempt, also of a task that has failed `before`; none is lost."""
+    """Spec 8: it does not count as an attempt, even if the task has failed `before`."""
     delivery = webhooks.delivery()
     if slow:
         slow_worker(webhooks).attempt(AttemptRequest(EVENT, delivery.id, 1))
     names = set()
     for _ in range(5):
-        webhooks.at("sender.post", no_turn)
+        webhooks.at("sender.post", host_limit_reached)
         record = webhooks.record(delivery)
         webhooks.now = max(webhooks.now, record.next_attempt_at or webhooks.now)
         request = AttemptRequest.read(attempt_task(record).data, dispatched_before=before)
@@ -286,10 +286,10 @@ def test_a_delivery_without_a_turn_at_its_host_comes_later(
 
 @pytest.mark.parametrize("misses", [1, 2, 17])
 @pytest.mark.parametrize("others", [8, 40])
-def test_a_delivery_that_finds_its_host_full_keeps_its_place(
+def test_a_postponed_delivery_keeps_its_place(
     webhooks: WebhookFixture, misses: int, others: int
 ) -> None:
-    """Later deliveries of its event are not put before it, and it puts none of them off."""
+    """Later deliveries of its event do not overtake it and are not delayed by it."""
     worker = slow_worker(webhooks)
     first, *later = [webhooks.delivery(cause=f"w{number}") for number in range(others + 1)]
     for delivery in (first, *later):
@@ -299,13 +299,13 @@ def test_a_delivery_that_finds_its_host_full_keeps_its_place(
         record = webhooks.record(first)
         assert record.next_attempt_at is not None
         webhooks.now = max(webhooks.now, record.next_attempt_at)
-        webhooks.at("sender.post", no_turn)
+        webhooks.at("sender.post", host_limit_reached)
         worker.attempt(AttemptRequest.read(attempt_task(record).data))
         assert webhooks.record(first).next_attempt_at == webhooks.now + HOST_LIMIT_WAIT
     worker.attempt(AttemptRequest(EVENT, last.id, 1))
     behind = timedelta(seconds=(others + 2) / 4)
     assert (webhooks.record(last).next_attempt_at or NOW) <= webhooks.now + behind
     webhooks.lose_answer("update deliveries")
-    webhooks.at("sender.post", no_turn)
+    webhooks.at("sender.post", host_limit_reached)
     webhooks.now += HOST_LIMIT_WAIT
     assert worker.attempt(AttemptRequest(EVENT, first.id, 1, slow=True)) == webhooks.record(first)

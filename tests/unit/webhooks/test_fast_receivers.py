@@ -1,4 +1,4 @@
-"""Design 2: slow receivers hold up no attempt at a fast one."""
+"""Design 2: slow receivers do not delay attempts at fast ones."""
 
 from contextlib import ExitStack
 
@@ -19,13 +19,13 @@ OTHER = "https://example.com/other"
 
 @pytest.fixture
 def clock() -> Clock:
-    """The clock of the instance."""
+    """Return the clock of the instance."""
     return Clock()
 
 
 @pytest.fixture
 def receivers(clock: Clock) -> FastReceivers:
-    """What a fresh instance knows: nothing."""
+    """Return the empty state of a new instance."""
     return FastReceivers(clock.process, NamedTenants())
 
 
@@ -36,7 +36,7 @@ def attempt(
     seconds: float,
     event_id: str = "e1",
 ) -> None:
-    """Make an attempt that takes so long."""
+    """Make an attempt that takes this long."""
     with receivers.track(event_id, URL):
         clock.now += seconds
 
@@ -44,7 +44,7 @@ def attempt(
 def test_an_unknown_receiver_is_slow_after_one_slow_attempt(
     receivers: FastReceivers, clock: Clock
 ) -> None:
-    """Another URL and another event are not."""
+    """Another URL and another event are not affected."""
     assert not receivers.belongs_on_slow_queue("e1", URL)
     attempt(receivers, clock, seconds=1)
     assert receivers.belongs_on_slow_queue("e1", URL)
@@ -55,7 +55,7 @@ def test_an_unknown_receiver_is_slow_after_one_slow_attempt(
 def test_a_fast_receiver_is_slow_after_two_slow_attempts_in_a_row(
     receivers: FastReceivers, clock: Clock
 ) -> None:
-    """One hiccup changes nothing, and a fast answer in between starts again."""
+    """One slow attempt has no effect, and a fast answer resets the count."""
     for seconds in (0.9, 5, 0.9, 5):
         attempt(receivers, clock, seconds=seconds)
         assert not receivers.belongs_on_slow_queue("e1", URL)
@@ -64,7 +64,7 @@ def test_a_fast_receiver_is_slow_after_two_slow_attempts_in_a_row(
 
 
 def test_a_slow_receiver_is_tried_every_two_minutes(receivers: FastReceivers, clock: Clock) -> None:
-    """One attempt finds out; a fast one brings the receiver back."""
+    """If that attempt is fast, the receiver counts as fast again."""
     attempt(receivers, clock, seconds=5)
     clock.now += TRIED_AGAIN_AFTER_SECONDS
     assert not receivers.belongs_on_slow_queue("e1", URL)
@@ -77,10 +77,10 @@ def test_a_slow_receiver_is_tried_every_two_minutes(receivers: FastReceivers, cl
     assert not receivers.belongs_on_slow_queue("e1", URL)
 
 
-def test_while_an_attempt_takes_long_its_receiver_gets_no_other_one(
+def test_a_receiver_is_slow_while_an_attempt_takes_over_a_second(
     receivers: FastReceivers, clock: Clock
 ) -> None:
-    """A receiver that falls silent is known by it before its five seconds are over."""
+    """A receiver that stops answering is found before its five seconds have passed."""
     attempt(receivers, clock, seconds=0.1)
     with receivers.track("e1", URL):
         clock.now += 0.9
@@ -90,10 +90,10 @@ def test_while_an_attempt_takes_long_its_receiver_gets_no_other_one(
         assert not receivers.belongs_on_slow_queue("e1", OTHER)
 
 
-def test_an_unknown_receiver_gets_the_messages_of_one_upload_at_once(
+def test_an_unknown_receiver_gets_the_deliveries_of_one_upload_at_once(
     receivers: FastReceivers, clock: Clock
 ) -> None:
-    """Spec 3.4: to a fresh instance every receiver is unknown; a silent one shows in a second."""
+    """Spec 3.4: every receiver is unknown to a new instance. A silent one is found in a second."""
     with ExitStack() as attempts:
         for _ in range(UNPROVEN_OF_AN_EVENT):
             assert not receivers.belongs_on_slow_queue("e1", URL)
@@ -104,8 +104,10 @@ def test_an_unknown_receiver_gets_the_messages_of_one_upload_at_once(
     assert receivers.belongs_on_slow_queue("e2", URL)
 
 
-def test_an_event_has_few_places_for_unknown_receivers(receivers: FastReceivers) -> None:
-    """So the floods of some events leave the receivers of another one room to prove themselves."""
+def test_concurrent_attempts_of_an_event_at_unknown_receivers_are_limited(
+    receivers: FastReceivers,
+) -> None:
+    """The receivers of other events can still be tried when some events are busy."""
     with ExitStack() as attempts:
         for number in range(UNPROVEN_OF_AN_EVENT):
             assert not receivers.belongs_on_slow_queue("e1", f"{URL}/{number}")
@@ -115,8 +117,10 @@ def test_an_event_has_few_places_for_unknown_receivers(receivers: FastReceivers)
     assert not receivers.belongs_on_slow_queue("e1", OTHER)
 
 
-def test_unknown_receivers_have_half_of_the_places(receivers: FastReceivers, clock: Clock) -> None:
-    """A receiver that is known to be fast has a place all the same."""
+def test_unknown_receivers_use_at_most_half_of_the_threads(
+    receivers: FastReceivers, clock: Clock
+) -> None:
+    """A receiver that is known to be fast can use the other half."""
     attempt(receivers, clock, seconds=0.1, event_id="known")
     with ExitStack() as attempts:
         for number in range(UNPROVEN_AT_ONCE):
@@ -130,18 +134,18 @@ def test_unknown_receivers_have_half_of_the_places(receivers: FastReceivers, clo
 def test_slow_receivers_of_many_events_leave_another_tenant_a_place(
     receivers: FastReceivers, tenants: int
 ) -> None:
-    """Each tenant takes as many places as it gets, in turn."""
+    """Each tenant in turn uses all threads that it gets."""
     with ExitStack() as attempts:
         for number in range(UNPROVEN_AT_ONCE * tenants):
             event_id = f"e{number} of t{number % tenants}"
             if not receivers.belongs_on_slow_queue(event_id, URL):
                 attempts.enter_context(receivers.track(event_id, URL))
         assert receivers.belongs_on_slow_queue("another of t0", URL)
-        assert not receivers.belongs_on_slow_queue("neighbour", URL)
+        assert not receivers.belongs_on_slow_queue("neighbor", URL)
 
 
 def test_a_receiver_is_forgotten_after_an_hour(receivers: FastReceivers, clock: Clock) -> None:
-    """A receiver that was fast an hour ago is unknown again."""
+    """It may have become slow."""
     attempt(receivers, clock, seconds=0.1)
     clock.now += REMEMBERED_SECONDS
     attempt(receivers, clock, seconds=1)

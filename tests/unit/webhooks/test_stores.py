@@ -1,4 +1,4 @@
-"""What the stores of the webhooks write, and in which version."""
+"""The documents of the webhooks' stores, and the versions that their writes require."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -22,18 +22,18 @@ REACHED: Final = Milestone(number=100, photo_id="p1", reached_at=NOW)
 
 @pytest.fixture
 def documents() -> InMemoryDocuments:
-    """Nothing is there."""
+    """Return a database without documents."""
     return InMemoryDocuments(Firestore(lambda: NOW))
 
 
 @pytest.fixture
 def deliveries(documents: InMemoryDocuments) -> DeliveryStore:
-    """The records of deliveries."""
+    """Return the store of deliveries."""
     return DeliveryStore(documents)
 
 
 def attempted(made: Delivery, status: int | None, answer: str | None = None) -> Delivery:
-    """The delivery after its next attempt."""
+    """Return the delivery after its next attempt."""
     attempt = Attempt(
         number=made.due_attempt,
         at=NOW,
@@ -47,18 +47,18 @@ def attempted(made: Delivery, status: int | None, answer: str | None = None) -> 
 
 
 def recorded(store: DeliveryStore, made: Delivery) -> Delivery:
-    """The delivery as it is recorded."""
+    """Return the recorded delivery."""
     found = store.load(EVENT, made.id)
     assert found is not None
     return found
 
 
-def test_what_is_created_is_found_as_it_was(deliveries: DeliveryStore) -> None:
-    """Design 4: every field, of each sort of delivery."""
+def test_a_created_delivery_is_read_with_all_its_fields(deliveries: DeliveryStore) -> None:
+    """Design 4: create deliveries of every kind."""
     made = [
         new_delivery("1"),
         new_delivery("2", url=""),
-        new_delivery("3", disabled="nobody answers"),
+        new_delivery("3", disabled="no answer"),
         new_delivery("4", test=True),
         attempted(attempted(new_delivery("5"), None), 204),
         attempted(new_delivery("6"), 404, answer="no such route"),
@@ -70,8 +70,8 @@ def test_what_is_created_is_found_as_it_was(deliveries: DeliveryStore) -> None:
     assert deliveries.load(EVENT, "another") is None
 
 
-def test_a_save_changes_the_progress_and_nothing_else(deliveries: DeliveryStore) -> None:
-    """Design 2: what the delivery says stays as it was; a restart gives it URL and endpoint too."""
+def test_a_save_changes_only_the_progress(deliveries: DeliveryStore) -> None:
+    """Design 2: the body never changes. A redelivery also changes URL and endpoint."""
     deliveries.create(EVENT, [new_delivery(test=True)])
     begun = replace(recorded(deliveries, new_delivery()), begun=1, slow=True)
     deliveries.save(begun)
@@ -88,10 +88,10 @@ def test_a_save_changes_the_progress_and_nothing_else(deliveries: DeliveryStore)
     assert [attempt.round for attempt in recorded(deliveries, again).log] == [0, 1]
 
 
-def test_what_workers_note_of_an_endpoint_stays_beside_a_sweep(
+def test_a_sweep_does_not_overwrite_failures_recorded_by_workers(
     documents: InMemoryDocuments,
 ) -> None:
-    """A sweep saves and forgets what it has read; notes change their own fields alone."""
+    """A sweep writes only the version that it has read. Workers change only their own fields."""
     store, later = EndpointStore(documents), NOW + timedelta(hours=1)
     record = FailingEndpoint(
         event_id=EVENT,

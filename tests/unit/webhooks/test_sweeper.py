@@ -1,4 +1,4 @@
-"""What fell off is found and queued again (design 2)."""
+"""The sweeper queues overdue deliveries again (design 2)."""
 
 import inspect
 import threading
@@ -16,18 +16,18 @@ from tests.unit.webhooks.webhook_fixture import FAILURES, NOW, WebhookFixture, f
 
 
 @pytest.mark.parametrize(("late", "swept"), [(0, 0), (120, 0), (120.001, 1), (86400, 1)])
-def test_what_is_two_minutes_late_is_overdue(
+def test_a_delivery_is_overdue_after_two_minutes(
     webhooks: WebhookFixture, late: float, swept: int
 ) -> None:
-    """A busy queue is not a lost task."""
+    """The task may still wait in a busy queue."""
     delivery = webhooks.delivery()
     webhooks.now += timedelta(seconds=late)
     assert webhooks.process().sweeper.sweep() == swept
     assert [task.data["deliveryId"] for task in webhooks.queued] == [delivery.id] * swept
 
 
-def test_what_is_swept_is_attempted(webhooks: WebhookFixture) -> None:
-    """With the number of the attempt that is owed, on its queue, under a name of this sweep."""
+def test_a_swept_delivery_gets_its_due_attempt(webhooks: WebhookFixture) -> None:
+    """The task has the attempt's number and queue, and a name of this sweep."""
     delivery = webhooks.attempts(webhooks.delivery(), 500, 500)
     webhooks.now += timedelta(hours=1)
     webhooks.process().sweeper.sweep()
@@ -39,8 +39,8 @@ def test_what_is_swept_is_attempted(webhooks: WebhookFixture) -> None:
     assert webhooks.record(delivery).outcome == "success"
 
 
-def test_a_record_without_an_endpoint_stops_no_sweep(webhooks: WebhookFixture) -> None:
-    """A delivery that was recorded before endpoints had ids goes by the key of its URL."""
+def test_a_record_without_an_endpoint_is_swept(webhooks: WebhookFixture) -> None:
+    """Records from before endpoints had IDs use the key of the URL."""
     delivery = webhooks.delivery()
     path = f"events/{delivery.event_id}/deliveries/{delivery.id}"
     fields = dict(webhooks.fields(path))
@@ -51,10 +51,10 @@ def test_a_record_without_an_endpoint_stops_no_sweep(webhooks: WebhookFixture) -
     assert webhooks.record(delivery).endpoint == delivery.endpoint
 
 
-def test_a_delivery_that_waits_gets_a_task_when_its_lateness_has_doubled(
+def test_an_overdue_delivery_gets_another_task_when_its_lateness_has_doubled(
     webhooks: WebhookFixture,
 ) -> None:
-    """The task of a late delivery may be alive in a busy queue, or have been lost once more."""
+    """Its task may wait in a busy queue or be lost again."""
     webhooks.delivery()
     tasks = {}
     for minutes in range(5, 125, 5):
@@ -73,10 +73,10 @@ def test_a_delivery_that_waits_gets_a_task_when_its_lateness_has_doubled(
     assert len({task.name for task in webhooks.queued}) == 6
 
 
-def test_a_delivery_gets_a_task_within_the_hour_however_long_an_outage_was(
+def test_an_overdue_delivery_gets_a_task_every_hour(
     webhooks: WebhookFixture,
 ) -> None:
-    """Design 2: a queue gives a task that fails up after an hour."""
+    """Design 2: a queue deletes a failing task after an hour."""
     webhooks.delivery()
     for _ in range(24):
         webhooks.now += timedelta(hours=1)
@@ -86,8 +86,8 @@ def test_a_delivery_gets_a_task_within_the_hour_however_long_an_outage_was(
 
 
 @pytest.mark.parametrize("answers", [[200], [500, 200], FAILURES])
-def test_what_has_ended_is_owed_nothing(webhooks: WebhookFixture, answers: list[Any]) -> None:
-    """A skipped delivery is not queued again."""
+def test_an_ended_delivery_is_not_swept(webhooks: WebhookFixture, answers: list[Any]) -> None:
+    """Include skipped deliveries."""
     webhooks.attempts(webhooks.delivery(), *answers)
     webhooks.delivery(cause="another", disabled="why")
     webhooks.now += timedelta(days=1)
@@ -97,7 +97,7 @@ def test_what_has_ended_is_owed_nothing(webhooks: WebhookFixture, answers: list[
 
 
 def test_every_page_is_swept(webhooks: WebhookFixture) -> None:
-    """However many deliveries are overdue, of whichever event."""
+    """Queue more deliveries than a page has."""
     made = [webhooks.delivery(cause=str(number)) for number in range(250)]
     webhooks.now += timedelta(minutes=3)
     webhooks.parameters = Parameters(deliveries_at_once=40)
@@ -107,8 +107,8 @@ def test_every_page_is_swept(webhooks: WebhookFixture) -> None:
     }
 
 
-def test_a_sweep_that_fails_is_made_up_for_by_the_next(webhooks: WebhookFixture) -> None:
-    """Queued deliveries stay queued, and the next sweep queues the others."""
+def test_the_next_sweep_continues_after_a_failed_one(webhooks: WebhookFixture) -> None:
+    """It queues the deliveries that the failed sweep did not queue."""
     for number in range(3):
         webhooks.delivery(cause=str(number))
     webhooks.now += timedelta(minutes=3)
@@ -121,8 +121,8 @@ def test_a_sweep_that_fails_is_made_up_for_by_the_next(webhooks: WebhookFixture)
     assert len({task.data["deliveryId"] for task in webhooks.queued}) == 3
 
 
-def test_lost_deliveries_keep_no_other_sweep_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lost deliveries, endpoints that fail and deleted events are swept at the same time."""
+def test_the_three_sweeps_run_concurrently(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are for overdue deliveries, failing endpoints and deleted events."""
     under_way = threading.Barrier(3)
     for sweep in (
         "handlers.webhook_triggers.sweep_deliveries",

@@ -1,4 +1,4 @@
-"""Spec 3.1 and 3.2: which write of a document fires which event types."""
+"""Spec 3.1 and 3.2: the event types that a write of a document fires."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -21,17 +21,17 @@ NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 
 
 def photo(status: Any) -> Photo:
-    """A photo as the trigger reads it."""
+    """Return a photo as the trigger reads it."""
     return Photo.read("p1", {"status": status}, created=NOW, updated=NOW)
 
 
 def event(status: Any) -> WallEvent:
-    """An event as the trigger reads it."""
+    """Return an event as the trigger reads it."""
     return WallEvent.read({"status": status}, updated=NOW)
 
 
 def types(messages: Sequence[WebhookMessage]) -> list[str]:
-    """Event types of messages."""
+    """Return the event types of messages."""
     return [message.event_type for message in messages]
 
 
@@ -51,8 +51,10 @@ def photo_moves() -> Mapping[tuple[str | None, str | None], list[str]]:
 
 @pytest.mark.parametrize("before", [None, *PhotoStatus])
 @pytest.mark.parametrize("after", [None, *PhotoStatus])
-def test_a_photos_write_fires(before: PhotoStatus | None, after: PhotoStatus | None) -> None:
-    """Spec 3.1, row by row. A write that the table does not name fires only for an upload."""
+def test_a_write_of_a_photo_fires_the_types_of_the_table(
+    before: PhotoStatus | None, after: PhotoStatus | None
+) -> None:
+    """Spec 3.1: a write that is not in the table fires only `photo.uploaded`, for an upload."""
     unnamed = [EventType.PHOTO_UPLOADED] if after and not before else []
     moves = photo_moves()
     assert len(moves) >= len([*PhotoStatus]) * 2
@@ -67,10 +69,10 @@ def test_a_photos_write_fires(before: PhotoStatus | None, after: PhotoStatus | N
         # the table of spec 3.2
         ("draft", "published", "event.published"),
         ("published", "archived", "event.archived"),
-        # an event that does not exist yet or is archived is "not live" as well
+        # an event that does not exist or is archived is also "not live"
         (None, "published", "event.published"),
         ("archived", "published", "event.published"),
-        # and every move that it does not name
+        # and all transitions that are not in the table
         (None, "draft", None),
         (None, "archived", None),
         ("draft", "draft", None),
@@ -83,8 +85,10 @@ def test_a_photos_write_fires(before: PhotoStatus | None, after: PhotoStatus | N
         (None, None, None),
     ],
 )
-def test_an_events_write_fires(before: str | None, after: str | None, fired: str | None) -> None:
-    """Spec 3.2, row by row, and all other moves."""
+def test_a_write_of_an_event_fires_the_type_of_the_table(
+    before: str | None, after: str | None, fired: str | None
+) -> None:
+    """Spec 3.2: other transitions fire nothing."""
     messages = messages_of_event(
         "w1",
         event(before) if before else None,
@@ -94,8 +98,8 @@ def test_an_events_write_fires(before: str | None, after: str | None, fired: str
 
 
 @pytest.mark.parametrize("status", [None, "", "APPROVED", 1, ["approved"], {"a": 1}])
-def test_an_unknown_status_is_a_photo_nobody_moderated(status: Any) -> None:
-    """A document that cannot be read does not stop the trigger."""
+def test_an_unknown_status_counts_as_pending(status: Any) -> None:
+    """An unreadable document must not stop the trigger."""
     assert types(messages_of_photo("w1", None, photo(status))) == ["photo.uploaded"]
     moderated = messages_of_photo("w1", photo(status), photo("approved"))
     assert types(moderated) == ["photo.approved"]

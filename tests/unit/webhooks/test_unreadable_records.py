@@ -1,4 +1,4 @@
-"""A record that cannot be read, as after a roll-back, keeps no other one waiting (design 3)."""
+"""An unreadable record, for example after a rollback, does not affect others (design 3)."""
 
 import json
 from collections.abc import Callable
@@ -19,23 +19,23 @@ from tests.unit.webhooks.webhook_fixture import ADMIN, EVENT, NOW, OTHER, URL, W
 
 @pytest.fixture
 def webhooks(webhooks: WebhookFixture) -> WebhookFixture:
-    """An event with two URLs, where what failed is sent again by itself."""
+    """Return an event with two URLs and automatic recovery."""
     webhooks.subscribe(URL, OTHER, recover=[URL, OTHER])
     return webhooks
 
 
 def path_of(delivery: Delivery) -> str:
-    """Of the record."""
+    """Return the path of the record."""
     return f"events/{EVENT}/deliveries/{delivery.id}"
 
 
-def of_another_release(webhooks: WebhookFixture, path: str, **fields: object) -> None:
-    """The document at `path` gets what this release cannot read."""
+def make_unreadable(webhooks: WebhookFixture, path: str, **fields: object) -> None:
+    """Write fields that this release cannot read to the document at `path`."""
     webhooks.put(path, {**webhooks.fields(path), **fields})
 
 
 def swept(webhooks: WebhookFixture, *deliveries: Delivery) -> None:
-    """The sweep queues these deliveries, which are late, and no others."""
+    """Assert that the sweep queues exactly these overdue deliveries."""
     webhooks.now += timedelta(minutes=3)
     assert webhooks.process().sweeper.sweep() == len(deliveries)
     assert {task.data["deliveryId"] for task in webhooks.queued} == {late.id for late in deliveries}
@@ -52,12 +52,12 @@ def swept(webhooks: WebhookFixture, *deliveries: Delivery) -> None:
         {"body": None, "log": None},
     ],
 )
-def test_an_unreadable_delivery_stops_no_sweep(
+def test_a_sweep_logs_an_unreadable_delivery_and_continues(
     webhooks: WebhookFixture, capfd: pytest.CaptureFixture[str], fields: dict[str, object]
 ) -> None:
-    """The sweep logs the path of a delivery that it cannot read."""
+    """Log its path as an error."""
     first, bad, last = (webhooks.delivery(cause=cause) for cause in ("a", "b", "c"))
-    of_another_release(webhooks, path_of(bad), **fields)
+    make_unreadable(webhooks, path_of(bad), **fields)
     swept(webhooks, first, last)
 
     [line] = [line for line in capfd.readouterr().out.splitlines() if "record.unreadable" in line]
@@ -66,7 +66,7 @@ def test_an_unreadable_delivery_stops_no_sweep(
 
 
 def resent(webhooks: WebhookFixture) -> int:
-    """Page after page, of two deliveries each."""
+    """Resend all pages of two deliveries, and return the number of deliveries."""
     webhooks.parameters = Parameters(deliveries_at_once=2)
     after, count = None, 0
     selected = EndedWithin(since=NOW - timedelta(hours=1))
@@ -78,7 +78,7 @@ def resent(webhooks: WebhookFixture) -> int:
 
 
 def recovered(webhooks: WebhookFixture) -> int:
-    """Both receivers are back, and the schedule comes."""
+    """Acknowledge at both URLs, run the sweep, and return the number of redeliveries."""
     for url in (URL, OTHER):
         webhooks.attempts(webhooks.delivery(url=url, cause="arrived"), 204)
     webhooks.process().endpoint_sweep.sweep()
@@ -86,43 +86,43 @@ def recovered(webhooks: WebhookFixture) -> int:
 
 
 def listed(webhooks: WebhookFixture) -> int:
-    """What the bearer of a link sees."""
+    """Return the number of deliveries that the bearer of a link sees."""
     _, share = webhooks.process().log_links.give_out(EVENT, ADMIN, URL, timedelta(days=1))
     return len(webhooks.process().shared_log.read_page(EVENT, share.id).deliveries)
 
 
 @pytest.mark.parametrize(("do", "found"), [(resent, 4), (recovered, 4), (listed, 2)])
-def test_an_unreadable_delivery_stops_no_listing(
+def test_lists_omit_an_unreadable_delivery(
     webhooks: WebhookFixture, do: Callable[[WebhookFixture], int], found: int
 ) -> None:
-    """Two other deliveries of each URL are found."""
+    """Find the two other deliveries of each URL."""
     failed = [
         webhooks.failed(webhooks.delivery(url=url, cause=cause))
         for cause in "abc"
         for url in (URL, OTHER)
     ]
     for delivery in failed[2:4]:
-        of_another_release(webhooks, path_of(delivery), event="photo.printed")
+        make_unreadable(webhooks, path_of(delivery), event="photo.printed")
 
     assert do(webhooks) == found
 
 
-def test_an_unreadable_endpoint_stops_no_other(webhooks: WebhookFixture) -> None:
-    """An unreadable endpoint stops neither the sweep nor a task that notes a failure."""
+def test_an_unreadable_endpoint_does_not_affect_the_others(webhooks: WebhookFixture) -> None:
+    """The sweep continues, and so does a task that records a failure."""
     for url in (URL, OTHER):
         webhooks.failed(webhooks.delivery(url=url))
-    of_another_release(webhooks, f"events/{EVENT}/endpoints/{key(URL)}", told="puzzled")
+    make_unreadable(webhooks, f"events/{EVENT}/endpoints/{key(URL)}", told="puzzled")
     webhooks.failed(webhooks.delivery(cause="another"))
 
     assert recovered(webhooks) == 1
 
 
-def test_a_trigger_that_finds_an_unreadable_delivery_goes_on(webhooks: WebhookFixture) -> None:
-    """The message to the other URL is recorded and queued."""
+def test_a_trigger_continues_after_an_unreadable_delivery(webhooks: WebhookFixture) -> None:
+    """Record and queue the delivery to the other URL."""
     photo = webhooks.photo()
     webhooks.process().publisher.photo_written("w1", EVENT, None, photo)
     bad, good = webhooks.records
-    of_another_release(webhooks, path_of(bad), outcome="paused")
+    make_unreadable(webhooks, path_of(bad), outcome="paused")
     webhooks.delete(path_of(good))
     queued = len(webhooks.queued)
     webhooks.process().publisher.photo_written("w1", EVENT, None, photo)

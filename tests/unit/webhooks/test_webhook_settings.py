@@ -1,4 +1,4 @@
-"""Spec 2.1, 6.3.4, 7.3 and 8: the webhook settings of an event, as they are read."""
+"""Spec 2.1, 6.3.4, 7.3 and 8: the parser of an event's webhook settings."""
 
 import re
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ from functions.webhooks.webhook_settings import (
 
 URL = "https://example.com/hook"
 OTHER = "https://example.com/other"
-ENTRY = {"url": URL, "reason": "nobody answers", "at": datetime(2026, 5, 1, tzinfo=UTC)}
+ENTRY = {"url": URL, "reason": "no answer", "at": datetime(2026, 5, 1, tzinfo=UTC)}
 SINCE: Final = "2026-05-01T18:30:00.000Z"
 
 
@@ -42,24 +42,26 @@ SINCE: Final = "2026-05-01T18:30:00.000Z"
         ),
         ([f" {URL}\n"], [Subscription(URL, BY_DEFAULT)]),
         ([{"url": URL, "recover": True}], [Subscription(URL, BY_DEFAULT)]),
-        # one delivery for each URL, also where it is configured twice
+        # one delivery for each URL, even if it is configured twice
         ([URL, URL], [Subscription(URL, BY_DEFAULT)]),
         (
             [{"url": URL, "events": ["guest.joined"]}, {"url": URL, "events": ["photo.uploaded"]}],
             [Subscription(URL, frozenset({EventType.GUEST_JOINED, EventType.PHOTO_UPLOADED}))],
         ),
-        # a mistake shows as a skipped delivery
+        # a mistake results in a skipped delivery
         ([7, None, {"events": []}], [Subscription("", BY_DEFAULT)]),
     ],
 )
-def test_urls(urls: list[Any], expected: list[Subscription]) -> None:
-    """A URL, or a URL with its event types; absent means the seven."""
+def test_an_entry_is_a_url_with_or_without_event_types(
+    urls: list[Any], expected: list[Subscription]
+) -> None:
+    """Spec 6.3.4: without a list, the endpoint subscribes to the seven default types."""
     assert expected == list(WebhookSettings.read({"urls": urls}).subscriptions)
 
 
 @pytest.mark.parametrize("settings", [{}, {"urls": None}, {"urls": URL}, {"urls": {"a": 1}}])
-def test_no_urls(settings: Any) -> None:
-    """An event without a list of URLs has no receivers."""
+def test_settings_without_a_list_have_no_urls(settings: Any) -> None:
+    """See spec 2.1."""
     assert WebhookSettings.read(settings).subscriptions == ()
 
 
@@ -72,21 +74,21 @@ def test_no_urls(settings: Any) -> None:
     ],
 )
 def test_an_endpoint_has_each_of_its_names_once(entry: Any, names: tuple[str, ...]) -> None:
-    """Records from before the entry had an id go by the key of the URL."""
+    """Records from before the entry had an ID use the key of the URL."""
     [endpoint] = WebhookSettings.read({"urls": [entry]}).subscriptions
     assert endpoint.names == names
 
 
-def test_of_two_endpoints_with_one_id_the_first_has_it() -> None:
-    """A script may have copied an entry; what is known of the second goes by the key of its URL."""
+def test_only_the_first_endpoint_keeps_an_id_used_twice() -> None:
+    """A script may copy an entry. The second endpoint uses the key of its URL."""
     urls = [{"url": URL, "id": "screen"}, {"url": OTHER, "id": "screen"}]
     urls.append({"url": f"{URL}/third", "id": "hall"})
     endpoints = WebhookSettings.read({"urls": urls}).subscriptions
     assert [endpoint.id for endpoint in endpoints] == ["screen", key(OTHER), "hall"]
 
 
-def test_twenty_urls_at_most() -> None:
-    """Spec 8: of more than twenty URLs the first twenty count."""
+def test_at_most_the_first_twenty_urls_count() -> None:
+    """See spec 8."""
     urls = [f"https://example.com/{n}" for n in range(25)]
     assert urls[:20] == [
         subscription.url for subscription in WebhookSettings.read({"urls": urls}).subscriptions
@@ -96,7 +98,7 @@ def test_twenty_urls_at_most() -> None:
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"disabled": {key(URL): ENTRY}}, "the URL is disabled: nobody answers"),
+        ({"disabled": {key(URL): ENTRY}}, "the URL is disabled: no answer"),
         ({"disabled": {key(URL): {}}}, "the URL is disabled"),
         ({"disabled": {key(URL): None}}, "the URL is disabled"),
         ({"disabled": {key(OTHER): ENTRY}}, None),
@@ -107,15 +109,17 @@ def test_twenty_urls_at_most() -> None:
         ({"off": [URL]}, None),
     ],
 )
-def test_why_nothing_is_sent_to_a_url(fields: dict[str, Any], reason: str | None) -> None:
-    """Spec 7.3: the service has given it up, or an admin has switched it off, who goes first."""
+def test_the_switch_of_an_admin_takes_precedence_over_disabled(
+    fields: dict[str, Any], reason: str | None
+) -> None:
+    """Spec 7.3: the service disables a URL, and an admin can switch it off."""
     [read] = WebhookSettings.read({"urls": [URL]} | fields).subscriptions
 
     assert read == Subscription(URL, disabled=reason)
 
 
 def test_a_key_needs_no_quotes_in_a_field_path() -> None:
-    """`disabled.<key>` names the entry in every client library."""
+    """Every client library accepts `disabled.<key>` as a field path."""
     for url in (URL, "", "https://example.com/ä", "\ud800"):
         assert re.fullmatch(r"[a-z][0-9a-z]*", key(url))
     assert key(URL) != key(OTHER)

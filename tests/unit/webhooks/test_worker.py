@@ -1,4 +1,4 @@
-"""One attempt of a delivery: the table of spec 3.4, and what may come in between (design 2)."""
+"""An attempt of a delivery: the table of spec 3.4, crashes and concurrent dispatches (design 2)."""
 
 import json
 from datetime import timedelta
@@ -27,17 +27,17 @@ SUCCESS = Outcome.SUCCESS
 FAILED = Outcome.FAILED
 
 
-def test_how_an_answer_began_stands_with_its_attempt(webhooks: WebhookFixture) -> None:
-    """Spec 4.3: for people; what follows is the same without it."""
+def test_the_excerpt_of_an_answer_is_recorded_with_its_attempt(webhooks: WebhookFixture) -> None:
+    """Spec 4.3: it is for people and does not affect the retries."""
     delivery = webhooks.delivery()
     webhooks.excerpt = "no such route"
-    told = webhooks.attempts(delivery, 404)
+    first = webhooks.attempts(delivery, 404)
     webhooks.excerpt = None
     record = webhooks.attempts(delivery, 404, None, 204)
     assert [attempt.answer for attempt in record.log] == ["no such route", None, None, None]
     errors = [None, None, "no answer within 5 seconds", None]
     assert [attempt.error for attempt in record.log] == errors
-    assert (told.outcome, told.next_attempt_at) == (RETRYING, NOW + timedelta(seconds=1))
+    assert (first.outcome, first.next_attempt_at) == (RETRYING, NOW + timedelta(seconds=1))
     assert (record.outcome, record.attempts) == (SUCCESS, 4)
 
 
@@ -56,14 +56,14 @@ def test_how_an_answer_began_stands_with_its_attempt(webhooks: WebhookFixture) -
         ([None, None, None, None], FAILED, None, None),
     ],
 )
-def test_the_table_of_an_attempt(
+def test_each_answer_leads_to_the_state_of_the_table(
     webhooks: WebhookFixture,
     answers: list[int | None],
     outcome: Outcome,
     next_queue: str | None,
     wait: float,
 ) -> None:
-    """Spec 3.4, row by row: the state that follows, and the task of the next attempt."""
+    """Spec 3.4: check the state and the task of the next attempt."""
     delivery = webhooks.delivery()
     record = webhooks.attempts(delivery, *answers)
 
@@ -80,8 +80,10 @@ def test_the_table_of_an_attempt(
         assert webhooks.queued[-1].due == record.next_attempt_at
 
 
-def test_what_a_receiver_gets(webhooks: WebhookFixture) -> None:
-    """Spec 6.2: every header, and the same bytes with every attempt, each signed afresh."""
+def test_every_attempt_has_all_headers_the_same_body_and_a_new_signature(
+    webhooks: WebhookFixture,
+) -> None:
+    """See spec 6.2."""
     delivery = webhooks.delivery()
     webhooks.attempts(delivery, 500, 500, 200)
 
@@ -100,16 +102,16 @@ def test_what_a_receiver_gets(webhooks: WebhookFixture) -> None:
     assert json.loads(webhooks.posts[0][1])["deliveryId"] == delivery.id
 
 
-def test_the_time_of_an_attempt_is_the_receivers_own(webhooks: WebhookFixture) -> None:
-    """Spec 4.3: what the service reads before the POST is no part of it."""
+def test_the_duration_of_an_attempt_is_that_of_the_post(webhooks: WebhookFixture) -> None:
+    """Spec 4.3: reads of the service before the POST do not count."""
     for call in ("get events", "get secrets", "sender.post"):
         webhooks.at(call, lambda: webhooks.wait(2))
     [attempt] = webhooks.attempts(webhooks.delivery(test=True), 500).log
     assert (attempt.at, attempt.milliseconds) == (NOW + timedelta(seconds=4), 2000)
 
 
-def test_a_task_that_comes_too_early_comes_back(webhooks: WebhookFixture) -> None:
-    """Nothing is sent, and the task fails, so that its queue waits its backoff (design 2)."""
+def test_a_task_that_is_too_early_fails(webhooks: WebhookFixture) -> None:
+    """Send nothing, so that the queue waits for its backoff (design 2)."""
     delivery = webhooks.attempts(webhooks.delivery(), 500)
     with pytest.raises(NotDueError):
         webhooks.attempt(delivery, 2)
@@ -117,8 +119,8 @@ def test_a_task_that_comes_too_early_comes_back(webhooks: WebhookFixture) -> Non
     assert webhooks.record(delivery) == delivery
 
 
-def test_a_task_that_comes_a_little_early_is_held_back(webhooks: WebhookFixture) -> None:
-    """The task comes back after the rest of the wait: no wait is shorter than its step."""
+def test_a_task_that_is_a_little_early_waits(webhooks: WebhookFixture) -> None:
+    """No retry starts before its time (spec 3.4)."""
     delivery = webhooks.attempts(webhooks.delivery(), 500)
     webhooks.now += timedelta(seconds=0.6)
     record = webhooks.attempt(delivery, 2)
@@ -127,8 +129,8 @@ def test_a_task_that_comes_a_little_early_is_held_back(webhooks: WebhookFixture)
     assert record.log[-1].at == delivery.next_attempt_at
 
 
-def test_an_attempt_that_ends_every_instance_is_given_up(webhooks: WebhookFixture) -> None:
-    """Design 2: each start is recorded, and after some starts the attempt counts as made."""
+def test_an_attempt_that_crashes_every_instance_counts_as_failed(webhooks: WebhookFixture) -> None:
+    """Design 2: record each start, and end the attempt after three starts."""
     delivery = webhooks.delivery()
     for before in range(BEGUN_AT_MOST):
         webhooks.at("sender.post", crashes)
@@ -145,8 +147,8 @@ def test_an_attempt_that_ends_every_instance_is_given_up(webhooks: WebhookFixtur
     assert not webhooks.posts
 
 
-def test_an_attempt_whose_start_is_recorded_is_made(webhooks: WebhookFixture) -> None:
-    """Also where the answer to that write was lost; what ends it takes the beginning off."""
+def test_an_attempt_continues_after_its_start_was_recorded(webhooks: WebhookFixture) -> None:
+    """The answer to that write is lost. The end of the attempt resets the count of starts."""
     delivery = webhooks.delivery()
     webhooks.lose_answer("update deliveries")
     record = webhooks.attempt(delivery, dispatched_before=SUSPICIOUS_AFTER)
@@ -155,10 +157,10 @@ def test_an_attempt_whose_start_is_recorded_is_made(webhooks: WebhookFixture) ->
     assert webhooks.record(delivery) == record
 
 
-def test_an_attempt_that_another_dispatch_makes_meanwhile_is_not_begun(
+def test_an_attempt_that_another_dispatch_has_made_is_not_started(
     webhooks: WebhookFixture,
 ) -> None:
-    """Nothing is sent where the record of the start is not this dispatch's own."""
+    """Send nothing unless the recorded start is that of this dispatch."""
     delivery = webhooks.delivery()
 
     def made_meanwhile() -> None:
@@ -170,8 +172,8 @@ def test_an_attempt_that_another_dispatch_makes_meanwhile_is_not_begun(
     assert (len(webhooks.posts), webhooks.record(delivery).begun) == (1, 0)
 
 
-def test_a_record_that_is_gone_is_attempted_no_more(webhooks: WebhookFixture) -> None:
-    """Firestore's TTL policy has deleted it; the task is done."""
+def test_a_deleted_delivery_gets_no_attempt(webhooks: WebhookFixture) -> None:
+    """Firestore's TTL policy has deleted it, and the task succeeds."""
     delivery = webhooks.delivery()
     webhooks.delete(f"events/{EVENT}/deliveries/{delivery.id}")
     assert webhooks.attempt(delivery) is None
@@ -179,10 +181,8 @@ def test_a_record_that_is_gone_is_attempted_no_more(webhooks: WebhookFixture) ->
 
 
 @pytest.mark.parametrize("answers", [[500], [500, 500], FAILURES[1:], FAILURES, [200]])
-def test_an_attempt_that_was_made_is_not_made_again(
-    webhooks: WebhookFixture, answers: list[int]
-) -> None:
-    """A task is late, or was dispatched twice; there is no fifth attempt (spec 3.4)."""
+def test_a_repeated_task_repeats_no_attempt(webhooks: WebhookFixture, answers: list[int]) -> None:
+    """Spec 3.4: there is no fifth attempt."""
     delivery = webhooks.attempts(webhooks.delivery(), *answers)
     queued = len(webhooks.queued)
     made = len(answers) if delivery.outcome.is_open else len(FAILURES) + 1
@@ -192,7 +192,7 @@ def test_an_attempt_that_was_made_is_not_made_again(
 
 
 def test_a_task_of_an_earlier_round_makes_no_attempt(webhooks: WebhookFixture) -> None:
-    """An old task queues none: the new round has tasks of its own."""
+    """It queues no task either, as the new round has its own."""
     ended = webhooks.failed()
     again = ended.redelivered(webhooks.now)
     webhooks.stored.restart(again)
@@ -207,10 +207,10 @@ def test_a_task_of_an_earlier_round_makes_no_attempt(webhooks: WebhookFixture) -
 )
 @pytest.mark.parametrize("stop", [fails, crashes])
 @pytest.mark.parametrize("when", ["at", "after"])
-def test_an_attempt_that_is_stopped_ends_when_its_task_comes_back(
+def test_a_stopped_attempt_is_completed_by_the_repeated_task(
     webhooks: WebhookFixture, call: str, stop: Any, when: str
 ) -> None:
-    """Design 2: it is made again where it is not recorded (spec 6.3.1), and its retry is queued."""
+    """Design 2: repeat it only if it was not recorded (spec 6.3.1), and queue its retry."""
     delivery = webhooks.delivery()
     webhooks.answers = [500, 500]
     getattr(webhooks, when)(call, stop)
@@ -224,8 +224,8 @@ def test_an_attempt_that_is_stopped_ends_when_its_task_comes_back(
     assert len(webhooks.posts) == 1 + is_repeated
 
 
-def test_a_save_whose_answer_was_lost_counts(webhooks: WebhookFixture) -> None:
-    """The adapter has tried again, and was told that the record has changed: by itself."""
+def test_an_attempt_counts_once_after_a_lost_answer_to_its_record(webhooks: WebhookFixture) -> None:
+    """The adapter repeats the write and finds the record changed by its first one."""
     delivery = webhooks.delivery()
     webhooks.answers = [500]
     webhooks.lose_answer("update deliveries")
@@ -249,13 +249,13 @@ def test_a_save_whose_answer_was_lost_counts(webhooks: WebhookFixture) -> None:
         (FAILURES[1:], 202, 202, SUCCESS),
     ],
 )
-def test_an_acknowledgement_counts_whichever_dispatch_got_it(
+def test_an_acknowledgement_to_either_of_two_dispatches_counts(
     webhooks: WebhookFixture, before: list[int], first: int, second: int, outcome: Outcome
 ) -> None:
-    """Two dispatches of one task: while the second waits for its answer, the first is recorded.
+    """Record the first dispatch while the second waits for its answer.
 
-    Of the last attempt as well: `failed` gives way to an acknowledgement (spec 4.3). One
-    attempt is recorded, and a round never has more than the schedule.
+    At the last attempt, an acknowledgement replaces `failed` (spec 4.3). One attempt is recorded,
+    so that a round never has more than the schedule.
     """
     delivery = webhooks.attempts(webhooks.delivery(), *before)
     webhooks.now = delivery.next_attempt_at or webhooks.now
@@ -279,10 +279,10 @@ def test_an_acknowledgement_counts_whichever_dispatch_got_it(
     assert (f"{delivery.id}-{number + 1}" in names) == (first == 500 and number < len(FAILURES))
 
 
-def test_an_acknowledgement_of_an_early_attempt_counts_over_the_failure_of_the_last(
+def test_a_late_acknowledgement_of_an_early_attempt_replaces_failed(
     webhooks: WebhookFixture,
 ) -> None:
-    """The instance stood still for an hour between the answer and the record."""
+    """The instance was suspended for an hour between the answer and the record."""
     delivery = webhooks.delivery()
     webhooks.answers = [202]
 
@@ -303,7 +303,7 @@ def test_an_acknowledgement_of_an_early_attempt_counts_over_the_failure_of_the_l
 
 
 def test_an_acknowledgement_of_an_earlier_round_counts(webhooks: WebhookFixture) -> None:
-    """An organizer has had it sent again meanwhile: the receiver has it, and gets no more."""
+    """An organizer has resent it in the meantime. The receiver has it and gets no other attempt."""
     delivery = webhooks.delivery()
     webhooks.answers = [202]
 
@@ -320,7 +320,7 @@ def test_an_acknowledgement_of_an_earlier_round_counts(webhooks: WebhookFixture)
 
 
 def test_an_acknowledgement_counts_in_a_round_after_a_success(webhooks: WebhookFixture) -> None:
-    """Of two dispatches of one task one is acknowledged, and the other is recorded first."""
+    """One of two dispatches is acknowledged, and the other is recorded first."""
     delivery = webhooks.attempts(webhooks.delivery(), 200)
     webhooks.stored.restart(delivery.redelivered(webhooks.now))
     webhooks.answers = [202, 500]
@@ -333,10 +333,10 @@ def test_an_acknowledgement_counts_in_a_round_after_a_success(webhooks: WebhookF
     assert (webhooks.record(delivery).outcome, len(webhooks.posts)) == (SUCCESS, 3)
 
 
-def test_an_acknowledgement_of_a_round_before_a_success_was_sent_again_is_over(
+def test_an_acknowledgement_of_an_earlier_successful_round_does_not_count(
     webhooks: WebhookFixture,
 ) -> None:
-    """A receiver that has lost acknowledged deliveries gets them, beside any delay."""
+    """A receiver that has lost acknowledged deliveries must get them again."""
     delivery = webhooks.delivery()
     webhooks.answers = [202]
 
@@ -350,8 +350,8 @@ def test_an_acknowledgement_of_a_round_before_a_success_was_sent_again_is_over(
     assert (record.outcome, record.round, record.attempts) == (Outcome.PENDING, 1, 0)
 
 
-def test_an_acknowledgement_of_another_url_is_over(webhooks: WebhookFixture) -> None:
-    """The URL was corrected meanwhile: the right receiver has not got the delivery."""
+def test_an_acknowledgement_by_another_url_does_not_count(webhooks: WebhookFixture) -> None:
+    """The URL was corrected in the meantime, and its receiver does not have the delivery."""
     delivery = webhooks.delivery()
     webhooks.answers = [202]
 
@@ -365,8 +365,8 @@ def test_an_acknowledgement_of_another_url_is_over(webhooks: WebhookFixture) -> 
     assert (record.outcome, record.round, record.attempts) == (Outcome.PENDING, 1, 0)
 
 
-def test_an_acknowledgement_of_a_record_that_is_gone_is_over(webhooks: WebhookFixture) -> None:
-    """An acknowledgement writes no record anew where the TTL policy has deleted the delivery."""
+def test_an_acknowledgement_of_a_deleted_delivery_writes_nothing(webhooks: WebhookFixture) -> None:
+    """The TTL policy has deleted the record during the attempt."""
     delivery = webhooks.delivery()
 
     def deleted() -> None:
@@ -380,8 +380,10 @@ def test_an_acknowledgement_of_a_record_that_is_gone_is_over(webhooks: WebhookFi
 
 
 @pytest.mark.parametrize(("last", "noted"), [(500, True), (200, False)])
-def test_failures_alone_are_noted(webhooks: WebhookFixture, last: int, noted: bool) -> None:
-    """A delivery that succeeds costs no call for it."""
+def test_only_failed_deliveries_are_recorded_at_the_endpoint(
+    webhooks: WebhookFixture, last: int, noted: bool
+) -> None:
+    """A successful delivery needs no such call."""
     delivery = webhooks.attempts(webhooks.delivery(), *FAILURES[1:])
     assert "get endpoints" not in webhooks.calls
     webhooks.attempts(delivery, last)
