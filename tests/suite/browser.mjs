@@ -8,7 +8,7 @@ import { chromium } from "playwright-core";
 const LIMIT_MS = 60_000;
 
 const [executablePath] = process.argv.slice(2);
-// It opens what it is told to, and calls nobody by itself.
+// It opens only the given pages, and sends no requests itself.
 const browser = await chromium.launch({
   executablePath,
   args: [
@@ -45,7 +45,7 @@ function answer(value) {
   process.stdout.write(`${JSON.stringify(value)}\n`);
 }
 
-// A page in a profile of its own: nobody else's sign-in, nothing remembered.
+// A page in a separate profile, without sign-ins and history.
 async function visited(contexts, problems, options) {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 800 },
@@ -58,7 +58,7 @@ async function visited(contexts, problems, options) {
   context.setDefaultTimeout(LIMIT_MS);
   contexts.push(context);
   const page = await context.newPage();
-  // Violations of the content security policy are told here too.
+  // Reports violations of the content security policy as well.
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) problems.push(message.text());
   });

@@ -24,12 +24,12 @@ class Driver:
         )
 
     def make(self, journey: str, headers: dict[str, str], **given: Any) -> dict[str, Any]:
-        """Make a journey; what it `found`, and the `problems` that pages have told.
+        """Play a journey and return its result with the problems that the pages reported.
 
         Args:
-            journey: Its module, from this folder.
-            headers: Go with every request.
-            given: What it needs to know.
+            journey: Name of its module in this folder.
+            headers: Headers of every request.
+            given: Data for the journey.
         """
         assert self._process.stdin
         assert self._process.stdout

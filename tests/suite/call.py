@@ -23,7 +23,7 @@ class Answer:
 
     @property
     def result(self) -> Any:
-        """What a callable returned."""
+        """Result of the callable."""
         return self.body["result"]
 
     @property
@@ -33,7 +33,7 @@ class Answer:
 
 
 def url(function: str) -> str:
-    """Where the suite serves `function`."""
+    """Return the URL of `function` in the suite."""
     return f"http://127.0.0.1:5001/{os.environ['GCLOUD_PROJECT']}/us-central1/{function}"
 
 
@@ -63,14 +63,14 @@ def post(function: str, body: bytes, headers: dict[str, str], *, at: str | None 
 
 
 def click(token: str, headers: dict[str, str], body: bytes = ONE_CLICK) -> tuple[int, str]:
-    """POST to the unsubscribe link, as a mail program does; status and text."""
+    """POST to the unsubscribe link like an email program, and return status and text."""
     return fetch(f"{url('unsubscribe')}?token={urllib.parse.quote(token)}", body, headers)[:2]
 
 
 def fetch(
     address: str, body: bytes | None = None, headers: Mapping[str, str] | None = None, **how: Any
 ) -> tuple[int, str, Message]:
-    """Status, text and headers of the answer to a request; a `body` is POSTed."""
+    """Send a request and return status, text and headers. A `body` is sent as a POST."""
     request = urllib.request.Request(address, body, dict(headers or {}), **how)  # noqa: S310 - loopback
     try:
         with urllib.request.urlopen(request, timeout=120) as answer:  # noqa: S310 - loopback

@@ -1,4 +1,4 @@
-"""What every test inside the emulator suite needs."""
+"""Fixtures of all tests in the emulator suite."""
 
 import contextlib
 import itertools
@@ -25,7 +25,7 @@ _ADDRESSES = itertools.count(int(uuid.uuid4().hex[:6], 16))
 
 @pytest.fixture(scope="session")
 def db() -> firestore.Client:
-    """A plain Firestore client, as an administrator's script would use it."""
+    """Return a plain Firestore client, as used by an administrator's script."""
     return firestore.Client(project=os.environ["GCLOUD_PROJECT"])
 
 
@@ -37,7 +37,7 @@ def counted() -> Operations:
 
 @pytest.fixture
 def event_id() -> str:
-    """An event of this test alone."""
+    """Return the ID of an event that only this test uses."""
     return f"event-{uuid.uuid4().hex[:12]}"
 
 
@@ -65,7 +65,7 @@ def mailbox() -> Iterator[Mailbox]:
 
 @pytest.fixture(scope="session")
 def driver() -> Iterator[Driver]:
-    """The browser of all tests."""
+    """Start the browser of all tests."""
     if CHROMIUM is None:
         pytest.skip("needs a browser: apt install chromium")
     with contextlib.closing(Driver()) as started:
@@ -74,13 +74,13 @@ def driver() -> Iterator[Driver]:
 
 @pytest.fixture(scope="session")
 def secret() -> str:
-    """The key that the functions of the local suite sign with."""
+    """Return the key that signs links in the local suite."""
     return local_secrets.read()["EMAIL_PREFS_KEY"]
 
 
 @pytest.fixture(scope="session")
 def keys(secret: str) -> TokenKeys:
-    """That key, as tokens are made with it."""
+    """Return that key as a signer of tokens."""
     return TokenKeys([secret])
 
 
@@ -93,13 +93,13 @@ def client() -> str:
 
 @pytest.fixture
 def headers(client: str) -> dict[str, str]:
-    """What Google's front end adds to that client's requests."""
+    """Return the headers that Google's front end adds to this client's requests."""
     return {"X-Forwarded-For": client}
 
 
 @pytest.fixture
 def uid() -> str:
-    """A user of this test alone, without a record."""
+    """Return a user that only this test uses, without a record."""
     return f"user-{uuid.uuid4().hex[:12]}"
 
 
@@ -112,13 +112,13 @@ def record(db: firestore.Client, uid: str) -> firestore.DocumentReference:
 
 @pytest.fixture
 def token(keys: TokenKeys, uid: str) -> str:
-    """A token as it stands in that user's mails."""
+    """Return a token as in that user's emails."""
     return keys.issue(uid, datetime.now(UTC))
 
 
 @pytest.fixture
 def one_click_token(keys: TokenKeys, uid: str) -> str:
-    """A token as it stands in the unsubscribe header of that user's mails."""
+    """Return a token as in the unsubscribe header of that user's emails."""
     return keys.issue(uid, datetime.now(UTC), Scope.UNSUBSCRIBE)
 
 
@@ -130,9 +130,10 @@ def old_token(keys: TokenKeys, uid: str) -> str:
 
 @pytest.fixture
 def one_hour() -> None:
-    """Calls are counted by the clock's hours: a test of the limit does not begin just before one.
+    """Wait out the end of an hour, because calls are counted by the hours of the clock.
 
-    Some seconds in an hour are waited out; nothing in the service could tell of the hour's end.
+    Otherwise a test of the limit could begin just before the next hour. No event of the service
+    reports the end of an hour.
     """
     left = 3600 - time.time() % 3600
     if left < _LIMIT_TEST_SECONDS:

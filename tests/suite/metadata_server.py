@@ -1,4 +1,4 @@
-"""Google's metadata server, on loopback: counts requests, and refuses them where a test says so.
+"""Google's metadata server on loopback. It counts requests, and refuses them if a test wants it.
 
 https://cloud.google.com/run/docs/container-contract#metadata-server
 """

@@ -1,4 +1,4 @@
-"""What a piece of work costs, counted where it leaves this process: calls, documents, tasks."""
+"""Cost of an operation, counted at the border of this process: calls, documents, tasks."""
 
 import math
 import os
@@ -36,8 +36,8 @@ ENTRIES_A_READ: Final = 1000
 class Operations:
     """Calls by method, and the documents that they read and wrote, as Firestore bills them.
 
-    A query is billed for each document that it returns, and for one at least; a read by name also
-    where there is no document.
+    A query is billed for each document that it returns, and for at least one. A read by name is
+    billed even if the document does not exist.
 
     https://cloud.google.com/firestore/native/docs/pricing
     """
@@ -58,7 +58,7 @@ class Operations:
         self.tasks.append(task)
 
     def cost(self, *, posts: int = 0, mail_requests: int = 0) -> Cost:
-        """All that was counted, beside what others have counted."""
+        """Return everything that was counted, without the counts of others."""
         return Cost(
             rpcs=self.rpcs,
             reads=self.reads,
@@ -69,7 +69,7 @@ class Operations:
         )
 
     def called(self, method: str, *, reads: int = 0, writes: int = 0) -> None:
-        """Count a call; safe from any thread."""
+        """Count a call. Safe in any thread."""
         with self._adding:
             self.calls[method] += 1
             self.reads += reads
@@ -114,7 +114,7 @@ class _Interceptor(grpc.UnaryUnaryClientInterceptor, grpc.UnaryStreamClientInter
 
 
 class _Stream:
-    """The answers to a call, of which those to a query are counted as they come."""
+    """Responses to a call. Those to a query are counted as they arrive."""
 
     def __init__(self, answers: Any, method: str, counted: Operations) -> None:
         self._answers = answers
@@ -154,7 +154,7 @@ def _name(details: Any) -> str:
 
 
 def counting_documents(counted: Operations) -> Documents:
-    """Documents of the emulator; every call is counted."""
+    """Return documents of the emulator that count every call."""
     channel = grpc.insecure_channel(os.environ["FIRESTORE_EMULATOR_HOST"])
     counting = grpc.intercept_channel(channel, _Interceptor(counted))
     return FirestoreDocuments.through(counting, os.environ["GCLOUD_PROJECT"])
@@ -185,13 +185,13 @@ def counting_service(counted: Operations, **given: Any) -> Service:
 
 
 def mailing_service(counted: Operations, mailbox: Mailbox) -> Service:
-    """The same, whose mails go to `mailbox`."""
+    """Return the same service, with `mailbox` as its email provider."""
     mailer = SendGridMailer(InMemorySecrets(), mailbox.url, CLOCK)
     return counting_service(counted, mailer=lambda: mailer)
 
 
 def link_call(function: str, address: str, **data: object) -> Call:
-    """A call of a function of links in this process, by a client with this IP address."""
+    """Call a function of links in this process, as a client with this IP address."""
     raw = Request(EnvironBuilder(headers=[("X-Forwarded-For", address)]).get_environ())
     return Call(function=function, data=data, request=raw)
 

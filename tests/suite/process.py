@@ -1,7 +1,7 @@
 """Processes of functions for tests, and the switch of the suite's own triggers.
 
-The test is the front end of the processes that it starts: it decides which events are dispatched,
-how often, and what a process can reach.
+The test is the front end of the processes that it starts. It decides which CloudEvents are
+dispatched, how often, and what a process can reach.
 """
 
 import urllib.request
@@ -22,7 +22,7 @@ _CALL_SECONDS: Final = 10
 
 
 def local_parameters() -> dict[str, str]:
-    """What makes the parts of the service work in the test's own process."""
+    """Set the parameters with which parts of the service work in the test's own process."""
     return parameters() | {"FUNCTIONS_EMULATOR": "true"}
 
 

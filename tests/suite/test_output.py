@@ -1,4 +1,4 @@
-"""Nothing leaks: what every function has printed while the whole suite ran, searched at its end."""
+"""Nothing leaks: the output of every function during the whole suite is searched at its end."""
 
 import os
 import re
@@ -29,7 +29,7 @@ LEAKS: Final = {
 
 
 def printed() -> list[str]:
-    """What functions have printed, those of the suite and those that tests have started."""
+    """Return the output of all functions, those of the suite and those that tests started."""
     log = Path(os.environ[LOG_VARIABLE]).read_text(errors="replace")
     return [line for line in log.splitlines() if line.startswith(PRINTED)]
 
@@ -42,7 +42,7 @@ def test_no_function_has_printed(leak: str) -> None:
 
 
 def test_what_functions_print_is_searched() -> None:
-    """A function of the suite and a process of a test are made to print: both lines are there."""
+    """A function of the suite and a process of a test print a line, and both lines are found."""
     named = [uuid.uuid4().hex for _ in range(2)]
     tasks = [{"eventId": "none", "deliveryId": name, "attempt": 1} for name in named]
     call("deliverWebhook", tasks[0])

@@ -29,7 +29,10 @@ _FINAL: Final = ("success", "failed", "skipped")
 def receiving(
     scripts: Mapping[str, Script], on_request: Callable[[Request], None] | None = None
 ) -> Iterator[Receiver]:
-    """A receiver with scripts by path; it knows each event's secret, as a superadmin told it."""
+    """Start a receiver with scripts by path.
+
+    It knows each event's secret, as reported to a superadmin.
+    """
     certificates.ensure()
     with Receiver(
         certificates.SERVER, scripts=scripts, secret_of=webhook_secret, on_request=on_request
@@ -80,7 +83,7 @@ class Wall:
     # Deliveries.
 
     def record(self, url: str, *, minutes_ago: float = 60.0, **fields: Any) -> str:
-        """Record a delivery of `photo.uploaded` that has failed for good; its id."""
+        """Record a delivery of `photo.uploaded` that has failed, and return its ID."""
         delivery_id = str(uuid.uuid4())
         ended = datetime.now(UTC) - timedelta(minutes=minutes_ago)
         created = ended - timedelta(seconds=40)
@@ -113,22 +116,22 @@ class Wall:
         return delivery_id
 
     def delivery(self, delivery_id: str) -> dict[str, Any]:
-        """The record of a delivery."""
+        """Return the record of a delivery."""
         return self.event.collection("deliveries").document(delivery_id).get().to_dict() or {}
 
     def deliveries(
         self, predicate: Callable[[list[dict[str, Any]]], bool], timeout: float = 60
     ) -> list[dict[str, Any]]:
-        """Wait until the records of deliveries satisfy `predicate`; they, with their `id`.
+        """Wait until the deliveries satisfy `predicate`, and return their records with their `id`.
 
-        It fails if they do not after `timeout` seconds.
+        Fails after `timeout` seconds.
         """
         found = wait_for(self.event.collection("deliveries"), predicate, timeout)
         assert predicate(found), f"after {timeout} s: {found}"
         return found
 
     def ended(self, count: int, timeout: float = 60) -> list[dict[str, Any]]:
-        """Wait until `count` deliveries have ended; all records."""
+        """Wait until `count` deliveries have ended, and return all records."""
         return self.deliveries(
             lambda all_: sum(entry["outcome"] in _FINAL for entry in all_) >= count, timeout
         )
@@ -177,12 +180,12 @@ class Wall:
             list(threads.map(commit, range(0, len(everything), 400)))
 
     def recaps(self) -> list[dict[str, Any]]:
-        """Every recap's document, oldest first."""
+        """Return the document of every recap, oldest first."""
         found = [recap.to_dict() for recap in self.event.collection("recaps").get()]
         return sorted(found, key=lambda fields: fields["startedAt"])
 
     def batches(self) -> list[dict[str, Any]]:
-        """Every batch of every recap, in order."""
+        """Return every batch of every recap, in order."""
         found = []
         for recap in self.event.collection("recaps").list_documents():
             found += recap.collection("batches").get()
@@ -203,5 +206,5 @@ class Wall:
 
 
 def guest(number: int) -> str:
-    """The address of a made-up guest."""
+    """Return the address of an example guest."""
     return f"guest-{number}@example.com"

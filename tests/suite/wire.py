@@ -45,7 +45,7 @@ class Wire:
         self._reset()
 
     def silence(self) -> None:
-        """Lose what comes on the connections of now, and close none; new connections work."""
+        """Drop data on the current connections without closing them. New connections work."""
         with self._changed:
             self._silent |= self._open
 

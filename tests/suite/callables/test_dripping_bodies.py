@@ -22,7 +22,7 @@ DRIP: Final = b'{"data": {"eventId": "'
 
 
 class Dripping:
-    """A connection that sends headers, the beginning of a body, and then a byte now and then."""
+    """A connection that sends headers, the beginning of a body, and then one byte at a time."""
 
     def __init__(self, port: int, stack: ExitStack, *headers: str, path: str = "/") -> None:
         self._socket = stack.enter_context(socket.create_connection(("127.0.0.1", port), _SECONDS))
@@ -35,7 +35,7 @@ class Dripping:
         stack.callback(self._answered.set)
 
     def answer(self) -> int:
-        """The status of the answer; it is checked that the connection ends behind it."""
+        """Return the status of the response, and check that the connection ends after it."""
         received = b""
         with contextlib.suppress(ConnectionResetError):  # some byte came behind the end
             while piece := self._socket.recv(65_536):
@@ -73,7 +73,7 @@ ANSWERS: Final[dict[str, dict[tuple[str, tuple[str, ...]], int]]] = {
 
 
 def answered(function: str) -> list[list[int]]:
-    """The answers to bodies that drip; each time they take both places of the function."""
+    """Return the responses to slow bodies, which occupy both places of the function each time."""
     token = sign_in("admin", "acme").id_token
     with FunctionProcess(function, THREADS=str(THREADS), SENDGRID_WEBHOOK_KEY="") as process:
         found = []
@@ -91,7 +91,7 @@ def answered(function: str) -> list[list[int]]:
 
 
 def test_a_body_that_drips_gives_its_place_back() -> None:
-    """A stranger is refused by the headers, others after six seconds; and the connection ends."""
+    """Refuse a stranger after the headers and others after six seconds."""
     with ThreadPoolExecutor(len(ANSWERS)) as functions:
         found = dict(zip(ANSWERS, functions.map(answered, ANSWERS), strict=True))
     assert found == {
@@ -109,7 +109,7 @@ def test_a_body_that_drips_gives_its_place_back() -> None:
     ],
 )
 def test_a_malformed_chunk_is_the_callers_fault(function: str, method: str, status: bytes) -> None:
-    """Spec 7: no fault of the service in its log, also where the body is not asked for."""
+    """Spec 7: the log reports no fault of the service, even if the body is not needed."""
     head = [f"{method} / HTTP/1.1", "Host: wall", JSON, "Transfer-Encoding: chunked", "", ""]
     with FunctionProcess(function, THREADS=str(THREADS)) as process:
         with socket.create_connection(("127.0.0.1", process.port), _SECONDS) as connection:

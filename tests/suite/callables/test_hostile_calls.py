@@ -29,7 +29,7 @@ BODY: Final = b'{"data":{"eventId":"none","token":"t","url":"https://example.com
 
 @pytest.fixture(scope="module", params=PROTOCOL)
 def process(request: pytest.FixtureRequest) -> Iterator[FunctionProcess]:
-    """A callable of each kind; its log is looked at in the end."""
+    """Start one callable of each kind, and check its log at the end."""
     with FunctionProcess(request.param) as function:
         yield function
         log = function.stop_and_read_output()
@@ -39,7 +39,7 @@ def process(request: pytest.FixtureRequest) -> Iterator[FunctionProcess]:
 def send(
     process: FunctionProcess, body: Any = BODY, *, method: str = "POST", token: str | None = None
 ) -> tuple[int, str]:
-    """One request by a superadmin, or with another `token`: the status and the body."""
+    """Send one request as a superadmin or with `token`, and return status and body."""
     headers = JSON | {
         "Authorization": f"Bearer {token or sign_in('superadmin').id_token}",
         "X-Forwarded-For": str(ipaddress.IPv4Address(random.getrandbits(32))),
@@ -49,25 +49,25 @@ def send(
 
 
 def test_an_odd_request(process: FunctionProcess) -> None:
-    """Design 3.6: `invalid-argument` for half a body; a HEAD has no body in its answer."""
+    """Design 3.6: half a body is `invalid-argument`, and the response to HEAD has no body."""
     assert send(process, method="HEAD") == (400, "")
     status, body = send(process, BODY[:-1])
     assert (status, json.loads(body)["error"]["status"]) == (400, "INVALID_ARGUMENT")
 
 
 def test_another_token(process: FunctionProcess) -> None:
-    """Spec 5: `unauthenticated`; an anonymous endpoint does not look at it (spec 4.2)."""
+    """Spec 5: `unauthenticated`, but an anonymous endpoint ignores the token (spec 4.2)."""
     own, _ = send(process)
     assert send(process, token="x.y.z")[0] == {400: 401, 403: 403}[own]
 
 
 def test_a_body_in_chunks(process: FunctionProcess) -> None:
-    """HTTP allows it; the answer is the one to the same body in one piece."""
+    """HTTP allows chunks. The response is the same as for a body in one piece."""
     assert send(process, iter([BODY[:9], BODY[9:]])) == send(process)
 
 
 def test_the_deployed_limit_on_calls() -> None:
-    """Spec 8: a person has the calls that `.env` says; a call with an unknown argument is none."""
+    """Spec 8: `.env` limits a person's calls. Calls with unknown arguments do not count."""
     at_most = int(parameters()["STAFF_CALLS_AN_HOUR"])
     token = sign_in("superadmin").id_token
     wanted = {"eventId": "none", "url": "https://example.com"}

@@ -30,7 +30,7 @@ _SECONDS: Final = 60
     scope="module", params=["getEmailPreferences", "sendEventRecap", "unsubscribe", "mailEvents"]
 )
 def served(request: pytest.FixtureRequest) -> Iterator[FunctionProcess]:
-    """A callable for everybody, one for staff, the one for forms, and the one for SendGrid."""
+    """Start an anonymous callable, one for staff, one for forms, and the one for SendGrid."""
     with FunctionProcess(request.param, THREADS=str(AT_ONCE)) as process:
         process.post(b"{}", {"Content-Type": "application/json"})  # it is warm
         yield process
@@ -43,9 +43,9 @@ def memory(process: FunctionProcess) -> float:
 
 
 def is_sent(connection: socket.socket, piece: bytes) -> bool:
-    """Whether the piece was sent before the answer came.
+    """Return whether the piece was sent before the response arrived.
 
-    Behind an answer nobody may read any more: a client that does not look for the answer waits.
+    The service may stop reading after the response, and a client that ignores the response waits.
     """
     left = memoryview(piece)
     while left:
@@ -57,7 +57,7 @@ def is_sent(connection: socket.socket, piece: bytes) -> bool:
 
 
 def send(port: int, *, chunked: bool) -> int | None:
-    """One body; the status, None where the connection ended before the body did."""
+    """Send one body and return the status, or None if the connection ended before the body."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_SECONDS)
     try:
         connection.putrequest("POST", "/")
@@ -106,7 +106,7 @@ def test_long_bodies_take_no_memory(served: FunctionProcess, chunked: bool) -> N
 def test_a_client_that_still_sends_gets_the_answer(
     function: str, signed_in: bool, status: int, chunked: bool
 ) -> None:
-    """Design 3.6: the front end, which answers 500 where the answer is lost, gets it as well."""
+    """Design 3.6: the front end also gets the response. Without one it answers 500."""
     headers = {"Content-Type": "application/json"}
     if signed_in:
         headers["Authorization"] = f"Bearer {sign_in('admin', 'tenant').id_token}"

@@ -12,7 +12,7 @@ from tests.suite.walls import Wall
 
 SITE: Final = "http://127.0.0.1:5000"
 TENANT: Final = f"tenant-{uuid.uuid4().hex[:8]}"
-"""The console's alone: a page of its events holds them all."""
+"""A tenant that only the console's tests use. One page shows all of its events."""
 PASSWORD: Final = "correct horse"
 
 Login = dict[str, str]
@@ -23,14 +23,14 @@ class Browser:
     """Makes the journeys of this folder."""
 
     def __init__(self, driver: Driver) -> None:
-        """From an address that has called nothing yet, as Google's front end would tell it."""
+        """Create it with an unused address, as Google's front end would report it."""
         digits = uuid.uuid4().int
         address = f"10.{digits & 255}.{digits >> 8 & 255}.{digits >> 16 & 255}"
         self._headers = {"X-Forwarded-For": address}
         self._driver = driver
 
     def make(self, journey: str, *, refusals: int = 0, **given: Any) -> Any:
-        """What the journey found; so many calls failed, and nothing else was amiss."""
+        """Play a journey with that many failed calls, and return its result."""
         answer = self._driver.make(f"console/{journey}", self._headers, site=SITE, **given)
         refused = [
             problem for problem in answer["problems"] if "Failed to load resource" in problem
@@ -41,7 +41,7 @@ class Browser:
 
 @pytest.fixture(scope="session")
 def browser(driver: Driver) -> Browser:
-    """Where the console is opened."""
+    """Start the browser of the console."""
     return Browser(driver)
 
 
@@ -54,25 +54,25 @@ def staff(role: str | None, tenant: str | None = TENANT) -> Login:
 
 @pytest.fixture(scope="session")
 def admin() -> Login:
-    """An admin of the event's tenant."""
+    """Return an admin of the event's tenant."""
     return staff("admin")
 
 
 @pytest.fixture(scope="session")
 def moderator() -> Login:
-    """A moderator of it."""
+    """Return a moderator of that tenant."""
     return staff("moderator")
 
 
 @pytest.fixture(scope="session")
 def superadmin() -> Login:
-    """A superadmin of it."""
+    """Return a superadmin of that tenant."""
     return staff("superadmin")
 
 
 @pytest.fixture(scope="session")
 def stranger() -> Login:
-    """An admin of another tenant."""
+    """Return an admin of another tenant."""
     return staff("admin", "tenant-b")
 
 

@@ -8,7 +8,7 @@ export default async function counting({ site, superadmin, eventId, deliveryId, 
   await signIn(page, site, superadmin);
   await page.getByRole("heading", { name: "Events", exact: true }).waitFor();
 
-  // A fresh page for each, so that nothing is known from before.
+  // A new page for each, without a cache.
   const counted = async (place, shown) => {
     await page.goto("about:blank");
     await page.goto(`${site}/console#/events/${eventId}/${place}`);

@@ -47,7 +47,7 @@ export default async function endpoints({ site, admin, eventId, added, disabled,
   await dialog.getByLabel("Event type").selectOption("milestone.reached");
   await dialog.getByRole("button", { name: "Send", exact: true }).click();
   await dialog.getByText("Delivered").waitFor();
-  // What the link leads to has no dialog before it.
+  // The target of the link opens without a dialog.
   await dialog.getByRole("link", { name: "View delivery" }).click();
   await page.getByRole("heading", { name: "Attempts" }).click();
   await dialog.waitFor({ state: "detached" });
@@ -79,7 +79,7 @@ export default async function endpoints({ site, admin, eventId, added, disabled,
   await page.keyboard.press("Escape");
   await page.getByText("This endpoint is").waitFor({ state: "detached" });
 
-  // What failed at the misspelt URL goes to the corrected one.
+  // Deliveries that failed at the misspelt URL go to the corrected one.
   await open(typo);
   await main.getByText("Failing since", { exact: true }).waitFor();
   await edit(() => dialog.getByLabel("URL").fill(corrected));

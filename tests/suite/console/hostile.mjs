@@ -1,4 +1,4 @@
-// What people, receivers and organizers can write, in every view.
+// Texts that people, receivers and organizers can write, in every view.
 
 import { signIn } from "./steps.mjs";
 
@@ -24,7 +24,7 @@ export default async function hostile({ site, admin, eventId, deliveryId, visito
   return { dialogs, list, sheet, endpoints, body, whole };
 }
 
-// What would not be there if markup had stayed text, and how much the page is too wide.
+// Elements that exist only if markup was executed, and the pixels by which the page is too wide.
 function look() {
   const { scrollWidth, clientWidth } = document.documentElement;
   return {

@@ -12,7 +12,7 @@ export default async function offline({ site, admin, eventId, visitor }) {
   await page.evaluate(() => dispatchEvent(new Event("offline")));
   await page.getByText("Connection lost. Showing the last known state").waitFor();
   const rows = await page.locator(".deliveries > li").count();
-  // What was never looked at is not known: neither decided photos nor recaps. What was may have changed.
+  // Views that were never opened are unknown: decided photos and recaps. Opened views may have changed.
   await page.getByRole("link", { name: "Overview" }).click();
   await page.getByText("You're offline.").first().waitFor();
   const unknown = await page.locator("main").innerText();

@@ -29,7 +29,7 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
   await tiles.nth(49).waitFor();
   found.shown = await tiles.count();
 
-  // By keyboard alone: approve the first, reject the next, delete the one after that.
+  // By keyboard only: approve the first, reject the next, delete the one after that.
   await tile("Guest 0").getByRole("button", { name: "View" }).focus();
   await page.keyboard.press("a");
   await page.keyboard.press("r");
@@ -55,7 +55,7 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
   await dialog.getByRole("button", { name: "Reject" }).click();
   await page.getByText("Rejected: photo by Guest 2").waitFor();
 
-  // A decision is undone where it was made.
+  // The page that decided can undo the decision.
   await tile("Guest 4").getByRole("button", { name: "Approve" }).click();
   await tile("Guest 4").getByRole("button", { name: "Hide" }).click();
   await tile("Guest 4").getByRole("button", { name: "Undo (approve)" }).waitFor();
@@ -76,7 +76,7 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
   // All that is shown, after a question that says how many.
   await page.getByRole("link", { name: "Pending", exact: true }).click();
   await tiles.nth(44).waitFor();
-  // One picture does not load: neither a key nor the button for all of them approves it.
+  // One picture does not load. Neither a key nor "Approve all" approves its photo.
   for (const one of await tiles.all()) await one.scrollIntoViewIfNeeded();
   await page.waitForFunction(() => [...document.querySelectorAll(".photo img")].every(({ complete }) => complete));
   found.notLoaded = await tile("Guest 5").locator(".no-picture").innerText();

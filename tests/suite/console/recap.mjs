@@ -31,7 +31,7 @@ export default async function recap({ site, admin, moderator, eventId, guest, vi
   await page.getByRole("button", { name: "Preview", exact: true }).click();
   const frame = page.getByTitle("The email");
   const mail = page.frameLocator('iframe[title="The email"]').locator("html");
-  // The first words of it stand once more, unseen, for the list of a mailbox.
+  // Its first words are repeated invisibly, as the preview in a mailbox.
   await mail.getByText("Thank you <b>all</b>!").last().waitFor();
   const found = { previews: previews.length, mail: await mail.evaluate(drawn), facts: await page.locator(".facts").innerText() };
   await page.getByLabel("Preview as").selectOption(guest);
@@ -59,7 +59,7 @@ export default async function recap({ site, admin, moderator, eventId, guest, vi
     mail: await card.getByLabel("The email as plain text").innerText(),
   };
 
-  // Everybody or newcomers; photos that no mail shows are told of.
+  // Everyone or newcomers. The page reports photos that no email shows.
   await page.route("**/previewEventRecap", async (route) => {
     if (route.request().method() !== "POST") return route.continue();
     const response = await route.fetch();
@@ -94,7 +94,7 @@ function isDark(card) {
   return getComputedStyle(card).backgroundColor === "rgb(31, 35, 41)";
 }
 
-// What stands in the frame: whether anything runs there, and what could load.
+// Content of the frame: whether scripts run there, and what could load.
 function drawn(mail) {
   return {
     text: mail.textContent,

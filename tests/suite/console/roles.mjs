@@ -1,4 +1,4 @@
-// What everybody sees who is no admin of the tenant.
+// The pages of people who are not admins of the tenant.
 
 import { signIn } from "./steps.mjs";
 

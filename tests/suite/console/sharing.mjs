@@ -1,4 +1,4 @@
-// An admin makes a link, somebody without an account opens it and sends a delivery again, and the
+// An admin creates a link, a person without an account opens it and sends a delivery again, and the
 // admin ends it.
 
 import { signIn } from "./steps.mjs";

@@ -1,4 +1,4 @@
-// What people do again and again.
+// Steps that journeys repeat.
 
 export async function signIn(page, site, { email, password }, place = "") {
   await page.goto(`${site}/console${place}`);
@@ -78,7 +78,7 @@ export async function countReads(page) {
       for (let part = await parts.read(); !part.done; part = await parts.read()) {
         const found = (rest + part.value).split(SENT);
         globalThis.documents += found.length - 1;
-        // What may be the first part of the next one.
+        // A possible beginning of the next one.
         rest = found.at(-1).slice(1 - SENT.length);
       }
     }

@@ -1,4 +1,4 @@
-"""What the console says of calls that are refused, cut off or never answered."""
+"""The console reports calls that are refused, cut off or never answered."""
 
 import re
 
@@ -9,7 +9,7 @@ from tests.suite.walls import Wall
 def test_a_call_that_was_not_carried_out_is_told_to_the_last_character(
     browser: Browser, admin: Login, wall: Wall
 ) -> None:
-    """A refusal is the service's sentence and nothing more; without an answer nothing is known."""
+    """The page shows exactly one sentence for a refusal. Without a response the result is unknown."""
     wall.configure("https://example.com/kept")
     removed = wall.record("https://example.com/removed")
     seen = browser.make("answers", refusals=2, admin=admin, eventId=wall.id, deliveryId=removed)

@@ -11,7 +11,7 @@ from tests.suite.walls import Wall, receiving
 def test_an_admin_watches_a_delivery_arrive_and_retry(
     browser: Browser, admin: Login, wall: Wall
 ) -> None:
-    """From signing in to sending one again; the filters stand in the address, the URL does not."""
+    """From sign-in to a resend. The page's address has the filters, but not the URL."""
     with receiving({"/ok": always(), "/flaky": fails(2)}) as receiver:
         taken = {"events": ["photo.uploaded"]}
         flaky = receiver.url("/flaky?key=a-key")
@@ -37,7 +37,7 @@ def test_an_admin_watches_a_delivery_arrive_and_retry(
 
 
 def test_a_lost_network_is_told_and_made_up_for(browser: Browser, admin: Login, wall: Wall) -> None:
-    """What was known stays; what happened meanwhile shows by itself once there is a network."""
+    """Known data stays. Changes appear without a reload when the network is back."""
     with receiving({"/ok": always()}) as receiver:
         wall.configure({"url": receiver.url("/ok"), "events": ["photo.uploaded"]})
         wall.record(receiver.url("/ok"))
@@ -52,7 +52,7 @@ def test_a_lost_network_is_told_and_made_up_for(browser: Browser, admin: Login, 
 def test_failed_deliveries_are_sent_again_after_a_question(
     browser: Browser, admin: Login, wall: Wall
 ) -> None:
-    """It names number and receivers; a delivery that fails meanwhile is not among them."""
+    """The dialog names number and endpoints. Deliveries that fail later are not resent."""
     with receiving({"/one": always(), "/two": always()}) as receiver:
         urls = [receiver.url("/one"), receiver.url("/two")]
         wall.configure(*urls, labels={urls[0]: "The hall"})
@@ -87,7 +87,7 @@ def test_each_view_reads_what_it_shows(browser: Browser, superadmin: Login, wall
         return {"documents": 1 + documents, "aggregations": aggregations}
 
     assert found == {
-        # The settings, a page of 25 and one more; of each receiver two counts, where one has failed
+        # The settings, a page of 25 and one more; two counts for each receiver, if one has failed
         # a third, ten acknowledged deliveries, the last failure and the first since.
         "list": cost(1 + 26 + 10 + 1 + 1, aggregations=3),
         "older": {"documents": 51, "aggregations": 0},

@@ -80,12 +80,12 @@ def test_every_view_fits_every_window_and_everybody(
 
 
 def view(name: str, place: str, shown: str, *press: str) -> dict[str, Any]:
-    """A view is there once it shows that text; then these buttons are pressed."""
+    """Open the view, wait for the text, and press the buttons."""
     return {"name": name, "place": place, "shown": shown, "press": press}
 
 
 def fill(wall: Wall, now: datetime) -> None:
-    """Deliveries of every outcome, a secret, and a recap that stopped half-way."""
+    """Write deliveries of every outcome, a secret, and an interrupted recap."""
     good = {"attempt": 1, "status": 200, "ms": 48, "error": None}
     for minutes in (3, 7, 90):
         at = now - timedelta(minutes=minutes)
@@ -123,7 +123,7 @@ def fill(wall: Wall, now: datetime) -> None:
 
 
 def upload(wall: Wall, now: datetime) -> None:
-    """Photos of an event of their own, which has no receivers to tell of them."""
+    """Upload photos to an event without endpoints."""
     wall.publish(name="Midsummer", uploadUrl="https://example.com/midsummer/upload")
     for number in range(14):
         status = "approved" if number % 3 == 0 else "pending"
@@ -140,7 +140,7 @@ def upload(wall: Wall, now: datetime) -> None:
 
 
 def share(event_id: str) -> str:
-    """A link to the deliveries of the URL that works."""
+    """Create a valid link to the deliveries of the URL."""
     admin: Account = sign_in("admin", TENANT)
     link: str = call("shareWebhookLog", {"eventId": event_id, "url": URL}, admin)["result"]["link"]
     return link

@@ -1,4 +1,4 @@
-"""Who sees what, and what nobody can smuggle in."""
+"""Each role sees its own views, and no input is executed."""
 
 import json
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ def test_everybody_sees_what_is_theirs(
     nobody: Login,
     wall: Wall,
 ) -> None:
-    """Tabs of no use are not there; another tenant's admin learns nothing, not even a name."""
+    """Tabs without use are hidden. Another tenant's admin learns nothing, not even a name."""
     url = "https://hooks.example.com/in?key=a-key"
     wall.configure(url)
     wall.record(url)
@@ -56,7 +56,7 @@ def test_everybody_sees_what_is_theirs(
 
 
 def test_a_link_by_mail_signs_in(browser: Browser, admin: Login) -> None:
-    """Without a password; what signs in does not stay in the address. The page can be installed."""
+    """No password is needed, and the address keeps no code. The page can be installed."""
     seen = browser.make("mailed_link", admin=admin)
 
     assert seen == {"address": f"{SITE}/console", "hindrances": ["in-incognito"]}
@@ -85,7 +85,7 @@ def test_what_others_wrote_stays_text(browser: Browser, admin: Login, wall: Wall
 
 
 def test_the_root_leads_to_the_console_and_an_unknown_path_has_a_page(browser: Browser) -> None:
-    """A missing page leads to the console; an encoded link still leads to its page."""
+    """A missing page links to the console. An encoded link still opens its page."""
     seen = browser.make("paths", refusals=4)
     assert seen["root"] == f"{SITE}/console"
     paths = ["/nowhere", "/console/events/e1", "/a/b%23c"]

@@ -42,7 +42,7 @@ def test_an_evening_is_moderated(
     upload: Upload,
 ) -> None:
     """Decisions by keyboard and by mouse are recorded as the rules want them."""
-    # They take no event type, so that no delivery of the evening changes how they do.
+    # They subscribe to no event type, so that no delivery of the evening changes their state.
     wall.configure(
         *({"url": f"https://example.com/{name}", "events": []} for name in ("fails", "works"))
     )
@@ -86,7 +86,7 @@ def test_an_evening_is_moderated(
 def test_no_photo_is_out_of_reach(
     browser: Browser, moderator: Login, wall: Wall, upload: Upload
 ) -> None:
-    """Behind the longest list that the rules allow comes the next; a guest's photos are found."""
+    """The next list follows the longest list that the rules allow. Search finds a guest's photos."""
     wall.configure()
     nadia = {"uploaderName": "Nadia", "status": "approved"}
     upload(485, status="approved")
@@ -140,11 +140,9 @@ def test_a_decision_is_of_the_photo_that_was_shown(
 def test_a_decision_is_kept_until_the_server_has_confirmed_it(
     browser: Browser, moderator: Login, wall: Wall, upload: Upload
 ) -> None:
-    """Without an answer it is marked, told, asked about before the page closes, and sent again.
+    """Without a response the decision is marked, shown, confirmed before leaving, and repeated.
 
-    What arrives twice is carried out once, and called carried out.
-
-    It can be undone an hour later, when the page has another ID token.
+    A repeated decision has one effect. It can be undone an hour later with a new ID token.
     """
     wall.configure()
     upload(1)

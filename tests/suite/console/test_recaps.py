@@ -20,7 +20,7 @@ def test_a_moderator_looks_at_a_recap_before_sending_it(
     wall: Wall,
     mailbox: Mailbox,
 ) -> None:
-    """Looking sends nothing, `to me` one mail, sending what was said before; a mail stays inert."""
+    """A preview sends nothing, or one email to the moderator. Scripts in the email do not run."""
     wall.publish(name="Sommerfest", status="archived")
     names = {f"{name}@{wall.id}.example.com": name.title() for name in ("anna", "ben")}
     guests = set(names)

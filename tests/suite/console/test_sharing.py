@@ -13,7 +13,7 @@ from tests.suite.walls import Wall, receiving
 def test_a_link_shows_one_url_and_ends_when_told_to(
     browser: Browser, admin: Login, wall: Wall
 ) -> None:
-    """In a fresh profile: the deliveries to that URL, sent again there, and nothing else."""
+    """In a new profile the link shows and resends only deliveries to that URL."""
     with receiving({"/theirs": always()}) as receiver:
         theirs = receiver.url("/theirs?key=a-key")
         wall.configure(theirs, "https://example.com/another-receiver", labels={theirs: "The hall"})

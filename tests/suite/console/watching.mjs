@@ -56,7 +56,7 @@ export default async function watching({ site, admin, eventId, photoId, visitor 
   return { retrying, delivered, attempts, id, filtered, told, back, rows, focused, title, place, moved };
 }
 
-// What the line above the list says from now on.
+// The line above the list from now on.
 function watchConnection() {
   const seen = [];
   const look = () => seen.push(document.querySelector(".connection [role=status]")?.textContent ?? "");

@@ -17,13 +17,13 @@ Share = Callable[..., dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def admin() -> Account:
-    """An admin of the event's tenant, with the calls of an hour for each file of tests."""
+    """Return an admin of the event's tenant, with the hourly calls of one test module."""
     return sign_in("admin", TENANT)
 
 
 @pytest.fixture
 def share(wall: Wall, admin: Account) -> Share:
-    """Have the admin give out a link to a URL; the answer, and the token in the link."""
+    """Create a link to the log of a URL as the admin, and return the response and the token."""
     wall.configure(URL, OTHER)
 
     def give_out(url: str = URL, **fields: Any) -> dict[str, Any]:

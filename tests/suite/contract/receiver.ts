@@ -1,10 +1,10 @@
-// A receiver of somebody else, with the types that docs/openapi.yaml gives: tells of each body, one a line.
+// A third-party receiver with the types of docs/openapi.yaml. Prints one line for each body.
 import { readFileSync } from "node:fs";
 import type { components } from "./types";
 
 type Delivery = components["schemas"]["Delivery"];
 
-function told(delivery: Delivery): string {
+function summary(delivery: Delivery): string {
   switch (delivery.event) {
     case "photo.uploaded":
       return delivery.data.photo.uploaderEmail ?? "nobody";
@@ -28,4 +28,4 @@ function told(delivery: Delivery): string {
 }
 
 const bodies = JSON.parse(readFileSync(0, "utf8")) as Delivery[];
-for (const body of bodies) console.log(`${body.event} ${told(body)}`);
+for (const body of bodies) console.log(`${body.event} ${summary(body)}`);

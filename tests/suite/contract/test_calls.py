@@ -1,4 +1,4 @@
-"""docs/openapi.yaml and real calls: what comes back is what the file says, errors word for word."""
+"""Real calls are compared with docs/openapi.yaml, errors word for word."""
 
 import re
 import uuid
@@ -44,7 +44,7 @@ _TIME: Final = re.compile(r"[0-9-]{10}T[0-9:.]+Z|[0-9:]{5} UTC")
 
 
 def called(function: str, data: object, **how: Any) -> Answer:
-    """Call, and hold the answer against the file: status and whole body are documented."""
+    """Call the function, and check the status and the whole body against the file."""
     answer = call(function, data, **how)
     assert problems(answer_schema(function, answer.status), answer.body, exactly=True) == []
     return answer
@@ -52,12 +52,12 @@ def called(function: str, data: object, **how: Any) -> Answer:
 
 @pytest.fixture(scope="session")
 def superadmin() -> Account:
-    """A superadmin of the tenant."""
+    """Return a superadmin of the tenant."""
     return sign_in("superadmin", TENANT)
 
 
 def of_event(function: str, event_id: str, **further: Any) -> dict[str, Any]:
-    """Arguments of an organizer's call that the file allows."""
+    """Return arguments of an organizer's call that the file allows."""
     data = CALLS[function].valid | {"eventId": event_id} | further
     assert problems(request_schema(function), {"data": data}) == []
     return data
@@ -111,7 +111,7 @@ def refused(  # noqa: C901 - a table of refusals
                 guess = data | {"token": "guessed"}
                 for _ in range(20 if function.endswith("EmailPreferences") else 120):
                     assert called(function, guess, **how).status == 403
-                if function == "updateEmailPreferences":  # of which valid calls do not count
+                if function == "updateEmailPreferences":  # its valid calls do not count
                     data = guess
         return called(function, data, **how)
 
@@ -119,7 +119,7 @@ def refused(  # noqa: C901 - a table of refusals
 
 
 def is_in_the_table(refusal: Example) -> bool:
-    """Whether the webhooks' table has it."""
+    """Return whether the table of the webhooks has the refusal."""
     return any(
         row.function == refusal.function and expected(row, result_of(refusal.value)) == row.answer
         for _, row in ROWS
@@ -160,7 +160,7 @@ ONE_OF_EACH: Final = {
 
 @cache
 def signed_in(role: str, tenant: str | None) -> Account:
-    """A caller of the table."""
+    """Return a caller of the table."""
     return sign_in(role, tenant)
 
 
@@ -224,7 +224,7 @@ def test_preferences_answer_as_told(token: str, headers: dict[str, str]) -> None
 
 
 def was_sent_again(delivery: dict[str, Any]) -> bool:
-    """Whether the receiver has acknowledged a delivery in its second round."""
+    """Return whether the receiver has acknowledged a delivery in its second round."""
     return (delivery.get("round"), delivery["outcome"]) == (1, "success")
 
 
@@ -256,7 +256,7 @@ def test_webhook_calls_answer_as_told(wall: Wall, admin: Account, superadmin: Ac
 def test_calls_of_a_link_answer_as_told(
     wall: Wall, admin: Account, headers: dict[str, str]
 ) -> None:
-    """Spec 4.11 to 4.14: a link to a URL shows, resends and hides what went there alone."""
+    """Spec 4.11 to 4.14: a link to a URL shows, resends and hides only deliveries to that URL."""
     with receiving({"/ok": always()}) as receiver:
         url_ = receiver.url("/ok")
         wall.configure(url_, OTHER)

@@ -20,8 +20,8 @@ PHOTO: Final = {
     "uploaderName": "Ann",
     "uploaderEmail": "ann@example.com",
 }
-TOLD: Final = {
-    # What receiver.ts reads from each type.
+PRINTED: Final = {
+    # The value that receiver.ts prints for each type.
     "photo.uploaded": "ann@example.com",
     "photo.approved": "moderator@example.com",
     "photo.rejected": "out of focus",
@@ -35,7 +35,7 @@ TOLD: Final = {
 
 @pytest.fixture(scope="module")
 def delivered(db: firestore.Client) -> Iterator[Sequence[Request]]:
-    """One request of each type, as it arrived, of an event with its hundredth and last photo."""
+    """Deliver one request of each type, for an event with its hundredth and last photo."""
     event = db.collection("events").document(f"contract-{uuid.uuid4().hex[:12]}")
     photos = event.collection("photos")
     with silenced(event.id):
@@ -62,7 +62,7 @@ def delivered(db: firestore.Client) -> Iterator[Sequence[Request]]:
     with Receiver(
         certificates.SERVER, scripts={"/hook": always()}, on_request=on_request
     ) as receiver:
-        entry = {"url": receiver.url("/hook"), "events": list(TOLD)}
+        entry = {"url": receiver.url("/hook"), "events": list(PRINTED)}
         event.collection("settings").document("webhooks").set({"urls": [entry]})
         event.set(
             {"tenantId": "t", "name": "Midsummer", "template": "garden", "status": "published"}
@@ -90,12 +90,12 @@ def delivered(db: firestore.Client) -> Iterator[Sequence[Request]]:
         photos.document("first").delete()
         wait_for("photo.deleted")
         event.update({"status": "archived", "archivedAt": firestore.SERVER_TIMESTAMP})
-        wait_for(*TOLD)
-        yield [first_of[event_type] for event_type in TOLD]
+        wait_for(*PRINTED)
+        yield [first_of[event_type] for event_type in PRINTED]
 
 
 def test_bodies_and_headers_are_what_the_file_says(delivered: Sequence[Request]) -> None:
-    """Spec 4.3, 6.1 and 6.2: a delivery has the fields that are told, and no other."""
+    """Spec 4.3, 6.1 and 6.2: a delivery has exactly the documented fields."""
     for request in delivered:
         operation = DOCUMENT["webhooks"][request.event_type]["post"]
         assert problems(delivery_schema(request.event_type), request.json(), exactly=True) == []
@@ -122,11 +122,11 @@ def test_types_for_typescript_read_every_delivery(
     )
     files = [str(tmp_path / name) for name in ("receiver.ts", "node.d.ts")]
     options = ["--strict", "--target", "es2022", "--lib", "es2022", "--module", "commonjs"]
-    # In a folder of its own, where it finds no types of other packages.
+    # In a separate folder without the types of other packages.
     _run(str(tools / "tsc"), *options, *files, cwd=tmp_path)
     bodies = f"[{','.join(request.body.decode() for request in delivered)}]"
     lines = _run("node", str(tmp_path / "receiver.js"), given=bodies).splitlines()
-    assert lines == [f"{event} {told}" for event, told in TOLD.items()]
+    assert lines == [f"{event} {told}" for event, told in PRINTED.items()]
 
 
 def test_what_may_come_breaks_no_promise(delivered: Sequence[Request]) -> None:

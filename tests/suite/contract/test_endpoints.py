@@ -16,7 +16,7 @@ LONG: Final = 60.0
 
 
 def noted(event_id: str, since: datetime) -> None:
-    """A worker has noted a failure."""
+    """Record a failure like a worker."""
     record = FailingEndpoint(
         event_id=event_id,
         id=key(URL),
@@ -30,7 +30,7 @@ def noted(event_id: str, since: datetime) -> None:
 
 
 def test_people_are_told_of_a_dead_receiver(wall: Wall, mailbox: Mailbox) -> None:
-    """Spec 6.4: the sweep finds it, the queue calls the notifier, and the record says so."""
+    """Spec 6.4: the sweep finds it, the queue calls the notifier, and the record shows it."""
     ann = f"ann-{wall.id}@example.com"
     since = datetime.now(UTC) - timedelta(minutes=9)
     wall.configure(URL, notify=[ann])

@@ -1,4 +1,4 @@
-"""Each kind of link opens its own functions and no others, whichever key signed it (spec 5)."""
+"""Each kind of link opens only its own functions, with any key that signed it (spec 5)."""
 
 import itertools
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""What links cost, as exact numbers: a change that costs more shows itself here."""
+"""Exact cost of links in calls and documents. A change that costs more fails here."""
 
 import uuid
 from collections import Counter
@@ -17,7 +17,7 @@ from tests.suite.walls import TENANT, Wall
 
 
 def staff_call(**data: object) -> StaffCall:
-    """A call of `shareWebhookLog` by an admin."""
+    """Return a call of `shareWebhookLog` by an admin."""
     caller = Caller(uuid.uuid4().hex, Role.ADMIN, TENANT)
     return StaffCall(
         function="shareWebhookLog", data=data, request=Request({}), caller=caller, claims={}
@@ -25,7 +25,7 @@ def staff_call(**data: object) -> StaffCall:
 
 
 def test_a_link_and_its_first_page(wall: Wall, client: str, counted: Operations) -> None:
-    """Nothing is read that is not shown but event and settings, and the share of what may be."""
+    """The call reads only what it shows, the event, the settings and the share."""
     wall.configure(URL, OTHER)
     for number in range(NEWEST_AT_MOST + 1):
         wall.record(URL, createdAt=datetime.now(UTC) - timedelta(seconds=number))
@@ -46,7 +46,7 @@ def test_a_link_and_its_first_page(wall: Wall, client: str, counted: Operations)
 
 
 def test_a_page_that_is_cut_reads_no_further(wall: Wall, counted: Operations) -> None:
-    """Large bodies: what would not fit is not waited for."""
+    """Large bodies: the call does not wait for documents that do not fit."""
     wall.configure(URL)
     for _ in range(12):
         wall.record(URL, body="x" * 600_000)

@@ -27,12 +27,12 @@ FRESH: Final = {RECAP: True, TIPS: True, "News": True, "Receipts and security": 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """What one visit to the page came to.
+    """Result of one visit to the page.
 
-    `text` is all that can be read, `said` the part of it that screen readers announce; `switches`
-    has the state of each by its label; `overflow` is how many pixels the page is too wide;
-    `turned` tells of the switch that was pressed, if one was; `language` and `direction` are the
-    page's.
+    `text` is the readable text, and `said` the part that screen readers announce. `switches` has
+    the state of each switch by its label. `overflow` is the number of pixels by which the page is
+    too wide. `turned` describes the switch that was pressed, if any. `language` and `direction` are
+    those of the page.
     """
 
     address: str
@@ -52,7 +52,7 @@ Browse = Callable[..., list[Visit]]
 
 @pytest.fixture
 def browse(driver: Driver, headers: dict[str, str]) -> Browse:
-    """Make visits, one after the other; visits.mjs says what can be done in one."""
+    """Make visits one after the other. visits.mjs lists the possible actions."""
 
     def run(*visits: dict[str, Any]) -> list[Visit]:
         answer = driver.make("preferences/visits", headers, visits=visits)
@@ -64,7 +64,7 @@ def browse(driver: Driver, headers: dict[str, str]) -> Browse:
 def test_the_page_keeps_the_token_and_the_visit_to_itself(
     browse: Browse, record: firestore.DocumentReference, token: str
 ) -> None:
-    """The token is in no address bar and no request; no other site hears of the visit."""
+    """No address bar and no request contains the token, and no other site learns of the visit."""
     record.set({"email": f"{record.id}@example.com"})
 
     (visit,) = browse({"link": page_link(SITE, token), "turn": RECAP})
@@ -82,7 +82,7 @@ def test_the_page_keeps_the_token_and_the_visit_to_itself(
 def test_a_one_click_link_that_is_opened_asks(
     browse: Browse, record: firestore.DocumentReference, one_click_token: str
 ) -> None:
-    """Opening the page changes nothing, pressing the button does; no token is seen (RFC 8058)."""
+    """Opening the page changes nothing, and pressing the button does (RFC 8058)."""
     link = one_click_link(SITE, one_click_token)
 
     asked, pressed = browse({"link": link}, {"link": link, "press": "Unsubscribe"})
@@ -125,7 +125,7 @@ def test_a_link_that_an_email_gateway_has_rewritten_still_works(
 def test_a_reader_in_a_crowded_network_can_still_unsubscribe(
     browse: Browse, record: firestore.DocumentReference, token: str, headers: dict[str, str]
 ) -> None:
-    """Neighbours who have used up the look-ups of their address keep nobody from opting out."""
+    """Neighbors who exhausted the lookups of their address do not prevent an opt-out."""
     record.set({"email": f"{record.id}@example.com"})
     for _ in range(20):
         call("getEmailPreferences", {"token": token}, headers=headers)
@@ -139,7 +139,7 @@ def test_a_reader_in_a_crowded_network_can_still_unsubscribe(
 
 
 def test_a_guest_without_an_account_sees_one_switch(browse: Browse, token: str) -> None:
-    """The mails that only accounts get stand under "More"."""
+    """Emails that only accounts get are under "More"."""
     link = page_link(SITE, token)
 
     first, more = browse({"link": link}, {"link": link, "open": "More"})
@@ -152,7 +152,7 @@ def test_a_guest_without_an_account_sees_one_switch(browse: Browse, token: str) 
 def test_the_page_shows_what_holds(
     browse: Browse, record: firestore.DocumentReference, token: str
 ) -> None:
-    """Spec 4.1, rule 3: without tips and reminders there are no recaps; undone, there are."""
+    """Spec 4.1, rule 3: there are no recaps without tips and reminders."""
     record.set({"email": f"{record.id}@example.com"})
     link = page_link(SITE, token)
 
@@ -215,7 +215,7 @@ def test_the_page_speaks_the_browsers_language_and_fits_every_window(
 
 
 def test_a_link_that_is_no_good_is_explained(browse: Browse, token: str, old_token: str) -> None:
-    """Spec 7.2: the link is altered or older than 30 days; the page says what to do instead."""
+    """Spec 7.2: if the link was altered or is older than 30 days, the page says what to do."""
     middle = len(token) // 2
     altered = token[:middle] + ("A" if token[middle] != "A" else "B") + token[middle + 1 :]
 

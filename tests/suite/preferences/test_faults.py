@@ -39,7 +39,7 @@ def test_two_hundred_calls_at_once(token: str, headers: dict[str, str]) -> None:
 
 
 def test_firestore_refuses(uid: str, token: str, headers: dict[str, str]) -> None:
-    """Spec 7.2 and 8: the limiter lets calls through; the failed look-up is `internal`."""
+    """Spec 7.2 and 8: the rate limit lets calls through, and the failed lookup is `internal`."""
     with FunctionProcess("getEmailPreferences", FIRESTORE_EMULATOR_HOST="127.0.0.1:9") as process:
         answer = call_at(process, {"token": token}, headers)
         assert (answer.status, answer.error[0]) == (500, "INTERNAL")
@@ -64,7 +64,7 @@ def test_firestore_says_nothing(headers: dict[str, str]) -> None:
 def test_firestore_comes_back(
     record: firestore.DocumentReference, token: str, headers: dict[str, str]
 ) -> None:
-    """Calls during an outage are let through; after it, all is as before."""
+    """Calls during an outage are let through. After the outage the limit works as before."""
     record.set({"email": f"{record.id}@example.com"})
     with (
         Wire(os.environ["FIRESTORE_EMULATOR_HOST"]) as wire,
@@ -76,7 +76,7 @@ def test_firestore_comes_back(
             outage = [calls.submit(call_at, process, {"token": "bad"}, headers) for _ in range(15)]
         assert [answer.result().status for answer in outage] == [403] * 15
         wire.mend()
-        # The look-up is repeated until the connection stands again.
+        # The lookup is repeated until the connection works again.
         assert (
             call_at(process, {"token": token}, headers).result["email"]
             == f"{record.id}@example.com"
@@ -84,7 +84,7 @@ def test_firestore_comes_back(
 
 
 def test_no_key(headers: dict[str, str]) -> None:
-    """Spec 7.2: a fault of our own is `internal`; neither answer nor log tells what was sent."""
+    """Spec 7.2: a fault of the service is `internal`. Response and log do not show the request."""
     data = {"token": "sent-by-somebody", "preferences": {"recap": False}}
     with FunctionProcess("updateEmailPreferences", secrets={}) as process:
         answer = call_at(process, data, headers)

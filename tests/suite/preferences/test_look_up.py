@@ -33,7 +33,7 @@ def look_up(token: object, headers: dict[str, str]) -> Any:
 def test_a_link_that_other_code_makes(
     language: str, secret: str, record: firestore.DocumentReference, headers: dict[str, str]
 ) -> None:
-    """Spec 1.2: lifecycle mails carry the token; docs/calls.md has the code that makes it."""
+    """Spec 1.2: lifecycle emails carry the token. docs/calls.md has the code that creates it."""
     record.set({"email": f"{record.id}@example.com", "emailPreferences": {"lifecycle": False}})
     blocks = re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
     [code] = [block for block in blocks if "email-prefs" in block]

@@ -1,6 +1,6 @@
-"""What preferences cost, as exact numbers: a change that costs more shows itself here.
+"""Exact cost of preferences in calls and documents. A change that costs more fails here.
 
-Calls and documents are counted at the client; they are the same on every machine.
+Calls and documents are counted at the client, and are the same on every machine.
 """
 
 from collections import Counter
@@ -27,7 +27,7 @@ def service(counted: Operations) -> Service:
 
 @pytest.fixture
 def ids(record: firestore.DocumentReference) -> tuple[str, str]:
-    """The record and the account in a link of a recap; the trigger has listed the account."""
+    """Return the record and the account in a link of a recap. The trigger has listed the account."""
     email = f"{record.id}@example.com"
     own = record.parent.document(record_id(email))
     own.set({"accounts": {record.id: True}})
@@ -82,7 +82,7 @@ def test_an_update(
 def test_a_click_that_is_repeated(
     ids: tuple[str, str], keys: TokenKeys, counted: Operations, service: Service
 ) -> None:
-    """The first click writes the record and the account; each further click is one read."""
+    """The first click writes the record and the account. Each further click is one read."""
     token = keys.issue(ids[0], CLOCK.now(), Scope.UNSUBSCRIBE, account=ids[1])
     builder = EnvironBuilder(
         method="POST", query_string={"token": token}, data={"List-Unsubscribe": "One-Click"}

@@ -16,7 +16,7 @@ SITE: Final = "http://127.0.0.1:5000"
 
 @pytest.mark.parametrize("page", ["preferences", "events"])
 def test_a_page_runs_and_loads_only_files_of_this_site(page: str) -> None:
-    """The site has each file, and tells no other site where its reader was."""
+    """The site has each file, and sends no referrer to other sites."""
     _, text, headers = fetch(f"{SITE}/{page}")
     policy = dict(
         part.strip().split(" ", 1) for part in headers["Content-Security-Policy"].split(";")

@@ -1,4 +1,4 @@
-"""Spec 1: what `httpsCallable` of the JavaScript SDK gets to see of results and errors."""
+"""Spec 1: results and errors as `httpsCallable` of the JavaScript SDK returns them."""
 
 import json
 import subprocess

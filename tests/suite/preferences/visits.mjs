@@ -55,7 +55,7 @@ async function settled(page) {
   await there.or(page.locator("#status.failed")).first().waitFor();
 }
 
-// Go to a switch as somebody without a mouse does, press it, and wait until the page says more
+// Go to a switch by keyboard, press it, and wait until the page says more
 // than that it is busy.
 async function turned(page, name) {
   const target = page.getByRole("switch", { name });
@@ -68,7 +68,7 @@ async function turned(page, name) {
   return { keptFocus: await isFocused(), live: await liveRegion(page) };
 }
 
-// How the browser tells a screen reader to announce changes of the status.
+// The attributes by which a screen reader announces changes of the status.
 async function liveRegion(page) {
   const session = await page.context().newCDPSession(page);
   const { root } = await session.send("DOM.getDocument");

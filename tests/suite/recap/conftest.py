@@ -16,7 +16,7 @@ __all__ = ["browse"]
 
 @pytest.fixture
 def wall(wall: Wall) -> Iterator[Wall]:
-    """An event that is published and has no photos yet; no trigger runs for its photos."""
+    """Return a published event without photos. No trigger runs for its photos."""
     with silenced(wall.id):
         wall.publish()
         wall.forget_mails()
@@ -25,7 +25,7 @@ def wall(wall: Wall) -> Iterator[Wall]:
 
 @pytest.fixture(scope="session")
 def organizer() -> Account:
-    """An admin of the event's tenant."""
+    """Return an admin of the event's tenant."""
     return sign_in("admin", TENANT)
 
 

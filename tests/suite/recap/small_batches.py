@@ -14,7 +14,7 @@ from functions.recap import dispatch
 
 SendGridMailer.recipients_per_request = 10
 _SMALL = functools.partial(Parameters, recipients_per_recap=50)
-setattr(dispatch, "SMALL_BATCH", 1)  # noqa: B010 - ten mails stand for a thousand
-setattr(process, "Parameters", _SMALL)  # noqa: B010 - fifty guests stand for 5,000
+setattr(dispatch, "SMALL_BATCH", 1)  # noqa: B010 - ten emails represent a thousand
+setattr(process, "Parameters", _SMALL)  # noqa: B010 - fifty guests represent 5,000
 
 __all__ = ["sendEventRecap"]

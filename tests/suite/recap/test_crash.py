@@ -10,7 +10,7 @@ from tests.suite.process import FunctionProcess
 from tests.suite.walls import Wall
 
 GUESTS = 42
-"""Five requests, of which some are on their way and some are not when the call is killed."""
+"""Five requests. Some are on their way when the call is killed, and others are not."""
 
 
 def test_after_a_crash_the_next_call_goes_on_and_nobody_gets_two(

@@ -22,7 +22,7 @@ MESSAGE: Final = "Dear all,\nthank you for a wonderful evening! The wall stays o
 def test_the_mail_fits_every_window(
     driver: Driver, wall: Wall, mailbox: Mailbox, recap: Callable[..., Answer], case: str
 ) -> None:
-    """Nothing is wider than the window, from a narrow phone on; all but missing pictures load."""
+    """Nothing is wider than a narrow phone's window, and all pictures load that exist."""
     count = 1 if case == "one-photo" else 11
     pictures = [f"{BUCKET}{n}.svg" for n in range(count)]
     guest = {"uploaderEmail": "anna@example.com", "uploaderName": "Anna"}

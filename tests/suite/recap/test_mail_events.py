@@ -1,4 +1,4 @@
-"""What became of mails, as a mail service reports it to the deployed function (spec 4.10)."""
+"""Delivery reports of an email provider, sent to the deployed function (spec 4.10)."""
 
 import json
 import uuid
@@ -28,7 +28,7 @@ NAMES: Final = (
     *("blocked", "bounced", "bounced-2"),
     "dropped",
 )
-"""What comes of a mail to an address that begins so."""
+"""Report of an email to an address with this prefix."""
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def mailbox(events: EventWebhook) -> Iterator[Mailbox]:
 def test_the_whole_loop(
     wall: Wall, mailbox: Mailbox, events: EventWebhook, recap: Callable[..., Answer]
 ) -> None:
-    """A recap is counted as the mails arrive; the next recap skips who complained or bounced."""
+    """A recap is counted as its emails arrive. The next recap skips complaints and bounces."""
     wall.photos(*({"uploaderEmail": _address(wall, name)} for name in NAMES))
     assert recap().result == {"sent": len(NAMES), "skipped": 0}
     events.wait_until_reported(REPORTED_WITHIN)
@@ -69,7 +69,7 @@ def test_the_whole_loop(
 
 
 def test_what_reports_cost(wall: Wall) -> None:
-    """A request writes two documents, however many mails it is about; known facts write none."""
+    """A request writes two documents for any number of emails. Known reports write none."""
     guests = [_address(wall, f"guest-{number}") for number in range(500)]
     key = RecapKey(wall.id, uuid.uuid4().hex)
     recap = wall.event.collection("recaps").document(key.recap_id)
@@ -92,7 +92,7 @@ def test_what_reports_cost(wall: Wall) -> None:
 
 
 def _address(wall: Wall, name: str) -> str:
-    """An address of this test alone: a bounce holds for a year."""
+    """Return an address that only this test uses, because a bounce lasts for a year."""
     return f"{name}@{wall.id}.example.com"
 
 

@@ -1,6 +1,6 @@
-"""What a recap costs, as exact numbers: a change that costs more shows itself here.
+"""Exact cost of a recap in calls and documents. A change that costs more fails here.
 
-Calls and documents are counted at the client; they are the same on every machine.
+Calls and documents are counted at the client, and are the same on every machine.
 """
 
 import uuid
@@ -73,7 +73,7 @@ def test_a_preview_that_is_mailed(wall: Wall, mailbox: Mailbox) -> None:
 def _previewed(
     wall: Wall, mailbox: Mailbox, guests: int, *, mailed: bool
 ) -> tuple[Cost, dict[str, int]]:
-    """Show a recap; what that costs, and the calls by method."""
+    """Preview a recap, and return its cost and the calls by method."""
     counted = Operations()
     caller = Caller(uuid.uuid4().hex, Role.ADMIN, TENANT)
     wanted = PreviewArguments(event_id=wall.id, send_to_me=mailed)

@@ -17,7 +17,7 @@ from tests.suite.walls import TENANT, Wall
 
 @pytest.fixture
 def preview(wall: Wall, organizer: Account) -> Callable[..., Answer]:
-    """Call it for the event, as its organizer or somebody else."""
+    """Call it for the event, as its organizer or another person."""
 
     def show(caller: Account = organizer, **arguments: Any) -> Answer:
         data = {"eventId": wall.id, **arguments}

@@ -36,7 +36,7 @@ Cast = Mapping[Who, Client]
 
 
 def signed_in() -> Cast:
-    """The client of each caller."""
+    """Return the client of each caller."""
     return {
         Who.SIGNED_OUT: Client(None),
         Who.GUEST: Client.of(sign_in_anonymously()),

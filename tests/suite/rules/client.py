@@ -28,11 +28,11 @@ _SESSION.trust_env = False  # requests stay on the machine, also if a proxy is s
 
 Fields = dict[str, Any]
 Values = tuple[Iterable[Any], Iterable[Any]]
-"""What the rules accept, and what they refuse."""
+"""Values that the rules accept, and values that they refuse."""
 
 
 def wrongly_judged(values: Values, is_accepted: Callable[[Any], bool]) -> list[Any]:
-    """What `is_accepted` judges otherwise than `values` say."""
+    """Return the values on which `is_accepted` disagrees with `values`."""
     accepted, refused = values
     return [value for value in accepted if not is_accepted(value)] + [
         value for value in refused if is_accepted(value)
@@ -48,7 +48,10 @@ def load_rules(rules: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Operations on documents; each tells whether the rules allowed it, and fails otherwise."""
+    """Operations on documents.
+
+    Each returns whether the rules allowed it, and fails on other errors.
+    """
 
     token: str | None
     uid: str = "nobody"
@@ -56,7 +59,7 @@ class Client:
 
     @classmethod
     def of(cls, person: Account) -> Self:
-        """The client of a person who has signed in."""
+        """Return the client of a person who has signed in."""
         return cls(person.id_token, person.uid, person.email)
 
     def get(self, path: str) -> bool:
@@ -97,7 +100,7 @@ class Client:
         return self._commit(lambda batch: batch.create(_DB.document(path), _present(fields)))
 
     def update(self, path: str, fields: Fields) -> bool:
-        """Change `fields` of a document that exists; a dot leads into a map."""
+        """Change `fields` of an existing document. A dot leads into a map."""
         return self._commit(lambda batch: batch.update(_DB.document(path), fields))
 
     def replace(self, path: str, fields: Fields) -> bool:

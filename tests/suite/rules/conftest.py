@@ -12,7 +12,7 @@ from tools.paths import ROOT
 
 @pytest.fixture(scope="session", autouse=True)
 def rules() -> str:
-    """The text of firestore.rules, which the emulator applies from now on."""
+    """Return the text of firestore.rules, which the emulator applies from now on."""
     text = (ROOT / "firestore.rules").read_text()
     load_rules(text)
     return text
@@ -26,7 +26,7 @@ def cast() -> Cast:
 
 @pytest.fixture
 def wall() -> str:
-    """Path of a published event of this test alone."""
+    """Return the path of a published event that only this test uses."""
     path = f"events/event-{uuid.uuid4().hex[:12]}"
     ADMINISTRATOR.replace(path, event())
     return path

@@ -1,4 +1,4 @@
-"""Documents that are right in every field: what differs in a test is what the test is about."""
+"""Valid documents. A test changes only the field that it is about."""
 
 from datetime import UTC, datetime
 from typing import Final
@@ -12,12 +12,12 @@ PAST: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 
 
 def draft() -> Fields:
-    """An event as an admin creates it."""
+    """Return an event as an admin creates it."""
     return {"tenantId": TENANT, "name": "Garden party", "status": "draft", "autoApprove": False}
 
 
 def event(status: object = "published", **further: object) -> Fields:
-    """A recorded event."""
+    """Return a recorded event."""
     times = {
         "publishedAt": None if status == "draft" else PAST,
         "archivedAt": PAST if status == "archived" else None,
@@ -26,7 +26,7 @@ def event(status: object = "published", **further: object) -> Fields:
 
 
 def upload(guest: Client) -> Fields:
-    """A photo as `guest` uploads it under moderation."""
+    """Return a photo as `guest` uploads it under moderation."""
     return {
         "status": "pending",
         "url": "https://example.com/photo.jpg",
@@ -38,7 +38,7 @@ def upload(guest: Client) -> Fields:
 
 
 def photo(guest: Client, status: str = "pending") -> Fields:
-    """A recorded photo of `guest`."""
+    """Return a recorded photo of `guest`."""
     by = "moderator@example.com"
     moderated: dict[str, Fields] = {
         "pending": {},
@@ -49,13 +49,13 @@ def photo(guest: Client, status: str = "pending") -> Fields:
 
 
 def approval(by: Client) -> Fields:
-    """What a moderator writes to approve a photo."""
+    """Return the fields that a moderator writes to approve a photo."""
     made = {"approvedAt": SERVER_TIMESTAMP, "approvedBy": by.email, "decidedByUid": by.uid}
     return {"status": "approved"} | made
 
 
 def rejection(by: Client) -> Fields:
-    """What a moderator writes to reject a photo."""
+    """Return the fields that a moderator writes to reject a photo."""
     made = {"rejectedAt": SERVER_TIMESTAMP, "rejectedBy": by.email, "decidedByUid": by.uid}
     return {"status": "rejected", "reason": "blurred"} | made
 

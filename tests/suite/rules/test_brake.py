@@ -1,4 +1,4 @@
-"""The brake: `service/brake` closes uploads and lists for guests, where the rules look at it."""
+"""The brake: the document `service/brake` closes uploads and lists for guests."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -35,7 +35,7 @@ def brake(tmp_path: Path) -> Brake:
 
 
 def open_doors(guest: Client, wall: str) -> set[str]:
-    """Which of three things a guest may do."""
+    """Return which of three things a guest may do."""
     doors = {
         "upload": guest.replace(f"{wall}/photos/new", upload(guest)),
         "own photos": guest.list(f"{wall}/photos", uploaderUid=guest.uid),

@@ -1,7 +1,7 @@
-"""docs/data-model.md and docs/guests-app.md: every example, run as it stands with the client SDK.
+"""Every example of docs/data-model.md and docs/guests-app.md, run unchanged with the client SDK.
 
-The examples make up one evening of one event. They run one after the other in one program, each as
-somebody of the role that stands behind the fence, in a project where no write fires a trigger.
+The examples form one evening of one event. They run one after the other in one program, each with
+the role that follows its code fence, in a project without triggers.
 """
 
 import json
@@ -107,21 +107,21 @@ def example(step: Step) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Evening:
-    """What the examples have left: documents of this run, its guest's uid, what the wall showed."""
+    """Result of the examples: documents of this run, its guest's uid, and the wall's photos."""
 
     name: str
     guest: str
     wall: Sequence[Mapping[str, Any]]
 
     def read(self, path: str) -> Mapping[str, Any]:
-        """Fields of the document at `path`: `~` is the run's name, `{guest}` the guest's uid."""
+        """Return the document at `path`. `~` is the run's name, `{guest}` the guest's uid."""
         path = path.replace("~", self.name).replace("{guest}", self.guest)
         return firestore.Client(project=PROJECT).document(path).get().to_dict() or {}
 
 
 @pytest.fixture(scope="module")
 def evening(rules: str, tmp_path_factory: pytest.TempPathFactory) -> Evening:
-    """The evening, run."""
+    """Run the evening."""
     assert rules  # loaded
     name = uuid.uuid4().hex[:12]
     people: dict[str, dict[str, str]] = {}
@@ -151,7 +151,7 @@ def evening(rules: str, tmp_path_factory: pytest.TempPathFactory) -> Evening:
         people=json.dumps(people),
         key=f'"{_GIVEN_UP}"',
         setup=setup,
-        up=up.replace(f'"{SUITE_PROJECT}"', f'"{PROJECT}"'),  # where no write fires a trigger
+        up=up.replace(f'"{SUITE_PROJECT}"', f'"{PROJECT}"'),  # a project without triggers
     )
     for step in EVENING:
         role, code = example(step)

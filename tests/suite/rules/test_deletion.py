@@ -1,4 +1,4 @@
-"""How an admin deletes an event: with a tombstone, so that nobody inherits what was under it."""
+"""An admin deletes an event with a tombstone, so that no later event inherits its documents."""
 
 from typing import Final
 
@@ -22,7 +22,7 @@ def tombstone(wall: str) -> str:
 def test_a_tombstone_says_when_the_event_was_deleted_and_nothing_else(
     status: str, admin: Client, wall: str, tombstone: str
 ) -> None:
-    """An event in any state is deleted; `emptiedAt` would keep the sweep away."""
+    """An event in any state is deleted. `emptiedAt` would stop the sweep."""
     wrong = [
         {},
         {"deletedAt": PAST},
@@ -49,7 +49,7 @@ def test_an_event_is_not_deleted_without_a_tombstone(
 
 
 def test_nobody_reserves_an_id(admin: Client, wall: str, tombstone: str) -> None:
-    """A tombstone is written with the deletion of its own event alone."""
+    """A tombstone is written only together with the deletion of its own event."""
     other = f"{wall}-other"
     ADMINISTRATOR.replace(other, event())
 
@@ -61,7 +61,7 @@ def test_nobody_reserves_an_id(admin: Client, wall: str, tombstone: str) -> None
 
 @pytest.mark.parametrize("who", [Who.ADMIN, Who.OTHER_ADMIN])
 def test_an_id_is_never_given_out_again(who: Who, cast: Cast, wall: str, tombstone: str) -> None:
-    """No tenant makes an event of that id, and so none reads another's, or gets its messages."""
+    """No tenant creates an event with that ID, and so none gets another tenant's data."""
     new = draft() | ({"tenantId": OTHER_TENANT} if who is Who.OTHER_ADMIN else {})
     assert cast[Who.ADMIN].replace_and_delete(tombstone, TOMBSTONE, wall)
 

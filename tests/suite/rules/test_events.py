@@ -1,4 +1,4 @@
-"""What an event may look like, and what may become of it (spec 2.1 and 3.2)."""
+"""Valid events and valid changes of an event (spec 2.1 and 3.2)."""
 
 import uuid
 from typing import Any, Final
@@ -160,13 +160,13 @@ SIGNED_IN: Final = set(Who) - {Who.SIGNED_OUT}
         ("unheard of", OWN_STAFF),
         ("published", SIGNED_IN),
         ("archived", SIGNED_IN),
-        (None, {Who.SUPERADMIN_OF_NONE}),  # a guest cannot tell a missing event from a draft
+        (None, {Who.SUPERADMIN_OF_NONE}),  # to a guest, a missing event looks like a draft
     ],
 )
 def test_an_event_is_open_by_its_id_once_it_is_no_draft(
     status: str | None, allowed: set[Who], cast: Cast, wall: str
 ) -> None:
-    """Design 4: a guest has the id from the event's page; a draft is its tenant's staff's."""
+    """Design 4: a guest has the ID from the event's page. Only the tenant's staff reads a draft."""
     if status:
         ADMINISTRATOR.replace(wall, event(status))
     else:
@@ -179,6 +179,6 @@ def test_an_event_is_open_by_its_id_once_it_is_no_draft(
 def test_staff_list_the_events_of_their_own_tenant(
     tenant: str, allowed: set[Who], cast: Cast
 ) -> None:
-    """Design 4: nobody else lists any event, published or not."""
+    """Design 4: other people list no event, published or not."""
     assert allowed == {who for who in Who if cast[who].list("events", tenantId=tenant)}
     assert not cast[Who.GUEST].list("events", status="published")

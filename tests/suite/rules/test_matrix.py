@@ -93,7 +93,7 @@ def test_a_path_is_open_to_those_in_its_row(path: str, method: str, cast: Cast) 
 
 
 def is_allowed(path: str, method: str, cast: Cast, client: Client) -> bool:
-    """Whether `client` is let through to documents that were made for this one question."""
+    """Return whether `client` may access documents that were created for this check only."""
     event_id = f"event-{uuid.uuid4().hex[:12]}"
     document = path.replace("{eventId}", event_id).replace("{uid}", cast[Who.UPLOADER].uid)
     document = document.replace("{", "").replace("}", "")
@@ -107,7 +107,7 @@ def is_allowed(path: str, method: str, cast: Cast, client: Client) -> bool:
 
 
 def samples(path: str, cast: Cast, client: Client) -> tuple[Fields, Fields, Fields]:
-    """A recorded document, and what `client` creates and changes at the template `path`."""
+    """Return a recorded document, and what `client` creates and changes at the template `path`."""
     match path.split("/")[-2]:
         case "events":
             return event(), draft(), {"name": "Garden party, moved inside"}

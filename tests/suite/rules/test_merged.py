@@ -1,4 +1,4 @@
-"""Merged rules that let strangers in: each request of `ops.refusals` is made."""
+"""Merged rules that let strangers in: the test sends each request of `ops.refusals`."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -50,7 +50,7 @@ BAD: Final = {
 
 @pytest.fixture(scope="module")
 def clients() -> dict[str, Client]:
-    """The client of each caller that `ops.refusals` names."""
+    """Return the client of each caller that `ops.refusals` names."""
     return {
         GUEST: Client.of(sign_in_anonymously()),
         OTHER_ADMIN: Client.of(sign_in("admin", OTHER)),
@@ -65,7 +65,7 @@ def after(rules: str) -> Iterator[None]:
 
 
 def is_allowed(refusal: Refusal, clients: dict[str, Client]) -> bool:
-    """Whether the request gets through, with the documents that it is about."""
+    """Return whether the request succeeds, with the documents that it is about."""
     ADMINISTRATOR.replace("events/eventId", {"tenantId": TENANT, "status": "draft", "name": "x"})
     before, fields = dict(refusal.before), dict(refusal.after)
     return clients[refusal.who].ask(refusal.method, refusal.path, before, fields)
@@ -73,7 +73,7 @@ def is_allowed(refusal: Refusal, clients: dict[str, Client]) -> bool:
 
 @pytest.mark.usefixtures("after")
 def test_our_rules_refuse_every_request(rules: str, clients: dict[str, Client]) -> None:
-    """Our rules refuse every request beside those of an app, and `ops/check` finds nothing."""
+    """The project's rules refuse every request next to an app's rules. `ops/check` finds nothing."""
     load_rules(merging.merged(APP_RULES, rules))
     asked = list(refusals(rules))
     assert len(asked) > 100

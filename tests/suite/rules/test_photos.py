@@ -1,4 +1,4 @@
-"""What a photo may look like, and what may become of it (spec 2.2 and 3.1)."""
+"""Valid photos and valid changes of a photo (spec 2.2 and 3.1)."""
 
 import uuid
 from collections.abc import Callable
@@ -152,7 +152,7 @@ def test_a_guest_finds_their_own_photos_and_no_others(cast: Cast, wall: str) -> 
 def test_a_photo_makes_the_transitions_of_the_specification_and_no_others(
     of_event: str, photo_id: str, cast: Cast, guest: Client, moderator: Client, wall: str
 ) -> None:
-    """Spec 3.1: neither the event's status nor the form of a photo's id matters."""
+    """Spec 3.1: the event's status and the form of the photo's ID do not matter."""
     ADMINISTRATOR.replace(wall, event(of_event))
     path = f"{wall}/photos/{photo_id}"
     writes: dict[str, Fields] = {
@@ -246,7 +246,7 @@ def test_a_decision_with_what_was_seen_holds_for_no_other_photo(
 def test_staff_decide_in_the_name_of_their_own_address(
     decision: Decision, cast: Cast, guest: Client, wall: str
 ) -> None:
-    """Spec 3.1: whether the address is verified or not; a colleague's is refused."""
+    """Spec 3.1: the address need not be verified. A colleague's address is refused."""
 
     def is_accepted(given: tuple[Client, Client]) -> bool:
         who, named = given
@@ -286,7 +286,7 @@ def test_staff_choose_the_photos_that_the_highlight_reel_begins_with(
 def test_the_events_tenant_decides_and_an_event_without_a_tenant_is_nobodys(
     cast: Cast, guest: Client, wall: str
 ) -> None:
-    """A photo that names a tenant is still the event's; two missing tenants are not one tenant."""
+    """The event's tenant counts, even if a photo names another. Two missing tenants are not equal."""
     path = f"{wall}/photos/p"
     ADMINISTRATOR.replace(path, photo(guest) | {"tenantId": OTHER_TENANT})
     assert not cast[Who.OTHER_MODERATOR].get(path)

@@ -1,4 +1,4 @@
-"""What a user may change of the own record (spec 2.3)."""
+"""Changes that users may make to their own record (spec 2.3)."""
 
 from typing import Any, Final
 
@@ -74,7 +74,7 @@ CHANGES_BESIDE_FLAGS_OF_AN_APP: Final[Values] = (
 def test_a_user_changes_email_preferences_and_nothing_else(
     cast: Cast, flags: Any, changes: Values
 ) -> None:
-    """Spec 2.3: a user changes three booleans, whatever other flags an app has written."""
+    """Spec 2.3: a user changes three booleans, even if an app wrote other flags."""
     member = cast[Who.MEMBER]
     everything = {"lifecycle": True, "recap": True, "marketing": True}
     preferences = everything | flags if isinstance(flags, dict) else flags

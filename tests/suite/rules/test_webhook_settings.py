@@ -1,4 +1,4 @@
-"""What webhook settings may look like (spec 2.1 and 8)."""
+"""Valid webhook settings (spec 2.1 and 8)."""
 
 from typing import Any, Final
 
@@ -155,7 +155,7 @@ def test_entries_that_are_left_as_they_are_are_not_checked(admin: Client, settin
 @pytest.mark.parametrize("filler", [None, "", {}, False])
 @pytest.mark.parametrize("field", ["recover", "labels", "off", "events", "url", "id", "notify"])
 def test_no_field_is_filled_up(field: str, filler: object, admin: Client, settings: str) -> None:
-    """Every upload reads the settings: what fills them would make each read cost more."""
+    """Every upload reads the settings. Large fields would make each read cost more."""
     many: Any = [filler] * 5000
     if field in ("events", "url", "id"):
         assert not admin.create(settings, {"urls": [{"url": URL} | {field: many}]} | NOW)
@@ -166,7 +166,7 @@ def test_no_field_is_filled_up(field: str, filler: object, admin: Client, settin
 
 
 def test_an_admin_adds_the_own_address_and_takes_any_out(cast: Cast, settings: str) -> None:
-    """Design 3.27: no mail goes to people who have not asked for it; five addresses at most."""
+    """Design 3.27: only people who asked for it get notices, at most five addresses."""
     admin, unverified = cast[Who.ADMIN], cast[Who.UNVERIFIED]
     others = [f"ann{number}@example.com" for number in range(5)]
 

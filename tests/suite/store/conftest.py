@@ -51,7 +51,7 @@ def silent() -> Iterator[dict[str, Future[float]]]:
 
 
 def _seconds_until(call: Callable[[], object]) -> float:
-    """How long it takes until `call` succeeds."""
+    """Return the seconds until `call` succeeds."""
     begun = time.monotonic()
     while True:
         try:

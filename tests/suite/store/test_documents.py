@@ -1,6 +1,6 @@
-"""What `Documents` does, in Firestore and in memory: the same cases are put to both.
+"""`Documents` behaves the same in Firestore and in memory.
 
-Unit tests and simulation are worth what their documents in memory are like the real ones.
+Unit tests and the simulation depend on this.
 """
 
 import uuid
@@ -69,7 +69,7 @@ class Kind(StrEnum):
 
 @pytest.fixture(params=["in Firestore", "in groups", "in memory"])
 def documents(request: pytest.FixtureRequest) -> Documents:
-    """The documents under test."""
+    """Return the documents under test."""
     match request.param:
         case "in memory":
             return InMemoryDocuments(Firestore(lambda: datetime.now(UTC)))
@@ -79,7 +79,7 @@ def documents(request: pytest.FixtureRequest) -> Documents:
 
 
 def fields(documents: Documents, path: str) -> Any:
-    """Fields of a document; None where it is not there."""
+    """Return the fields of a document, or None if it does not exist."""
     found = documents.get(path)
     return found and found.fields
 
@@ -107,7 +107,7 @@ def test_every_value_is_what_the_library_says(
 
 @pytest.mark.parametrize("value", [object(), {1, 2}, {"a": object()}])
 def test_what_is_no_value(documents: Documents, path: Callable[[], str], value: object) -> None:
-    """A mistake in the code is named by its type, and nothing is written."""
+    """The error names the type of the invalid value, and nothing is written."""
     with pytest.raises(TypeError):
         documents.commit(Create(path(), {"field": value}))
 
@@ -150,7 +150,7 @@ def test_many_documents(documents: Documents, path: Callable[[], str]) -> None:
 
 @pytest.fixture
 def parts(documents: Documents, path: Callable[[], str]) -> str:
-    """A collection of six documents; the fourth has parts of its own."""
+    """Create a collection of six documents. The fourth has a subcollection."""
     parent = path()
     documents.commit(
         *(
@@ -239,7 +239,7 @@ class Breaking:
         self.limits: list[int] = []
 
     def run_query(self, request: Any, **given: Any) -> Iterator[Any]:
-        """Two documents, and an error where there are more."""
+        """Return two documents, and raise an error if there are more."""
         self.limits.append(request.structured_query.limit)
         for read, answer in enumerate(self._client.run_query(request, **given)):
             if read == 2:
@@ -252,7 +252,7 @@ class Breaking:
 def test_a_broken_stream_goes_on_behind_the_last_document(
     db: firestore.Client, documents: FirestoreDocuments, parts: str, order: list[str]
 ) -> None:
-    """No document comes twice, and no more come than were asked for."""
+    """No document is returned twice, and the limit holds."""
     query = Query(collection=parts, order=order, limit=5)
     whole = documents.find(query)
     client = Breaking(documents._client)  # noqa: SLF001 - the emulator's
@@ -271,7 +271,7 @@ def test_a_caller_that_stops_reads_no_more(documents: Documents, parts: str) -> 
 
 
 def test_puts_and_merges(documents: Documents, path: Callable[[], str]) -> None:
-    """A put replaces; a merge writes its fields alone, also inside maps; both create."""
+    """A put replaces. A merge writes only its fields, also inside maps. Both create."""
     one, two = path(), path()
     documents.commit(Put(one, {"a": 1, "b": {"c": 2, "7 d": 3}, "e": 5}))
     documents.commit(Merge(one, {("b", "7 d"): 4, ("`f", "\\"): 6}, delete=["e", "gone"]))
@@ -355,7 +355,7 @@ def test_a_transaction_sees_what_it_writes_over(
 
 
 def test_a_transaction_reads_then_writes(documents: Documents, path: Callable[[], str]) -> None:
-    """A transaction reads a missing or a present document; a failed condition is raised."""
+    """A transaction reads a missing or an existing document. A failed condition raises an error."""
     one, seen = path(), list[Any]()
 
     def writes(found: Document | None) -> Sequence[Write]:
@@ -376,7 +376,7 @@ def test_a_transaction_reads_then_writes(documents: Documents, path: Callable[[]
 def test_a_transaction_that_is_refused_holds_nothing(
     documents: Documents, path: Callable[[], str]
 ) -> None:
-    """The error of the decision comes through; the next writer does not wait."""
+    """The transaction raises the error of the decision, and the next writer does not wait."""
     one = path()
     documents.commit(Put(one, {"n": 0}))
 
@@ -391,7 +391,7 @@ def test_a_transaction_that_is_refused_holds_nothing(
 
 
 def test_each_write_stands_alone(documents: Documents, path: Callable[[], str]) -> None:
-    """A document that was changed, is gone, or stands twice in the group, hinders no other."""
+    """A document that was changed, deleted or repeated in the group does not affect the others."""
     good, changed, gone, deleted = paths = path(), path(), path(), path()
     made = documents.commit(*(Put(path, {"n": 0, "cleared": 0, "left": 0}) for path in paths))
     versions = dict(zip(paths, (written.version for written in made), strict=True))
@@ -451,7 +451,7 @@ MIXED: Final[list[Any]] = [1, "1", None, 1.5, True, b"1", [1], {"b": 1}, AT]
 def test_values_of_other_types(
     documents: Documents, path: Callable[[], str], query: dict[str, Any], expected: list[Any]
 ) -> None:
-    """A comparison finds values of one type; an order has all types, and no missing fields."""
+    """A comparison finds values of one type. An order has all types, but no missing fields."""
     above = path()
     documents.commit(*(Put(f"{above}/v/{n}", {"a": value}) for n, value in enumerate(MIXED)))
     found = documents.find(Query(collection=f"{above}/v", **query))

@@ -1,4 +1,4 @@
-"""A connection that goes silent, as where a NAT forgets it."""
+"""A connection goes silent, for example because a NAT forgets it."""
 
 from concurrent.futures import Future
 
@@ -7,6 +7,6 @@ import pytest
 
 @pytest.mark.last
 def test_a_silent_connection_is_given_up(silent: dict[str, Future[float]]) -> None:
-    """Calls fail for a while, about a minute where nothing else runs; then they succeed again."""
+    """Calls fail for about a minute if nothing else runs, and then succeed again."""
     took = {name: until.result() for name, until in silent.items()}
     assert all(seconds > 1 for seconds in took.values()), took

@@ -1,4 +1,4 @@
-"""What operators' scripts are run against: a database of the test alone, and SendGrid's API."""
+"""Environment of operators' scripts: a database of one test, and SendGrid's API."""
 
 import json
 import os
@@ -47,7 +47,7 @@ def sendgrid(tmp_path: Path) -> Iterator[SendGrid]:
 
 @pytest.fixture
 def database() -> firestore.Client:
-    """A database of this test alone, where no write fires a trigger."""
+    """Return a database that only this test uses, in a project without triggers."""
     return firestore.Client(project=f"demo-operators-{uuid.uuid4().hex[:8]}")
 
 
@@ -55,7 +55,7 @@ def database() -> firestore.Client:
 def operator(
     database: firestore.Client, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., tuple[int, str, str]]:
-    """Run a script's `main` against that database; its status, output and errors."""
+    """Run a script's `main` on that database, and return its status, output and errors."""
     address = f"http://{os.environ['FIRESTORE_EMULATOR_HOST']}"
     reached = outside(address, type_in=lambda _: KEY, root=tmp_path)
 
@@ -67,7 +67,7 @@ def operator(
 
 
 def scan(database: firestore.Client) -> dict[str, dict[str, Any]]:
-    """Every document of the database, by its path."""
+    """Return every document of the database by its path."""
     found: dict[str, dict[str, Any]] = {}
     waiting = list(database.collections())
     while waiting:

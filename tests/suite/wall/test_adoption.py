@@ -1,4 +1,4 @@
-"""`ops/adopt`: what an app had before is recorded, and a second run does nothing."""
+"""`ops/adopt` records the opt-outs and accounts of an app. A second run changes nothing."""
 
 import re
 from collections.abc import Callable
@@ -35,7 +35,7 @@ def put(database: firestore.Client, documents: dict[str, Any]) -> None:
 
 
 def test_accounts_are_listed_once(operator: Operator, database: Any) -> None:
-    """The record of each address lists its accounts; a second run does nothing."""
+    """The record of each address lists its accounts. A second run changes nothing."""
     users: dict[str, Any] = {
         "users/u1": {"email": " Ann@Example.com\u200b", "plan": 1},
         "users/u2": {"email": "bob@example.com"},
@@ -94,7 +94,7 @@ def test_photos_of_an_app_with_other_names_are_copied(database: firestore.Client
 
 
 def test_opt_outs_of_a_file(operator: Operator, database: Any, tmp_path: Path) -> None:
-    """An opt-out stands in the record of the address, and in that of its account."""
+    """An opt-out is in the record of the address and in that of its account."""
     put(database, {"users/u1": {"email": "Ann@example.com", "emailPreferences": {"recap": False}}})
     path = tmp_path / "opt-outs.csv"
     path.write_text("\ufeffaddress,what\nANN@example.com, marketing\nnew@example.com,ALL\n\n")
@@ -174,7 +174,7 @@ def test_preferences_that_are_no_map_stay_off(
 
 
 def test_a_record_lists_twenty_accounts(operator: Operator, database: Any) -> None:
-    """An earlier release listed 99 of a mailbox; opt-outs stay in the list."""
+    """An earlier release listed 99 accounts of a mailbox. Opt-outs stay in the list."""
     uids = [f"u{number:02}" for number in range(MAX_ACCOUNTS + 5)]
     users: dict[str, Any] = {f"users/{uid}": {"email": "ann@example.com"} for uid in uids}
     users["users/z"] = {"email": "Ann@example.com", "emailPreferences": {"lifecycle": False}}

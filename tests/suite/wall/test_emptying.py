@@ -33,7 +33,7 @@ def fill(event: firestore.DocumentReference) -> None:
 
 
 def under(db: firestore.Client, event: firestore.DocumentReference) -> set[str]:
-    """Paths of the documents under `event`."""
+    """Return the paths of the documents under `event`."""
     found = {path for path in UNDER if db.document(f"{event.path}/{path}").get().exists}
     return found | {collection.id for collection in event.collections()}
 
@@ -41,7 +41,7 @@ def under(db: firestore.Client, event: firestore.DocumentReference) -> set[str]:
 def tombstone_of(
     db: firestore.Client, event: firestore.DocumentReference
 ) -> firestore.DocumentReference:
-    """Where the tombstone of `event` is."""
+    """Return the reference of the tombstone of `event`."""
     found: firestore.DocumentReference = db.collection("deletedEvents").document(event.id)
     return found
 
@@ -67,7 +67,7 @@ def test_an_event_that_a_script_deletes_leaves_nothing(
 def test_the_schedule_looks_once_more(
     db: firestore.Client, event: firestore.DocumentReference
 ) -> None:
-    """What a function wrote that was still at work goes a quarter of an hour later."""
+    """A document that a running function wrote later is deleted after a quarter of an hour."""
     long_ago = datetime.now(UTC) - QUIET_AFTER_DELETE - timedelta(seconds=1)
     with silenced(event.id):
         fill(event)

@@ -23,12 +23,12 @@ Scan = Mapping[str, Mapping[str, Any]]
 
 
 def photo(email: str, name: str) -> dict[str, Any]:
-    """A recorded photo."""
+    """Return a recorded photo."""
     return {"status": "approved", "uploaderEmail": email, "uploaderName": name, "uploaderUid": "x"}
 
 
 def delivery(data: Mapping[str, Any], answer: str = "") -> dict[str, Any]:
-    """A delivery that failed once."""
+    """Return a delivery that failed once."""
     attempt = {"attempt": 1, "at": NOON, "status": 500} | ({"answer": answer} if answer else {})
     body = json.dumps({"event": "any", "data": data}, separators=(",", ":"))
     return {"outcome": "retrying", "body": body, "log": [attempt], "url": "https://example.com"}
@@ -78,7 +78,7 @@ DATABASE: Final[Scan] = {
 def guest(
     operator: Callable[..., tuple[int, str, str]], database: firestore.Client, sendgrid: SendGrid
 ) -> Callable[..., str]:
-    """Run `ops/guest` in that database; what it prints."""
+    """Run `ops/guest` on that database, and return its output."""
     for path, fields in DATABASE.items():
         database.document(path).set(dict(fields))
     assert sendgrid.asked == []
@@ -91,8 +91,8 @@ def guest(
     return run
 
 
-def tells(fields: Mapping[str, Any]) -> bool:
-    """Whether a document tells of the guest: address, name, or a hash of the address."""
+def identifies_guest(fields: Mapping[str, Any]) -> bool:
+    """Return whether a document has the guest's address, name, or a hash of the address."""
     text = json.dumps(fields, default=lambda value: value.hex() if isinstance(value, bytes) else "")
     text = text.lower().replace(f"jo{ADDRESS}", "").replace(f"{ADDRESS}.au", "")
     return any(part in text for part in (ADDRESS, NAME.lower(), "ann", HASH[:16]))
@@ -101,15 +101,17 @@ def tells(fields: Mapping[str, Any]) -> bool:
 def test_an_erased_guest_is_found_nowhere(
     guest: Callable[..., str], database: firestore.Client, sendgrid: SendGrid
 ) -> None:
-    """A scan finds nothing of the guest but the opt-out; everybody else's data stays."""
+    """A scan finds only the opt-out of the guest. Everyone else's data stays."""
     guest("erase")
 
     after = scan(database)
-    assert {path for path, fields in after.items() if tells(fields)} == set()
+    assert {path for path, fields in after.items() if identifies_guest(fields)} == set()
     assert after[f"users/{guest_uid(HASH)}"] == {"emailPreferences": {"recap": False}}
     assert after["users/u1"] == {"emailPreferences": {"recap": False}, "plan": "pro"}
     untouched = [
-        path for path, fields in DATABASE.items() if not tells(fields) and HASH not in path
+        path
+        for path, fields in DATABASE.items()
+        if not identifies_guest(fields) and HASH not in path
     ]
     assert "events/e1/deliveries/d5" in untouched
     assert {path: after[path] for path in untouched} == {path: DATABASE[path] for path in untouched}
@@ -143,7 +145,7 @@ def test_an_erasure_is_of_the_address_alone(
     email: str,
     other: str,
 ) -> None:
-    """What belongs to another address stays, however much it looks like the guest's."""
+    """Data of another address stays, even if the address looks similar."""
     theirs: dict[str, Any] = {
         "events/e1": {"tenantId": "a"},
         "events/e1/photos/p1": photo(other, "Jo"),
@@ -165,7 +167,7 @@ def test_an_erasure_is_of_the_address_alone(
 def test_an_event_whose_recap_is_being_sent_keeps_its_records(
     operator: Callable[..., tuple[int, str, str]], database: firestore.Client, sendgrid: SendGrid
 ) -> None:
-    """The script says so and ends with 1; a run after the recap erases them (docs/privacy.md)."""
+    """The script reports it and exits with 1. A run after the recap erases them (docs/privacy.md)."""
     for path, fields in DATABASE.items():
         database.document(path).set(dict(fields))
     lock = database.document("events/e1/locks/recap")
@@ -179,12 +181,12 @@ def test_an_event_whose_recap_is_being_sent_keeps_its_records(
     after = scan(database)
     records = [path for path in DATABASE if path.startswith("events/e1")]
     assert {path: after[path] for path in records} == {path: DATABASE[path] for path in records}
-    assert not tells(after["events/e2/photos/p3"])
+    assert not identifies_guest(after["events/e2/photos/p3"])
     assert sendgrid.asked == []
 
     lock.update({"leasedUntil": datetime.now(UTC)})
     assert operator(guest_data.main, "erase", ADDRESS)[0] == 0
-    assert not any(map(tells, scan(database).values()))
+    assert not any(map(identifies_guest, scan(database).values()))
 
 
 def test_a_dry_run_changes_nothing(
@@ -201,7 +203,7 @@ def test_one_tenants_events_alone(
 ) -> None:
     """Another tenant's photos stay, and so do the records that tenants share."""
     guest("erase", "--tenant=a")
-    telling = {path for path, fields in scan(database).items() if tells(fields)}
+    telling = {path for path, fields in scan(database).items() if identifies_guest(fields)}
     assert telling == {"events/e2/photos/p3", "users/u1"}
     assert sendgrid.asked == []
 

@@ -56,7 +56,7 @@ def test_the_wall_follows_moderation(event: firestore.DocumentReference) -> None
 def test_without_the_parameter_there_is_no_wall(
     db: firestore.Client, event: firestore.DocumentReference
 ) -> None:
-    """Without PUBLIC_WALL no copy is made, and a photo that is taken down loses an older one."""
+    """Without PUBLIC_WALL no photo is copied, and hiding a photo deletes an older copy."""
     made, older = (event.collection("wall").document(photo) for photo in ("p1", "p2"))
     with silenced(event.id):
         event.collection("photos").document("p1").set(APPROVED)

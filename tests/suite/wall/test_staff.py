@@ -23,7 +23,7 @@ TOOLKIT: Final = "identitytoolkit.googleapis.com/v1/accounts"
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run `ops/staff`; its status, output and errors."""
+    """Run `ops/staff`, and return its status, output and errors."""
     address = f"http://{os.environ['FIREBASE_AUTH_EMULATOR_HOST']}/{{host}}"
     # A second later: a session of the same second as the revocation counts as a new one.
     later = outside(address, now=lambda: datetime.now(UTC) + timedelta(seconds=1))
@@ -45,12 +45,12 @@ def app() -> Iterator[App]:
 
 @pytest.fixture
 def email() -> str:
-    """An address of this test alone."""
+    """Return an address that only this test uses."""
     return f"mo-{uuid.uuid4().hex[:8]}@example.com"
 
 
-def asked(method: str, body: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
-    """What a client of Firebase Authentication gets: status and answer."""
+def auth_request(method: str, body: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
+    """Call Firebase Authentication like a client, and return status and response."""
     address = f"http://{os.environ['FIREBASE_AUTH_EMULATOR_HOST']}/{method}?key=any"
     content = {"Content-Type": "application/json"}
     status, text, _ = fetch(address, json.dumps(body).encode(), content)
@@ -58,19 +58,19 @@ def asked(method: str, body: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
 
 
 def code_of(said: str) -> str:
-    """The code of the link in the last line."""
+    """Return the code of the link in the last line."""
     return said.strip().splitlines()[-1].partition("oobCode=")[2].partition("&")[0]
 
 
 def test_a_moderator_is_made_signs_in_and_is_let_go(run: Run, email: str, app: App) -> None:
-    """The link sets a password; the token has the claims; a revoked session ends."""
+    """The link sets a password, the token has the claims, and a revoked session ends."""
     tenant = f"t-{uuid.uuid4().hex[:8]}"
     status, said, errors = run("grant", email, "--role", "moderator", "--tenant", tenant)
     assert status == 0, errors
     reset = {"oobCode": code_of(said), "newPassword": PASSWORD}
-    assert asked(f"{TOOLKIT}:resetPassword", reset)[0] == 200
+    assert auth_request(f"{TOOLKIT}:resetPassword", reset)[0] == 200
     sign_in = {"email": email, "password": PASSWORD, "returnSecureToken": True}
-    session = asked(f"{TOOLKIT}:signInWithPassword", sign_in)[1]
+    session = auth_request(f"{TOOLKIT}:signInWithPassword", sign_in)[1]
     token = auth.verify_id_token(session["idToken"], app)
     assert (token["role"], token["tenantId"]) == ("moderator", tenant)
     assert run("list", "--tenant", tenant) == (0, f"moderator   {tenant}  {email}\n", "")
@@ -83,7 +83,7 @@ def test_a_moderator_is_made_signs_in_and_is_let_go(run: Run, email: str, app: A
 
 
 def test_claims_of_an_app_stay_and_a_role_is_replaced(run: Run, email: str, app: App) -> None:
-    """An account has one role; a person with a verified address gets no link."""
+    """An account has one role. A person with a verified address gets no link."""
     account = auth.create_user(email=email, email_verified=True, password=PASSWORD, app=app)
     auth.set_custom_user_claims(account.uid, {"plan": "pro"}, app)
     said = run("grant", email, "--role", "admin", "--tenant", "a")[1]
@@ -98,7 +98,7 @@ def test_claims_of_an_app_stay_and_a_role_is_replaced(run: Run, email: str, app:
 def test_an_account_that_a_stranger_made_is_taken_from_them(run: Run, email: str, app: App) -> None:
     """Sign-up is open: password, other providers and sessions of an unverified account end."""
     form = {"email": email, "password": PASSWORD, "returnSecureToken": True}
-    stranger = asked(f"{TOOLKIT}:signUp", form)[1]
+    stranger = auth_request(f"{TOOLKIT}:signUp", form)[1]
     linked = json.dumps({"sub": uuid.uuid4().hex, "email": email, "email_verified": False})
     body = {
         "idToken": stranger["idToken"],
@@ -106,7 +106,7 @@ def test_an_account_that_a_stranger_made_is_taken_from_them(run: Run, email: str
         "requestUri": "http://localhost",
         "returnSecureToken": True,
     }
-    assert asked(f"{TOOLKIT}:signInWithIdp", body)[0] == 200
+    assert auth_request(f"{TOOLKIT}:signInWithIdp", body)[0] == 200
     account = auth.get_user(stranger["localId"], app)
     ways_in = {way.provider_id for way in account.provider_data}
     assert (ways_in, account.email_verified) == ({"password", "facebook.com"}, False)
@@ -114,14 +114,17 @@ def test_an_account_that_a_stranger_made_is_taken_from_them(run: Run, email: str
     said = run("grant", email, "--role", "admin", "--tenant", "a")[1]
 
     assert "never verified. Ended all sessions, and sign-in by" in said
-    assert asked(f"{TOOLKIT}:signInWithPassword", form)[0] == 400
+    assert auth_request(f"{TOOLKIT}:signInWithPassword", form)[0] == 400
     account = auth.get_user(account.uid, app)
     assert [way.provider_id for way in account.provider_data] == ["password"]
     with pytest.raises(auth.RevokedIdTokenError):
         auth.verify_id_token(stranger["idToken"], app, check_revoked=True)
     reset = {"oobCode": code_of(said), "newPassword": "the person's own"}
-    assert asked(f"{TOOLKIT}:resetPassword", reset)[0] == 200
-    assert asked(f"{TOOLKIT}:signInWithPassword", form | {"password": "the person's own"})[0] == 200
+    assert auth_request(f"{TOOLKIT}:resetPassword", reset)[0] == 200
+    assert (
+        auth_request(f"{TOOLKIT}:signInWithPassword", form | {"password": "the person's own"})[0]
+        == 200
+    )
     assert "http" not in run("grant", email, "--role", "admin", "--tenant", "b")[1], (
         "is verified now"
     )
@@ -130,7 +133,7 @@ def test_an_account_that_a_stranger_made_is_taken_from_them(run: Run, email: str
 def test_what_somebody_leaves_behind_is_told_and_ended(
     run: Run, email: str, app: App, db: firestore.Client
 ) -> None:
-    """`--links` ends the person's links and mails; URLs and secrets are only told."""
+    """`--links` ends the person's links and emails. URLs and secrets are only reported."""
     tenant, event = f"t-{uuid.uuid4().hex[:8]}", f"e-{uuid.uuid4().hex[:8]}"
     run("grant", email, "--role", "admin", "--tenant", tenant)
     uid = auth.get_user_by_email(email, app).uid

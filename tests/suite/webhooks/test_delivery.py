@@ -26,14 +26,14 @@ UPLOAD: Final = {
 
 
 def upload(wall: Wall, *urls: str) -> None:
-    """A guest's upload to an event with these webhook URLs."""
+    """Upload a photo as a guest, to an event with these webhook URLs."""
     wall.settings.set({"urls": [{"url": url, "events": ["photo.uploaded"]} for url in urls]})
     photo = wall.event.collection("photos").document("p1")
     photo.set(UPLOAD | {"createdAt": firestore.SERVER_TIMESTAMP})
 
 
 def test_a_photo_arrives_signed(wall: Wall) -> None:
-    """Spec 4.3, 5 and 6.2: body, headers and both signatures, by libraries of somebody else."""
+    """Spec 4.3, 5 and 6.2: body, headers and both signatures, checked by third-party libraries."""
     with receiving({"/hook": always()}) as receiver:
         upload(wall, receiver.url("/hook"))
         [record] = wall.ended(1)
@@ -84,7 +84,7 @@ class Begun:
 
 @pytest.fixture(scope="session", autouse=True)
 def begun(db: firestore.Client) -> Iterator[Begun]:
-    """An upload to an event with receivers that have it retried."""
+    """Upload a photo to an event whose receivers cause retries."""
     scripts = {"/flaky": fails(2), "/dead": always(500), "/moved": always(308), "/slow": slow(20)}
     wall = Wall(db, db.collection("events").document(f"event-{uuid.uuid4().hex[:12]}"))
     with receiving(scripts) as receiver:
@@ -94,7 +94,7 @@ def begun(db: firestore.Client) -> Iterator[Begun]:
 
 @pytest.mark.last
 def test_the_retry_schedule(begun: Begun) -> None:
-    """Spec 3.4 and 8: 0, 1, 5 and 30 s, each no earlier; no fifth attempt; one id and body."""
+    """Spec 3.4 and 8: attempts after 0, 1, 5 and 30 s, not earlier, with one ID and body."""
     ended = begun.wall.ended(len(begun.paths), 120)
     records = {delivery["url"].rpartition("/")[2]: delivery for delivery in ended}
     requests = {path: begun.receiver.to(path) for path in begun.paths}

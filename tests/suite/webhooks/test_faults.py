@@ -1,9 +1,8 @@
-"""Design 2: every step may be repeated and may crash; nothing is lost, and no attempt is added.
+"""Design 2: every step may be repeated and may crash without a lost or additional attempt.
 
-The functions run in processes of their own, which are really killed and cut off; the test stands
-where Eventarc and Cloud Tasks stand. Every step and fault is in `tests/unit/webhooks`
-(`test_worker.py`, `test_publisher.py`, `test_sweeper.py`, `test_delivery_queues.py`). Here is one
-of each.
+The functions run in separate processes that are really killed and cut off. The test takes the part
+of Eventarc and Cloud Tasks. Every step and fault is in `tests/unit/webhooks` (`test_worker.py`,
+`test_publisher.py`, `test_sweeper.py`, `test_delivery_queues.py`). This module has one of each.
 """
 
 import json
@@ -39,13 +38,13 @@ PHOTO: Final = {
 
 @pytest.fixture(scope="module")
 def queued() -> list[QueuedTask]:
-    """The tasks of a test; it dispatches them when it likes, and as often."""
+    """Return the tasks of a test, which dispatches them at any time and any number of times."""
     return []
 
 
 @pytest.fixture(scope="module")
 def google(queued: list[QueuedTask]) -> Iterator[ApiServer]:
-    """Google's APIs for all tests, the keys of the suite among them; queued tasks stay queued."""
+    """Start Google's APIs for all tests with the keys of the suite. Queued tasks stay queued."""
     keys = SecretManager(PROJECT, local_secrets.read())
     with ApiServer(CloudTasks(PROJECT, None, queued.append), keys) as server:
         yield server
@@ -53,7 +52,7 @@ def google(queued: list[QueuedTask]) -> Iterator[ApiServer]:
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[dict[object, FunctionProcess]]:
-    """Processes of all tests, by function and environment."""
+    """Return the processes of all tests, by function and environment."""
     processes: dict[object, FunctionProcess] = {}
     yield processes
     for process in processes.values():
@@ -64,7 +63,7 @@ def running() -> Iterator[dict[object, FunctionProcess]]:
 def start(
     google: ApiServer, queued: list[QueuedTask], running: dict[object, FunctionProcess]
 ) -> Callable[..., FunctionProcess]:
-    """Start functions whose tasks are `queued`; a process serves until a test kills it."""
+    """Start functions whose tasks are `queued`. A process serves until a test kills it."""
     queued.clear()
     environment_of_all = {ADDRESS_VARIABLE: google.address}
 
@@ -84,7 +83,7 @@ def start(
 def uploaded(
     db: firestore.Client, event: firestore.DocumentReference
 ) -> Callable[[str], FirestoreWrite]:
-    """The CloudEvent of an upload, for an event that has one URL; no photo is really written."""
+    """Return the CloudEvent of an upload to an event with one URL. No photo is written."""
 
     def write(url: str) -> FirestoreWrite:
         settings = event.collection("settings").document("webhooks")
@@ -110,7 +109,7 @@ def owed(
     uploaded: Callable[[str], FirestoreWrite],
     queued: list[QueuedTask],
 ) -> Callable[[str], dict[str, Any]]:
-    """Have a delivery to a URL recorded and queued; the data of its first task."""
+    """Record and enqueue a delivery to a URL, and return the data of its first task."""
 
     def publish(url: str) -> dict[str, Any]:
         assert start("onPhotoWritten").send_write(uploaded(url)) == 200
@@ -152,7 +151,7 @@ def test_a_trigger_dies_between_record_and_enqueue(
 
 
 def test_a_worker_dies_between_post_and_record(start: Start, owed: Owed, records: Records) -> None:
-    """Nobody knows how the POST went: the same attempt is made again, under the same id."""
+    """The result of the POST is unknown, so the same attempt is repeated with the same ID."""
     worker = start()
 
     def kill_once(request: Request) -> None:
@@ -172,7 +171,7 @@ def test_a_worker_dies_between_post_and_record(start: Start, owed: Owed, records
 
 
 def test_firestore_is_away_for_some_seconds(start: Start, owed: Owed, records: Records) -> None:
-    """The outcome is recorded when Firestore is back; nothing is posted twice."""
+    """The outcome is recorded when Firestore is back, and the body is not sent twice."""
     with Wire(os.environ["FIRESTORE_EMULATOR_HOST"]) as wire:
         worker = start(FIRESTORE_EMULATOR_HOST=wire.address)
         with receiving({"/hook": always()}, on_request=lambda _: wire.cut()) as receiver:
@@ -224,7 +223,7 @@ def test_a_hundred_uploads_at_the_same_moment(
         assert {200} == set(threads.map(trigger.send_write, hundred)), "".join(trigger.output)
     assert [(url, 100) for url in urls] == milestones_of(records)
     uploads = [record for record in records() if record["event"] == "photo.uploaded"]
-    assert len(uploads) == 200, "a lost race for the milestone loses nothing else"
+    assert len(uploads) == 200, "a lost race for the milestone lost an upload"
     assert {task.name.rpartition("-")[0] for task in queued} == {
         record["id"] for record in records()
     }

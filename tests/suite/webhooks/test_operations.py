@@ -1,6 +1,6 @@
-"""What webhooks cost, as exact numbers: a change that costs more shows itself here.
+"""Exact cost of webhooks in calls and documents. A change that costs more fails here.
 
-Calls and documents are counted at the client; they are the same on every machine.
+Calls and documents are counted at the client, and are the same on every machine.
 """
 
 from collections.abc import Iterator
@@ -33,16 +33,16 @@ NO_GUESTS: Final = [item for item in ALL if item != "guest.joined"]
 UPLOADS: Final = ["photo.uploaded"]
 URL: Final = "https://example.com/hook"
 LONG_AGO: Final = datetime(2000, 1, 1, tzinfo=UTC)
-"""When a sweep finds nothing due but what its test has made so."""
+"""A time at which a sweep finds only the due records of its test."""
 
 
 def now() -> datetime:
-    """The clock."""
+    """Return the time of the clock."""
     return datetime.now(UTC)
 
 
 def photo(status: str | None) -> Photo | None:
-    """A photo of a guest with an address."""
+    """Return a photo of a guest with an address."""
     fields = {"status": status, "uploaderEmail": "ann@example.com"}
     return Photo.read("p1", fields, created=now(), updated=now()) if status else None
 
@@ -68,7 +68,7 @@ def test_a_photo(
     before: str | None,
     after: str,
 ) -> None:
-    """Settings, count and first photo where a URL asks for them, and one commit."""
+    """One commit, and reads of the settings, and of count and first photo if a URL wants them."""
     wall.configure(*({"url": f"{URL}/{n}", "events": events} for n in range(urls)))
     service = counting_service(counted)
     service.fair_queue.delay_for(wall.id)  # a process reads the tenant of an event once
@@ -78,7 +78,7 @@ def test_a_photo(
 
 
 def test_a_new_event(wall: Wall, counted: Operations) -> None:
-    """A new event gets a secret; receivers hear nothing of it."""
+    """A new event gets a secret, and receivers get no message."""
     draft = WallEvent.read({"status": "draft"}, updated=now())
     counting_service(counted).publisher.event_written(f"w-{wall.id}", wall.id, None, draft)
     assert counted.cost() == COSTS["a new event"]
@@ -144,7 +144,7 @@ def test_a_delivery(
 def test_a_delivery_to_a_removed_url(
     wall: Wall, worker: Worker, counted: Operations, urls: list[str]
 ) -> None:
-    """Nothing is sent, and the attempt that was made stays in the record."""
+    """Nothing is sent, and the earlier attempt stays in the record."""
     with receiving({"/hook": always(500)}) as receiver:
         wall.configure({"url": receiver.url("/hook"), "events": UPLOADS})
         counting_service(counted).publisher.photo_written(wall.id, wall.id, None, photo("pending"))
@@ -188,7 +188,7 @@ def _failed(event_id: str, at: datetime, count: int, *urls: str) -> None:
 
 
 def test_a_notice(wall: Wall, counted: Operations) -> None:
-    """A mail for five failures in a row; the second task finds that it was sent."""
+    """Five failures in a row cause one email. The second task finds that it was sent."""
     wall.configure(URL, notify=["ann@example.com"])
     _failed(wall.id, now(), 5, URL)
     with Mailbox() as mailbox:
@@ -214,7 +214,7 @@ def test_a_sweep(
     failures: int,
     further: dict[str, Any],
 ) -> None:
-    """Failures of which nobody is notified yet, or that wait for their receiver's answer."""
+    """The sweep reads failures without a notice, and failures whose receiver has not recovered."""
     at = [f"{URL}/{number}" for number in range(urls)]
     wall.configure(*at, **further)
     _failed(wall.id, LONG_AGO - timedelta(minutes=1), failures, *at)
