@@ -9,7 +9,7 @@ from tests.suite.walls import Wall
 def test_a_call_that_was_not_carried_out_is_told_to_the_last_character(
     browser: Browser, admin: Login, wall: Wall
 ) -> None:
-    """The page shows exactly one sentence for a refusal. Without a response the result is unknown."""
+    """The page shows one sentence for a refusal. Without a response the result is unknown."""
     wall.configure("https://example.com/kept")
     removed = wall.record("https://example.com/removed")
     seen = browser.make("answers", refusals=2, admin=admin, eventId=wall.id, deliveryId=removed)

@@ -12,7 +12,7 @@ from tests.suite.walls import Wall, receiving
 def test_an_admin_adds_tries_enables_recovers_and_removes(
     browser: Browser, admin: Login, wall: Wall
 ) -> None:
-    """The page reports invalid input before saving, and the effect of a recovery before it starts."""
+    """The page reports invalid input before saving, and a recovery's effect before it starts."""
     scripts = {path: always() for path in ("/keeps", "/given-up", "/added", "/right", "/back")}
     with receiving(scripts) as receiver:
         dead = receiver.url("/given-up")

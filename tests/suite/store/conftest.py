@@ -24,10 +24,10 @@ _QUEUE: Final = "retryWebhookAfter1s"
 
 @pytest.fixture(scope="session", autouse=True)
 def silent() -> Iterator[dict[str, Future[float]]]:
-    """The seconds until Firestore and Cloud Tasks are reached after their connections went silent.
+    """Return the seconds until Firestore and Cloud Tasks respond after a silent connection.
 
-    gRPC notices after 30 s without data and 20 s without an answer to its ping; no event tells of
-    that, so the other tests run meanwhile.
+    gRPC notices after 30 s without data and 20 s without a response to its ping. No event reports
+    that, so the other tests run in the meantime.
     """
     with ExitStack() as stack:
         tasks = cloud_tasks.CloudTasks("my-wall", [_QUEUE], lambda _: None, now=_now)
