@@ -31,7 +31,13 @@ from functions.webhooks.events import (
 )
 from functions.webhooks.milestones import Milestones
 from functions.webhooks.signing import RememberedSecrets
-from functions.webhooks.webhook_settings import SettingsStore, Subscription, WebhookSettings
+from functions.webhooks.webhook_settings import (
+    SettingsStore,
+    Subscription,
+    UnreadableSettingsError,
+    WebhookSettings,
+    settings_path,
+)
 
 _Batch: TypeAlias = tuple[Milestone | None, Sequence[Delivery]]
 """The milestone of a message, if any, and the deliveries to record with the milestone."""
@@ -51,7 +57,7 @@ class Publisher:
     clock: Clock
     milestones: Milestones
     logged: TtlCache[tuple[str, Version | None], bool]
-    """Settings whose unknown event types were logged, by event and version."""
+    """Settings whose mistakes were logged, by event and version."""
 
     def photo_written(
         self, write_id: str, event_id: str, before: Photo | None, after: Photo | None
@@ -110,12 +116,20 @@ class Publisher:
             yield WebhookMessage.guest_joined(event_id, photo if first.id == photo.id else first)
 
     def _load_settings(self, event_id: str) -> WebhookSettings:
-        """Return the settings, and log unknown event types once for each version of them."""
+        """Return the settings, and log mistakes in them once for each version.
+
+        Malformed settings have no URLs. An error would delay the triggers of all other events.
+        """
         settings = self.settings.load(event_id)
         unknown = [one.id for one in settings.subscriptions if one.has_unknown_types]
         key = (event_id, settings.version)
-        if unknown and not self.logged.get(key):
-            self.logged.put(key, value=True)
+        if (settings.is_readable and not unknown) or self.logged.get(key):
+            return settings
+        self.logged.put(key, value=True)
+        if not settings.is_readable:
+            malformed = UnreadableSettingsError()
+            log.fault("record.unreadable", malformed, path=settings_path(event_id))
+        if unknown:
             log.warning(
                 "webhooks.unknown-event-types", eventId=event_id, endpoints=" ".join(unknown)
             )

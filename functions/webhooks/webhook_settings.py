@@ -256,11 +256,11 @@ class SettingsStore:
 
     def load(self, event_id: str) -> WebhookSettings:
         """Return the current settings of the event."""
-        return _read(self.documents.get(_path(event_id)))
+        return _read(self.documents.get(settings_path(event_id)))
 
     def load_all(self, event_ids: Collection[str]) -> Mapping[str, WebhookSettings]:
         """Return the settings of each event."""
-        records = self.documents.get_all([_path(event_id) for event_id in event_ids])
+        records = self.documents.get_all([settings_path(event_id) for event_id in event_ids])
         return dict(zip(event_ids, map(_read, records), strict=True))
 
     def disable(
@@ -278,7 +278,7 @@ class SettingsStore:
         """
         entry = {"url": endpoint.url, "reason": reason, "at": at}
         disabled = {("disabled", endpoint.id): entry}
-        self.documents.commit(Update(_path(event_id), disabled, version=settings.version))
+        self.documents.commit(Update(settings_path(event_id), disabled, version=settings.version))
 
 
 class RememberedSettings:
@@ -311,5 +311,6 @@ def _read(record: Document | None) -> WebhookSettings:
     return WebhookSettings.read(record.fields, written_at=record.written, version=record.version)
 
 
-def _path(event_id: str) -> str:
+def settings_path(event_id: str) -> str:
+    """Return the path of the settings."""
     return f"events/{event_id}/settings/webhooks"

@@ -561,6 +561,24 @@ def test_a_url_added_between_two_runs_gets_the_message(
     assert len(webhooks.queued) == 2
 
 
+@pytest.mark.parametrize("urls", [{"0": URL}, URL, 3, True])
+def test_settings_that_cannot_be_read_are_logged_once_for_each_write(
+    webhooks: WebhookFixture, capfd: pytest.CaptureFixture[str], urls: object
+) -> None:
+    """A script wrote a value that is no list. The event's webhooks are not lost silently."""
+    path = f"events/{EVENT}/settings/webhooks"
+    process = webhooks.process()
+    for write in range(2):
+        webhooks.put(path, {"urls": urls, "labels": {"write": str(write)}})
+        for number in range(3):
+            photo = webhooks.photo(f"p{number}", "ann@example.com")
+            process.publisher.photo_written(f"w{write}{number}", EVENT, None, photo)
+    assert webhooks.fired == []
+    lines = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    found = [line for line in lines if line["message"] == "record.unreadable"]
+    assert [(line["severity"], line["path"]) for line in found] == [("ERROR", path)] * 2
+
+
 def _milestone(number: int) -> str:
     return f"events/{EVENT}/milestones/{number}"
 
