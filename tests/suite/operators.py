@@ -7,7 +7,7 @@ from ops.cloud import Outside
 
 
 def outside(address: str, **how: Any) -> Outside:
-    """Return the environment of a script: the emulator at `address`, with an administrator's token."""
+    """Return a script's environment: the emulator at `address`, with an administrator's token."""
 
     def gcloud(command: Any, **_: Any) -> "subprocess.CompletedProcess[str]":
         return subprocess.CompletedProcess(command, 0, stdout="owner\n")

@@ -86,7 +86,7 @@ def test_an_evening_is_moderated(
 def test_no_photo_is_out_of_reach(
     browser: Browser, moderator: Login, wall: Wall, upload: Upload
 ) -> None:
-    """The next list follows the longest list that the rules allow. Search finds a guest's photos."""
+    """The longest list that the rules allow has a next page. Search finds a guest's photos."""
     wall.configure()
     nadia = {"uploaderName": "Nadia", "status": "approved"}
     upload(485, status="approved")

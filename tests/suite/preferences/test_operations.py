@@ -27,7 +27,7 @@ def service(counted: Operations) -> Service:
 
 @pytest.fixture
 def ids(record: firestore.DocumentReference) -> tuple[str, str]:
-    """Return the record and the account in a link of a recap. The trigger has listed the account."""
+    """Return record and account in a link of a recap. The trigger has listed the account."""
     email = f"{record.id}@example.com"
     own = record.parent.document(record_id(email))
     own.set({"accounts": {record.id: True}})

@@ -73,7 +73,7 @@ def is_allowed(refusal: Refusal, clients: dict[str, Client]) -> bool:
 
 @pytest.mark.usefixtures("after")
 def test_our_rules_refuse_every_request(rules: str, clients: dict[str, Client]) -> None:
-    """The project's rules refuse every request next to an app's rules. `ops/check` finds nothing."""
+    """The project's rules refuse every request, also next to an app's rules."""
     load_rules(merging.merged(APP_RULES, rules))
     asked = list(refusals(rules))
     assert len(asked) > 100

@@ -286,7 +286,7 @@ def test_staff_choose_the_photos_that_the_highlight_reel_begins_with(
 def test_the_events_tenant_decides_and_an_event_without_a_tenant_is_nobodys(
     cast: Cast, guest: Client, wall: str
 ) -> None:
-    """The event's tenant counts, even if a photo names another. Two missing tenants are not equal."""
+    """The event's tenant counts, not the photo's. Two missing tenants are not equal."""
     path = f"{wall}/photos/p"
     ADMINISTRATOR.replace(path, photo(guest) | {"tenantId": OTHER_TENANT})
     assert not cast[Who.OTHER_MODERATOR].get(path)

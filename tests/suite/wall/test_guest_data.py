@@ -167,7 +167,7 @@ def test_an_erasure_is_of_the_address_alone(
 def test_an_event_whose_recap_is_being_sent_keeps_its_records(
     operator: Callable[..., tuple[int, str, str]], database: firestore.Client, sendgrid: SendGrid
 ) -> None:
-    """The script reports it and exits with 1. A run after the recap erases them (docs/privacy.md)."""
+    """The script reports it and exits with 1. A run after the recap erases them."""
     for path, fields in DATABASE.items():
         database.document(path).set(dict(fields))
     lock = database.document("events/e1/locks/recap")
