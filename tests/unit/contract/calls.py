@@ -1,4 +1,4 @@
-"""Each callable: arguments that it accepts, a misspelt argument, and the roles of its callers."""
+"""Each callable: valid arguments, a misspelled argument, and the roles of its callers."""
 
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -14,9 +14,9 @@ class Call:
 
     Attributes:
         valid: Arguments that the call accepts.
-        misspelt: An argument that no call knows.
-        meant: The argument that the refusal of `misspelt` proposes.
-        roles: The roles of staff who may call (spec 4 and 5); empty where a link is the proof.
+        misspelt: An unknown argument.
+        meant: The argument that the error for `misspelt` suggests.
+        roles: The roles that may call it (spec 4 and 5). Empty if the caller needs only a link.
     """
 
     valid: dict[str, Any]
@@ -39,7 +39,7 @@ CALLS: Final = {
     "revokeWebhookLog": Call({"eventId": "e", "shareId": "none"}, "tenant", "tenantId", ADMINS),
     "getWebhookLog": Call({"token": "t"}, "outcomes", "outcome"),
     "resendSharedWebhook": Call({"token": "t", "deliveryId": "none"}, "deliveryID", "deliveryId"),
-    # It accepts any further argument: spec 7.2 names all its refusals.
+    # It accepts any other argument, as spec 7.2 has all its errors.
     "getEmailPreferences": Call({"token": "t"}),
     "updateEmailPreferences": Call(
         {"token": "t", "preferences": {"recap": False}}, "preference", "preferences"

@@ -1,4 +1,4 @@
-"""Arguments of any kind, for calls that are to be refused by a code of the specification."""
+"""Arguments of every kind, for calls that must answer with a code of the specification."""
 
 from typing import Any, Final
 
@@ -15,4 +15,4 @@ AFTER: Final = (
     *("0001-01-01T00:00:00Z~d", "9999-12-31T23:59:59.999999Z~d", "0001-01-01T00:00:00+14:00~d"),
     *("2026-05-01T18:30:00Z~..", "2026-05-01T18:30:00Z~__x__", "2026-05-01T18:30:00Z~a/b"),
 )
-"""Places in a list of deliveries."""
+"""Cursors in a list of deliveries."""

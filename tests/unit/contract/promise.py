@@ -1,4 +1,4 @@
-"""docs/openapi.yaml as the tests ask it: the promises, and whether a body keeps them."""
+"""Access to docs/openapi.yaml for tests: schemas, examples and the validation of bodies."""
 
 import copy
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ Schema = Mapping[str, Any]
 
 
 def _closed(schema: Any) -> Any:
-    """`schema` where no object may hold more than it names."""
+    """Return `schema` with objects that allow only the named fields."""
     if isinstance(schema, list):
         return [_closed(inner) for inner in schema]
     if not isinstance(schema, dict):
@@ -33,7 +33,7 @@ _CLOSED: Final = _closed(copy.deepcopy(_OPEN))
 
 
 def resolved(node: Mapping[str, Any]) -> Mapping[str, Any]:
-    """`node`, or what it refers to."""
+    """Return `node`, or the node that it references."""
     reference = node.get("$ref")
     if reference is None:
         return node
@@ -44,10 +44,10 @@ def resolved(node: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def problems(schema: Schema, body: object, *, exactly: bool = False) -> list[str]:
-    """What of `body` breaks `schema`; `exactly`: a field that is not named there does as well.
+    """Return the violations of `schema` in `body`. If `exactly`, an undocumented field is one.
 
-    To a reader the promise is open. What the service sends is held against it exactly, so that a
-    field cannot come without being told.
+    Readers must accept further fields. The bodies that the service sends are validated exactly, so
+    that no field is undocumented.
     """
     components = _CLOSED if exactly else _OPEN
     root = (_closed(dict(schema)) if exactly else dict(schema)) | {"components": components}
@@ -57,7 +57,7 @@ def problems(schema: Schema, body: object, *, exactly: bool = False) -> list[str
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """An example of the file: where it stands, what it shows, and the schema it goes by."""
+    """An example of the file, with its place and its schema."""
 
     function: str
     status: str
@@ -67,7 +67,7 @@ class Example:
 
 
 def callables() -> dict[str, Mapping[str, Any]]:
-    """Operations of the callables, by their names: what answers in JSON as well."""
+    """Return the operations of the callables by name: requests and responses are JSON."""
     return {
         path.removeprefix("/"): item["post"]
         for path, item in DOCUMENT["paths"].items()
@@ -77,27 +77,27 @@ def callables() -> dict[str, Mapping[str, Any]]:
 
 
 def request_schema(function: str) -> Schema:
-    """Of the body of a call."""
+    """Return the schema of a request body."""
     schema: Schema = callables()[function]["requestBody"]["content"][JSON]["schema"]
     return schema
 
 
 def answer_schema(function: str, status: int) -> Schema:
-    """Of the body of an answer with this HTTP status; it has to be told."""
+    """Return the schema of a response body with this HTTP status, which must be documented."""
     response = resolved(callables()[function]["responses"][str(status)])
     schema: Schema = response["content"][JSON]["schema"]
     return schema
 
 
 def delivery_schema(event: str) -> Schema:
-    """Of the body of a webhook."""
+    """Return the schema of a webhook's body."""
     content = DOCUMENT["webhooks"][event]["post"]["requestBody"]["content"]
     schema: Schema = content[JSON]["schema"]
     return schema
 
 
 def answers() -> Iterator[Example]:
-    """Every example of an answer of a callable."""
+    """Yield the examples of responses."""
     for function, operation in callables().items():
         for status, response in operation["responses"].items():
             content = resolved(response)["content"][JSON]
@@ -106,7 +106,7 @@ def answers() -> Iterator[Example]:
 
 
 def requests() -> Iterator[Example]:
-    """Every example of a call."""
+    """Yield the examples of requests."""
     for function, operation in callables().items():
         content = operation["requestBody"]["content"][JSON]
         for name, value in _examples(content):
@@ -114,7 +114,7 @@ def requests() -> Iterator[Example]:
 
 
 def refusals() -> list[Example]:
-    """Examples of errors: the name of each is its code."""
+    """Return the examples of errors. The name of each is its code."""
     return [answer for answer in answers() if answer.status != "200"]
 
 

@@ -1,4 +1,4 @@
-"""docs/openapi.yaml tells what the code does: calls, their arguments and errors, webhooks."""
+"""docs/openapi.yaml matches the code: calls, arguments, errors and webhooks."""
 
 import ast
 import functools
@@ -53,19 +53,19 @@ NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 
 
 def test_the_file_is_valid() -> None:
-    """The file is OpenAPI 3.1, as its validator reads it."""
+    """The validator of OpenAPI 3.1 finds no error."""
     assert DOCUMENT["openapi"].startswith("3.1.")
     assert list(OpenAPIV31SpecValidator(DOCUMENT).iter_errors()) == []
 
 
 def test_every_key_of_a_schema_has_a_value() -> None:
-    """A description with an unquoted comma ends there, and its rest becomes a key without one."""
-    told = [node for _, node in _nodes(DOCUMENT) if "description" in node]
-    assert [node for node in told if None in node.values()] == []
+    """An unquoted comma ends a description, and the rest becomes a key without a value."""
+    described = [node for _, node in _nodes(DOCUMENT) if "description" in node]
+    assert [node for node in described if None in node.values()] == []
 
 
-def test_every_example_keeps_to_its_schema() -> None:
-    """Calls, answers and webhooks; exactly: an example shows no field that is not told."""
+def test_every_example_matches_its_schema() -> None:
+    """Examples of calls, answers and webhooks have no undocumented field."""
     examples = [*requests(), *answers()]
     assert {
         (example.function, example.status, example.name): found
@@ -81,8 +81,8 @@ def test_every_example_keeps_to_its_schema() -> None:
         assert problems(parameter["schema"], parameter["example"]) == [], parameter["name"]
 
 
-def test_the_catalogue_holds_no_script_and_loads_nothing_foreign() -> None:
-    """The policy of the site refuses a style or script that stands in a page."""
+def test_the_page_of_events_has_no_inline_scripts_and_styles() -> None:
+    """The policy of the site blocks inline styles and scripts."""
     page = event_catalog.pages()[event_catalog.PAGE]
     assert re.findall("<script.*", page) == ['<script src="/events.js" defer></script>']
     assert "<style" not in page
@@ -91,12 +91,12 @@ def test_the_catalogue_holds_no_script_and_loads_nothing_foreign() -> None:
         assert f'id="{event}"' in page
 
 
-# --- what there is ---------------------------------------------------------------------------
+# --- operations ---------------------------------------------------------------------------
 
 
 @functools.cache
 def _declared(decorator: str) -> set[str]:
-    """Functions of main.py with this word in a decorator, such as `on_request`."""
+    """Return the functions of main.py with this word in a decorator, such as `on_request`."""
     tree = ast.parse((ROOT / "main.py").read_text())
     return {
         node.name
@@ -108,7 +108,7 @@ def _declared(decorator: str) -> set[str]:
 
 
 def test_every_call_has_a_path() -> None:
-    """The file has the calls that main.py declares, and no other."""
+    """Compare with the functions that main.py declares."""
     assert _declared("_callable") == callables().keys()
     assert {f"/{name}" for name in _declared("_callable") | _declared("on_request")} == set(
         DOCUMENT["paths"]
@@ -116,18 +116,18 @@ def test_every_call_has_a_path() -> None:
     assert CALLS.keys() == callables().keys()
 
 
-def test_who_has_to_be_signed_in_is_told() -> None:
-    """The file asks a token for the calls that main.py declares as `staff_callable`."""
-    told = {
+def test_calls_of_staff_require_an_id_token() -> None:
+    """main.py declares them as `staff_callable`."""
+    with_token = {
         name
         for name, operation in callables().items()
         if operation["security"] == [{"idToken": []}]
     }
-    assert told == _declared("staff_callable")
+    assert with_token == _declared("staff_callable")
 
 
 def test_every_event_type_has_a_webhook() -> None:
-    """Each list of event types in the file has all of them."""
+    """Check each list of event types in the file."""
     types = [str(event_type) for event_type in EventType]
     assert list(DOCUMENT["webhooks"]) == types
     schemas = DOCUMENT["components"]["schemas"]
@@ -136,7 +136,7 @@ def test_every_event_type_has_a_webhook() -> None:
 
 
 def test_every_webhook_has_the_headers_of_a_delivery() -> None:
-    """Spec 6.2: each webhook has the headers of a delivery."""
+    """See spec 6.2."""
     for item in DOCUMENT["webhooks"].values():
         assert [resolved(parameter)["name"] for parameter in item["post"]["parameters"]] == [
             "Wall-Signature",
@@ -160,11 +160,11 @@ CAPABILITIES: Final = {
     "recap_calls": "recap",
     "preference_calls": "preferences",
 }
-"""The folder of the use cases that a module of handlers calls."""
+"""The folder of the use cases behind each module of handlers."""
 
 
 class _Definitions:
-    """Functions and classes of the code by their bare names, for following calls."""
+    """Functions of the code by name, to follow calls."""
 
     def __init__(self) -> None:
         self._found: dict[str, list[tuple[str, ast.AST]]] = {}
@@ -175,10 +175,10 @@ class _Definitions:
                     self._found.setdefault(node.name, []).append((place, node))
 
     def codes(self, capability: str, handler: str) -> set[str]:
-        """Codes that `handler` may answer with: all that stand in what it may lead to.
+        """Return the error codes in all functions that `handler` can reach.
 
-        A call leads to every function of that name in its capability or in what all share; of two
-        that have one name both count, so that this finds rather too much than too little.
+        A call reaches every function of that name in its capability and in shared modules. If two
+        functions have the same name, both count, so that no code is missed.
         """
         others = {"webhooks", "recap", "preferences"} - {capability}
         seen: set[str] = set()
@@ -208,7 +208,7 @@ def _codes(node: ast.AST) -> Iterator[str]:
 
 
 def _names(node: ast.AST) -> Iterator[str]:
-    """Names that are called or handed on."""
+    """Yield the names that are called or passed on."""
     for child in ast.walk(node):
         if isinstance(child, ast.Attribute):
             yield child.attr
@@ -217,7 +217,7 @@ def _names(node: ast.AST) -> Iterator[str]:
 
 
 def _handlers() -> Iterator[tuple[str, str]]:
-    """Each callable, and its handler."""
+    """Yield each callable and its handler."""
     for node in ast.parse((ROOT / "main.py").read_text()).body:
         if isinstance(node, ast.FunctionDef) and node.name in callables():
             [imported] = [
@@ -232,26 +232,26 @@ def _handlers() -> Iterator[tuple[str, str]]:
 
 HANDLERS: Final = dict(_handlers())
 
-TOLD_IN_ANSWERS: Final = {"previewEventRecap": {Code.ABORTED}}
-"""Codes of another call that an answer tells of; nobody is refused with them."""
+CODES_IN_RESULTS: Final = {"previewEventRecap": {Code.ABORTED}}
+"""Codes of another call that a result contains. They are no errors of this call."""
 
 
 @pytest.mark.parametrize("function", HANDLERS)
 def test_every_code_that_a_call_can_answer_has_an_example(function: str) -> None:
-    """Found in the code by following its calls; bodies, tokens and faults are the protocol's."""
+    """Follow the calls in the code. The protocol adds the codes for bodies, tokens and faults."""
     *_, module, handler = HANDLERS[function].split(".")
     expected = _definitions().codes(CAPABILITIES[module], handler)
     expected |= {Code.INVALID_ARGUMENT, Code.INTERNAL}
-    expected -= TOLD_IN_ANSWERS.get(function, set())
+    expected -= CODES_IN_RESULTS.get(function, set())
     if function in _declared("staff_callable"):
         expected |= {Code.UNAUTHENTICATED, Code.PERMISSION_DENIED, Code.RESOURCE_EXHAUSTED}
-    told = {refusal.name for refusal in refusals() if refusal.function == function}
-    assert told == expected
+    documented = {refusal.name for refusal in refusals() if refusal.function == function}
+    assert documented == expected
 
 
 @pytest.fixture
 def handler_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[..., Any]], None]:
-    """Put something in the place of a callable's handler."""
+    """Return a function that replaces a callable's handler."""
 
     def replace(function: str, by: Callable[..., Any]) -> None:
         monkeypatch.setattr(HANDLERS[function], by)
@@ -268,11 +268,11 @@ def handler_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[..., 
 def test_an_error_is_answered_as_its_example_shows(
     example: Example, handler_of: Callable[[str, Callable[..., Any]], None]
 ) -> None:
-    """The deployed function answers an error with status, code and body of its example."""
+    """Compare status, code and body."""
 
     def refuse(*_: object) -> None:
-        told = example.value["error"]
-        raise CallError(Code(example.name), told["message"], told.get("details"))
+        error = example.value["error"]
+        raise CallError(Code(example.name), error["message"], error.get("details"))
 
     handler_of(example.function, refuse)
     answer = _call(example.function, {})
@@ -280,10 +280,10 @@ def test_an_error_is_answered_as_its_example_shows(
 
 
 @pytest.mark.parametrize("function", callables())
-def test_a_fault_and_a_call_without_a_token_are_answered_as_told(
+def test_a_fault_and_a_missing_token_are_answered_as_documented(
     function: str, handler_of: Callable[[str, Callable[..., Any]], None]
 ) -> None:
-    """Faults and missing tokens are answered as the file says, before any handler."""
+    """A missing token is answered before the handler runs."""
 
     def fail(_: object) -> None:
         raise RuntimeError
@@ -310,7 +310,7 @@ def _call(function: str, data: object, *, signed_in: bool = True) -> flask.Respo
 
 
 class _Asked(dict[str, Any]):
-    """Arguments that remember which of them were asked for."""
+    """Arguments that record the names that are read."""
 
     def __init__(self, **fields: Any) -> None:
         super().__init__(fields)
@@ -322,11 +322,11 @@ class _Asked(dict[str, Any]):
 
 
 class _ReachedError(Exception):
-    """The arguments are valid."""
+    """A handler has accepted the arguments."""
 
 
 class _Reached:
-    """A service that a handler asks once it has read the arguments."""
+    """A service that raises an error when a handler uses it after reading the arguments."""
 
     clock = Clock(lambda: NOW, lambda: 0.0, lambda _: None)
 
@@ -335,7 +335,7 @@ class _Reached:
 
 
 def _refused(function: str, data: object) -> bool:
-    """Whether the handler of `function` refuses the arguments."""
+    """Return whether the handler of `function` rejects the arguments."""
     caller = Caller("u1", Role.SUPERADMIN, None)
     request = flask.Request({})
     call = StaffCall(function=function, data=data, request=request, caller=caller, claims={})
@@ -353,8 +353,8 @@ SINCE: Final = EVENT | {"since": "2026-05-01T18:00:00Z"}
 
 
 @pytest.mark.parametrize("function", CALLS)
-def test_the_arguments_that_are_told_are_those_that_are_read(function: str) -> None:
-    """The code reads the arguments that the file names, and no other."""
+def test_exactly_the_documented_arguments_are_read(function: str) -> None:
+    """Record the names that the handler reads."""
     data = _Asked(**CALLS[function].valid)
     assert not _refused(function, data)
     schema = resolved(request_schema(function)["properties"]["data"])
@@ -363,28 +363,28 @@ def test_the_arguments_that_are_told_are_those_that_are_read(function: str) -> N
 
 NO_ARGUMENTS: Final[list[Any]] = [None, [], "midsummer", {}]
 TIMES: Final = {"at", "since", "until", "next", "after"}
-"""Arguments of which the file says less than the code wants: a time, or a place in a list."""
+"""Arguments for which the code is stricter than the schema: times and cursors."""
 
 
 def _values(schema: Any) -> Iterator[Any]:
-    """Values of any kind, then those at the limits of a schema: just inside and just outside."""
+    """Yield values of every kind, and those just inside and outside of a schema's limits."""
     yield from VALUES
     for choice in resolved(schema).get("oneOf", [schema]):
-        told = resolved(choice)
-        yield from told.get("enum", ())
-        yield from ("d1", "a b", "__d__", "a/b") if "pattern" in told else ()
-        if length := told.get("maxLength", 128 if "pattern" in told else 0):
+        rule = resolved(choice)
+        yield from rule.get("enum", ())
+        yield from ("d1", "a b", "__d__", "a/b") if "pattern" in rule else ()
+        if length := rule.get("maxLength", 128 if "pattern" in rule else 0):
             yield from ("x" * length, "x" * (length + 1))
-        if "minimum" in told:
-            yield from (told["minimum"], told["minimum"] - 1)
-        if "maximum" in told:
-            yield from (told["maximum"], told["maximum"] + 1)
+        if "minimum" in rule:
+            yield from (rule["minimum"], rule["minimum"] - 1)
+        if "maximum" in rule:
+            yield from (rule["maximum"], rule["maximum"] + 1)
 
 
 def _properties(function: str) -> dict[str, Any]:
-    """Schemas of a call's arguments by their names, and of an argument that no call has."""
-    told: dict[str, Any] = resolved(request_schema(function)["properties"]["data"])["properties"]
-    return told | {"further": {}}
+    """Return the schemas of a call's arguments by name, and of an unknown argument."""
+    known: dict[str, Any] = resolved(request_schema(function)["properties"]["data"])["properties"]
+    return known | {"further": {}}
 
 
 @pytest.mark.parametrize(
@@ -396,42 +396,44 @@ def _properties(function: str) -> dict[str, Any]:
         ("resendWebhook", SINCE | {"deliveryId": "d1"}),
     ],
 )
-def test_arguments_are_refused_where_the_file_says_so(function: str, valid: dict[str, Any]) -> None:
-    """The file and the code refuse the same values of each argument, and the same data."""
+def test_the_schema_and_the_code_reject_the_same_arguments(
+    function: str, valid: dict[str, Any]
+) -> None:
+    """Compare the values of each argument, and data that is no object."""
     asked: list[tuple[str, Any]] = [("", data) for data in [*NO_ARGUMENTS, valid, EVENT]]
     for name, schema in _properties(function).items():
         places = AFTER if name in TIMES else ()
         asked += [(name, valid | {name: value}) for value in (*_values(schema), *places)]
     for name, data in asked:
-        told = problems(request_schema(function), {"data": data})
+        violations = problems(request_schema(function), {"data": data})
         refused = _refused(function, data)
-        if told or name not in TIMES:
-            assert bool(told) == refused, (data, told)
+        if violations or name not in TIMES:
+            assert bool(violations) == refused, (data, violations)
 
 
 @given(st.data())
-def test_several_arguments_are_refused_where_the_file_says_so(data: st.DataObject) -> None:
-    """Each argument is refused by itself or in the company of another, such as dryRun with next."""
+def test_the_schema_and_the_code_reject_the_same_combinations(data: st.DataObject) -> None:
+    """Some arguments exclude each other, such as dryRun and next."""
     function = data.draw(st.sampled_from([*CALLS]))
     schemas = _properties(function)
     names = data.draw(st.sets(st.sampled_from(sorted(schemas)), max_size=4))
     arguments = CALLS[function].valid | {
         name: data.draw(st.sampled_from([*_values(schemas[name])]), name) for name in sorted(names)
     }
-    told = problems(request_schema(function), {"data": arguments})
+    violations = problems(request_schema(function), {"data": arguments})
     refused = _refused(function, arguments)
-    if told or not TIMES & names:
-        assert bool(told) == refused, told
+    if violations or not TIMES & names:
+        assert bool(violations) == refused, violations
 
 
-def test_preferences_are_refused_where_the_file_says_so() -> None:
-    """Spec 4.4: one flag at least, and no flag but the three."""
+def test_the_schema_and_the_code_reject_the_same_preferences() -> None:
+    """Spec 4.4: at least one of the three flags, and no other."""
     function = "updateEmailPreferences"
     flags = [{name: value} for name in ("recap", "transactional", "further") for value in VALUES]
     for choices in [{"recap": True, "lifecycle": False, "marketing": False}, *flags]:
         data = {"token": "t", "preferences": choices}
-        told = problems(request_schema(function), {"data": data})
-        assert bool(told) == _refused(function, data), told
+        violations = problems(request_schema(function), {"data": data})
+        assert bool(violations) == _refused(function, data), violations
 
 
 # --- webhooks --------------------------------------------------------------------------------
@@ -449,8 +451,8 @@ FULL_EVENT: Final = {"name": "Midsummer", "template": "garden", "galleryUrl": "h
 
 
 @pytest.mark.parametrize("full", [True, False])
-def test_a_body_is_what_the_file_says(full: bool) -> None:
-    """Spec 4.3 and 6.1: every field is told; once with all that can be null, once without."""
+def test_bodies_of_webhooks_match_their_schemas(full: bool) -> None:
+    """Spec 4.3 and 6.1: check with all optional fields, and with null in each."""
     documents = InMemoryDocuments(Firestore(lambda: NOW))
     of_photo, of_event = (FULL_PHOTO, FULL_EVENT) if full else ({}, {})
     hook = {"url": HOOK, "events": [str(event) for event in EventType]}
@@ -495,8 +497,8 @@ def _nodes(node: Any, place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
             yield from _nodes(child, f"{place}/{number}")
 
 
-def test_what_the_service_sends_is_open() -> None:
-    """Spec 9: a further field breaks nobody; only what comes in may be closed."""
+def test_only_requests_forbid_further_fields() -> None:
+    """Spec 9: responses and webhooks can get new fields."""
     closed = {
         place for place, node in _nodes(DOCUMENT) if node.get("additionalProperties") is False
     }
@@ -508,8 +510,8 @@ def test_what_the_service_sends_is_open() -> None:
     } == set()
 
 
-def test_the_promise_stands_in_the_specification_too() -> None:
-    """Spec 9: its version, and how long an old name stays."""
+def test_the_specification_has_the_same_version_and_notice_period() -> None:
+    """Spec 9: the period is the time that an old name remains."""
     section = (ROOT / "docs/specification.md").read_text().partition("## 9.")[2]
     assert f"`{DOCUMENT['info']['version']}`" in section
     [days] = re.findall(r"at least (\d+) days", section)

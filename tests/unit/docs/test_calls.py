@@ -1,4 +1,4 @@
-"""docs/calls.md: each call and its answer keep to docs/openapi.yaml, which repeats none of them."""
+"""docs/calls.md: each call and its answer match docs/openapi.yaml."""
 
 import json
 import re
@@ -19,11 +19,11 @@ PAGE: Final = (ROOT / "docs/calls.md").read_text()
 
 
 def calls() -> list[tuple[str, str]]:
-    """The commands of the page, in its order, each with its answer."""
+    """Return the commands of the page in order, each with its answer."""
     found = []
     for language, block in re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE):
         if language:
-            continue  # for a program, not for a shell
+            continue  # a program, not a shell command
         command: list[str] = []
         for line in block.splitlines():
             if line.startswith("# "):
@@ -37,7 +37,7 @@ def calls() -> list[tuple[str, str]]:
 
 
 def called(command: str) -> tuple[str, Any]:
-    """The function that a command calls, and its arguments."""
+    """Return the function that a command calls, and its arguments."""
     [(function, plain, quoted)] = re.findall(
         r"\bcall (\w+) (?:'([^']*)'|\"((?:[^\"\\]|\\.)*)\")", command
     )
@@ -50,13 +50,15 @@ EXAMPLES: Final = [
 
 
 def test_every_callable_is_shown() -> None:
-    """The page has a call of each function."""
+    """Developers find an example of each."""
     assert {function for function, *_ in EXAMPLES} == callables().keys()
 
 
 @pytest.mark.parametrize(("function", "arguments", "answer"), EXAMPLES)
-def test_a_call_keeps_to_the_file(function: str, arguments: object, answer: str) -> None:
-    """The arguments are valid, and the answer has fields of the result alone, and all it needs."""
+def test_a_call_and_its_answer_match_their_schemas(
+    function: str, arguments: object, answer: str
+) -> None:
+    """The answer has all required fields of the result and no unknown one."""
     assert problems(request_schema(function), {"data": arguments}) == []
     if not answer:
         return

@@ -1,4 +1,4 @@
-"""docs/guests-app.md: its Python programs run as they stand, with stand-ins for the libraries."""
+"""docs/guests-app.md: its Python programs run unchanged, with replacements for the libraries."""
 
 import io
 import re
@@ -64,7 +64,7 @@ def program(name: str, cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Any:
     blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     [code] = [block for block in blocks if f"def {name}(" in block]
 
-    def as_it_is(**_: object) -> Any:
+    def unchanged(**_: object) -> Any:
         return lambda function: function
 
     modules: dict[str, dict[str, object]] = {
@@ -74,8 +74,8 @@ def program(name: str, cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Any:
         },
         "firebase_functions": {},
         "firebase_functions.firestore_fn": {
-            "on_document_created": as_it_is,
-            "on_document_deleted": as_it_is,
+            "on_document_created": unchanged,
+            "on_document_deleted": unchanged,
         },
         "PIL": {
             "Image": SimpleNamespace(open=cloud.open),
@@ -83,9 +83,10 @@ def program(name: str, cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Any:
         },
     }
     for module, contents in modules.items():
-        stand_in = ModuleType(module)
-        stand_in.__dict__.update(contents)
-        monkeypatch.setitem(sys.modules, module, stand_in)
+        replacement = ModuleType(module)
+        for attribute, value in contents.items():
+            setattr(replacement, attribute, value)
+        monkeypatch.setitem(sys.modules, module, replacement)
     found: dict[str, Any] = {}
     exec(compile(code, "docs/guests-app.md", "exec"), found)  # noqa: S102 - the page's own program
     return found[name]
@@ -99,7 +100,7 @@ def event(changes: list[dict[str, str]], url: str = LINK) -> SimpleNamespace:
 
 
 def test_the_trigger_adds_a_small_picture(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The formats that Pillow decodes are limited."""
+    """Pillow may decode only four formats."""
     cloud, changes = Cloud(), list[dict[str, str]]()
     program("make_small_picture", cloud, monkeypatch)(event(changes))
     assert changes == [{"thumbUrl": f"{FILES}events%2Fe%2Fuid%2Fp-small?alt=media&token=token"}]
@@ -120,31 +121,31 @@ def test_the_trigger_adds_a_small_picture(monkeypatch: pytest.MonkeyPatch) -> No
         (Cloud(), LINK.replace("Fp?", "Fp-large?")),
     ],
 )
-def test_the_trigger_ignores_what_is_too_large_or_not_what_the_photo_shows(
+def test_the_trigger_ignores_large_pictures_and_other_files(
     cloud: Cloud, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A small file can unpack to gigabytes; moderators look at `url`."""
+    """A small file can unpack to gigabytes. Moderators see only `url`."""
     changes = list[dict[str, str]]()
     program("make_small_picture", cloud, monkeypatch)(event(changes, url))
     assert (changes, cloud.thumbnails, set(cloud.files)) == ([], [], {PATH})
 
 
 def test_a_deleted_photo_leaves_empty_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A free path could be used for another picture under an approved link."""
+    """If the path were free, another picture could get the approved link."""
     cloud = Cloud()
     program("empty_files", cloud, monkeypatch)(event([]))
     assert cloud.files == {PATH: b"", f"{PATH}-small": b""}
 
 
 def test_the_rules_of_storage_allow_no_second_upload() -> None:
-    """An approved picture stays the one that was approved."""
+    """An approved picture must not change."""
     [rules] = re.findall(r"```\n(rules_version.*?)```", PAGE, re.DOTALL)
     assert re.findall(r"allow ([^:]+):", rules) == ["get", "create"]
     assert "&& resource == null" in rules
 
 
 def test_the_blocks_of_the_app_have_their_imports() -> None:
-    """A reader copies the blocks in their order."""
+    """Readers copy the blocks in order."""
     blocks = re.findall(r"```javascript \w+\n(.*?)```", PAGE, re.DOTALL)
     imported = set(re.findall(r"\w+", " ".join(re.findall(r"import \{(.*?)\}", blocks[0]))))
     called = set(re.findall(r"(?<![.\w])([a-z]\w+)\(", " ".join(blocks)))

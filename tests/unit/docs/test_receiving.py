@@ -1,4 +1,4 @@
-"""docs/receiving.md: its receivers run as they stand, and refuse forged deliveries."""
+"""docs/receiving.md: its receivers run unchanged and reject forged deliveries."""
 
 import contextlib
 import json
@@ -37,7 +37,7 @@ BODY: Final = {
 
 
 def listing(language: str, path: str) -> str:
-    """The code of the page in `language` that serves `path`."""
+    """Return the code of the page in `language` that serves `path`."""
     blocks = re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
     [found] = [block for block in blocks if f'post("{path}"' in block]
     return str(found)
@@ -47,7 +47,7 @@ def listing(language: str, path: str) -> str:
 def running(
     command: list[str], output: list[str] | None = None, **environment: str
 ) -> Iterator[int]:
-    """Run the receiver and yield its port; append to `output` what it printed."""
+    """Run the receiver and yield its port. Append its output to `output`."""
     output = [] if output is None else output
     certificates.ensure()
     given = {**os.environ, "PORT": "0", "WALL_SECRET": SECRET, **environment}
@@ -63,7 +63,7 @@ def running(
 
 
 def port_of(process: "subprocess.Popen[str]") -> int:
-    """The port that the process has chosen, once it listens there."""
+    """Wait until the process listens, and return its port."""
     until = time.monotonic() + 60
     while time.monotonic() < until:
         for connection in psutil.Process(process.pid).net_connections("tcp"):
@@ -76,7 +76,7 @@ def port_of(process: "subprocess.Popen[str]") -> int:
 
 
 def post(port: int, path: str, body: bytes, headers: Mapping[str, str]) -> int:
-    """The status of the answer."""
+    """Send a request, and return the status of the answer."""
     trusted = ssl.create_default_context(cafile=str(certificates.CA))
     url = f"https://localhost:{port}{path}"
     request = urllib.request.Request(url, body, dict(headers))
@@ -90,7 +90,7 @@ def post(port: int, path: str, body: bytes, headers: Mapping[str, str]) -> int:
 def signed(
     body: bytes, secret: str = SECRET, event_id: str = "midsummer", **more: str
 ) -> Mapping[str, str]:
-    """The headers that matter."""
+    """Return the headers that a receiver reads."""
     at = int(time.time())
     return {
         "Content-Type": "application/json",
@@ -102,7 +102,7 @@ def signed(
 
 
 def command_of(language: str, path: str, folder: Path) -> list[str]:
-    """What runs the listing, which stands in `folder` then."""
+    """Write the listing to `folder`, and return the command that runs it."""
     if language == "python":
         pytest.importorskip("standardwebhooks")
         (folder / "receiver.py").write_text(listing(language, path))
@@ -115,8 +115,8 @@ def command_of(language: str, path: str, folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("language", ["python", "javascript"])
-def test_a_receiver_takes_what_is_genuine(language: str, tmp_path: Path) -> None:
-    """A receiver of the page accepts genuine deliveries alone, also twice."""
+def test_a_receiver_accepts_only_genuine_deliveries(language: str, tmp_path: Path) -> None:
+    """A repeated delivery is genuine."""
     body = json.dumps(BODY, ensure_ascii=False).encode()
     command = command_of(language, "/hook", tmp_path)
     with running(command, NODE_PATH=str(ROOT / "emulator/node_modules")) as port:
@@ -131,8 +131,8 @@ def test_a_receiver_takes_what_is_genuine(language: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("language", ["python", "javascript"])
-def test_a_receiver_says_why_it_answers_400(language: str, tmp_path: Path) -> None:
-    """Each event has a secret of its own, and a developer's first event is not midsummer."""
+def test_a_receiver_prints_why_it_answers_400(language: str, tmp_path: Path) -> None:
+    """Each event has its own secret, so a wrong configuration is a common first error."""
     body, output = json.dumps(BODY).encode(), list[str]()
     command = command_of(language, "/hook", tmp_path)
     environment = {"NODE_PATH": str(ROOT / "emulator/node_modules"), "WALL_EVENT": "mine"}
@@ -156,7 +156,7 @@ def test_a_receiver_says_why_it_answers_400(language: str, tmp_path: Path) -> No
 
 
 def test_the_relay_posts_to_a_chat(tmp_path: Path) -> None:
-    """The relay posts genuine deliveries in the form of Slack and Discord."""
+    """The format is for Slack and Discord."""
     got: list[dict[str, str]] = []
 
     def take(asked: HttpRequest) -> HttpResponse:
@@ -170,5 +170,5 @@ def test_the_relay_posts_to_a_chat(tmp_path: Path) -> None:
             assert post(port, "/relay", body, signed(body)) == 204
             assert post(port, "/relay", body, signed(body, **{"Wall-Test": "true"})) == 204
             assert post(port, "/relay", body, signed(body, SystemRandom().webhook_secret())) == 400
-    told = ["Zoë has joined.", "A test: Zoë has joined."]
-    assert got == [{"text": text, "content": text} for text in told]
+    expected = ["Zoë has joined.", "A test: Zoë has joined."]
+    assert got == [{"text": text, "content": text} for text in expected]

@@ -1,4 +1,4 @@
-"""What names a section, a file or a function of the project names one that is there."""
+"""Sections, files and functions that the code and the documentation name exist."""
 
 import re
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ _LINK: Final = re.compile(r"\[[^\]]*\]\(([^)#\s]*)#?([^)\s]*)\)")
 
 
 def sections(page: str) -> set[str]:
-    """Numbers of the sections of a page in docs/, and of points and rows: 6.3, 6.3.4 and 3.12."""
+    """Return the section numbers of a page in docs/, with points and rows: 6.3, 6.3.4 and 3.12."""
     text = (ROOT / "docs" / page).read_text()
     found: set[str] = set()
     headings = list(_HEADING.finditer(text))
@@ -50,15 +50,15 @@ def sections(page: str) -> set[str]:
 
 
 def references(file: Path) -> Iterator[tuple[str, str]]:
-    """Pages and section numbers that `file` names."""
+    """Yield the pages and section numbers that `file` names."""
     text = re.sub(r"\s*\n\s*(?:#|//)?\s*", " ", file.read_text())
     for page, numbers in _REFERENCE.findall(text):
         for number in re.findall(r"\d+(?:\.\d+)*", numbers):
             yield page.lower(), number
 
 
-def test_every_section_that_the_code_names_is_there() -> None:
-    """A reader of a comment finds in docs/ what it points to; of design 3 it names the row."""
+def test_every_section_that_the_code_names_exists() -> None:
+    """References to design 3 must name the row."""
     there = {
         "spec": sections("specification.md"),
         "specification": sections("specification.md"),
@@ -77,13 +77,13 @@ def test_every_section_that_the_code_names_is_there() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_link_leads_to_a_file_and_a_heading(page: Path) -> None:
-    """Links between the pages, and to pictures, lead to files and to headings in them."""
+    """Include links to pictures."""
     targets = [link for link in _LINK.findall(page.read_text()) if "://" not in link[0]]
     assert [target for target in targets if not leads(page, *target)] == []
 
 
 def leads(page: Path, name: str, heading: str) -> bool:
-    """Whether a link of a page leads somewhere; GitHub names headings in this way."""
+    """Return whether the target of a link exists, with GitHub's names of headings."""
     target = page.parent / name if name else page
     if not heading:
         return target.exists()
@@ -92,19 +92,21 @@ def leads(page: Path, name: str, heading: str) -> bool:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_file_that_a_page_names_is_there(page: Path) -> None:
-    """A path that a page names is there."""
+def test_every_file_that_a_page_names_exists(page: Path) -> None:
+    """Files that the setup creates are exempt."""
     named = re.findall(
         r"`((?:functions|tests|bench|console|emulator|ops|docs|public)/[\w./-]+)`", page.read_text()
     )
     made = ("emulator/node_modules", "emulator/certs/")  # on first use
     missing = [item for item in named if not (ROOT / item).exists() and not item.startswith(made)]
-    bare = set(re.findall(r"`(\w+\.py)`", page.read_text())) - {"receiver.py"}  # the reader's own
+    bare = set(re.findall(r"`(\w+\.py)`", page.read_text())) - {
+        "receiver.py"
+    }  # created by the reader
     assert (missing, sorted(bare - MODULES)) == ([], [])
 
 
-def test_the_map_of_the_code_is_of_this_code() -> None:
-    """Every file and folder of the README's map is there, and every folder of `functions`."""
+def test_the_map_of_the_code_has_every_folder() -> None:
+    """Every file and folder of the README's map exists."""
     shown = (ROOT / "README.md").read_text().partition("## Map of the code")[2]
     named = re.findall(r"^([a-z][\w./]*)  +", shown, re.MULTILINE)
     assert [name for name in named if not (ROOT / name).exists()] == []
@@ -112,8 +114,8 @@ def test_the_map_of_the_code_is_of_this_code() -> None:
     assert {f"functions/{module.parent.name}/" for module in modules} <= set(named)
 
 
-def test_the_way_of_a_photo_is_that_of_this_code() -> None:
-    """Each file of the README's way is there, below the files before it, and defines the name."""
+def test_the_way_of_a_photo_names_existing_functions() -> None:
+    """Each file of the README's way exists and defines the name."""
     way = (ROOT / "README.md").read_text().partition("## The way of a photo")[2]
     folder = ROOT
     for path, name in re.findall(r"^ *([\w/]+\.py)  ([\w.]+)  ", way, re.MULTILINE):
@@ -124,7 +126,7 @@ def test_the_way_of_a_photo_is_that_of_this_code() -> None:
 
 
 def named_in_design(what: str) -> list[str]:
-    """Names in the point `what` of design 4."""
+    """Return the names in the point `what` of design 4."""
     contract = (ROOT / "docs/design.md").read_text().partition("\n## 4. Contract\n")[2]
     pattern = rf"^- \*\*{what}\*\*:? (.*?)\.\n(?=- )"
     [point] = re.findall(pattern, contract, re.MULTILINE | re.DOTALL)
@@ -132,29 +134,29 @@ def named_in_design(what: str) -> list[str]:
 
 
 def test_the_design_names_every_deployed_function() -> None:
-    """Design 4: exactly the functions that `main.py` declares."""
+    """Design 4 has exactly the functions of `main.py`."""
     deployed = re.findall(r"^def ([a-z]\w*)\(", (ROOT / "main.py").read_text(), re.MULTILINE)
     assert sorted(named_in_design("Functions")) == sorted(deployed)
 
 
 def test_the_design_names_every_command() -> None:
-    """Design 4: exactly the commands of `--help`."""
+    """Design 4 has exactly the commands of `--help`."""
     assert named_in_design("Commands")[1:] == list(COMMANDS)
 
 
 def rows(page: str, columns: int) -> list[list[str]]:
-    """Cells of the table rows of `page` with so many columns, without code marks."""
+    """Return the cells of the table rows of `page` with `columns` columns, without code marks."""
     text = (ROOT / page).read_text().replace("`", "")
     lines = [line for line in text.splitlines() if line.startswith("| ")]
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
     return [row for row in cells if len(row) == columns]
 
 
-def test_the_pages_name_every_parameter() -> None:
-    """docs/reference.md has every parameter with its default, the README none."""
+def test_the_reference_has_every_parameter_with_its_default() -> None:
+    """The README repeats none of them."""
     defaults = {each.name: _written(each.default) for each in DECLARED.values()}
-    told = {row[0]: row[1] for row in rows("docs/reference.md", 3) if row[0] in defaults}
-    assert told == defaults
+    listed = {row[0]: row[1] for row in rows("docs/reference.md", 3) if row[0] in defaults}
+    assert listed == defaults
     lines = re.findall(r"^(\w+)=", (ROOT / ".env").read_text(), re.MULTILINE)
     assert set(lines) == defaults.keys() | {"MALLOC_ARENA_MAX", "OPENSSL_CONF"}
     readme = (ROOT / "README.md").read_text()
@@ -162,14 +164,14 @@ def test_the_pages_name_every_parameter() -> None:
 
 
 def _written(default: object) -> str:
-    """A default as `.env` has it."""
+    """Return a default in the form of `.env`."""
     if default is None:
         return ""
     return str(default).lower() if isinstance(default, bool) else str(default)
 
 
-def test_the_pages_name_every_event_type() -> None:
-    """The README lists the event types in the order of the specification."""
+def test_the_readme_lists_the_event_types() -> None:
+    """The order is that of the specification."""
     readme = (ROOT / "README.md").read_text()
     [listed] = re.findall(r"^Event types: (.*?)\.$", readme, re.MULTILINE | re.DOTALL)
     assert re.findall(r"`([\w.]+)`", listed) == list(EventType)
