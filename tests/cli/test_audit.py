@@ -1,4 +1,4 @@
-"""`.ci/run`: packages that reach browsers are checked for known vulnerabilities."""
+"""`.ci/run` audits the packages that reach browsers."""
 
 import os
 import subprocess
@@ -33,7 +33,7 @@ def _status(code: int) -> str:
 def test_only_a_registry_without_audits_is_no_failure(
     npm_status: int, report: str, status: int, tmp_path: Path
 ) -> None:
-    """The report is npm's, and a vulnerability fails the run."""
+    """Report npm's output. A vulnerability fails the run."""
     (tmp_path / "report").write_text(report)
     npm = tmp_path / "npm"
     npm.write_text(f"#!/bin/sh\ncat {tmp_path}/report\nexit {npm_status}\n")

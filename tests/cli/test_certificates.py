@@ -1,4 +1,4 @@
-"""Local certificates satisfy a client that checks everything it can."""
+"""Local certificates satisfy a strict TLS client."""
 
 import socket
 import ssl
@@ -11,13 +11,12 @@ import pytest
 
 from emulator import certificates
 
-# Seconds.
-LIMIT = 10.0
+LIMIT_SECONDS = 10.0
 
 
 @pytest.fixture(autouse=True)
 def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave the checkout's own certificates alone."""
+    """Use a temporary folder instead of the checkout's certificates."""
     for name, file in {"CA": "ca.pem", "CA_KEY": "ca-key.pem", "SERVER": "server.pem"}.items():
         monkeypatch.setattr(certificates, name, tmp_path / file)
     monkeypatch.setattr(certificates, "FOLDER", tmp_path)
@@ -25,14 +24,14 @@ def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def listener() -> Iterator[socket.socket]:
-    """A socket to shake hands on."""
+    """Listen for TLS handshakes."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        listener.settimeout(LIMIT)
+        listener.settimeout(LIMIT_SECONDS)
         yield listener
 
 
 def shake_hands(listener: socket.socket, certificate: Path, name: str) -> None:
-    """Connect as a strict client; raises what it raises."""
+    """Connect as a strict client. Errors of the handshake are raised."""
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server.load_cert_chain(certificate)
 
@@ -49,7 +48,7 @@ def shake_hands(listener: socket.socket, certificate: Path, name: str) -> None:
     client.verify_flags |= ssl.VERIFY_X509_STRICT
     try:
         with (
-            socket.create_connection(listener.getsockname(), LIMIT) as plain,
+            socket.create_connection(listener.getsockname(), LIMIT_SECONDS) as plain,
             client.wrap_socket(plain, server_hostname=name),
         ):
             pass
@@ -58,7 +57,7 @@ def shake_hands(listener: socket.socket, certificate: Path, name: str) -> None:
 
 
 def test_private_keys_are_readable_by_their_owner_only() -> None:
-    """Only the owner reads the keys, and everybody reads the certificate."""
+    """Keep the keys private. The certificate may be read by all users."""
     certificates.ensure()
 
     modes = [
@@ -69,7 +68,7 @@ def test_private_keys_are_readable_by_their_owner_only() -> None:
 
 
 def test_certificates_are_kept_while_they_are_valid() -> None:
-    """A second call keeps the valid certificates of the first one."""
+    """Issue a certificate only once, so that running receivers stay valid."""
     certificates.ensure()
     before = certificates.CA.read_bytes(), certificates.SERVER.read_bytes()
 
@@ -80,7 +79,7 @@ def test_certificates_are_kept_while_they_are_valid() -> None:
 
 @pytest.mark.parametrize("file", ["CA", "CA_KEY", "SERVER"])
 def test_a_damaged_file_is_replaced(file: str, listener: socket.socket) -> None:
-    """A damaged file of any kind is made anew."""
+    """Recover from an interrupted write."""
     certificates.ensure()
     getattr(certificates, file).write_bytes(b"damaged")
 

@@ -1,4 +1,4 @@
-"""`python3 -m emulator`, run as it cannot be run: a sentence that helps."""
+"""The command line explains invalid calls and unsupported Pythons in one sentence."""
 
 import ast
 import os
@@ -19,7 +19,7 @@ sys.exit(main())
 
 
 def ran(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    """This Python with those arguments, where no other program is found."""
+    """Run this Python with `arguments` and an empty PATH."""
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=ROOT,
@@ -31,8 +31,8 @@ def ran(*arguments: str) -> "subprocess.CompletedProcess[str]":
 
 
 @pytest.mark.parametrize("minor", [6, 7, 8, 9, 10, 15, 20])
-def test_an_unsupported_python_is_refused_with_a_sentence(minor: int) -> None:
-    """Status 2 and no traceback, whether it is too old or too new."""
+def test_an_unsupported_python_is_rejected_with_a_sentence(minor: int) -> None:
+    """Exit with status 2 and without a traceback."""
     done = ran("-c", _AS_ANOTHER_VERSION.format(minor=minor))
 
     assert done.returncode == 2
@@ -49,12 +49,12 @@ def test_an_unsupported_python_is_refused_with_a_sentence(minor: int) -> None:
         "tools/command_list.py",
     ],
 )
-def test_an_old_python_can_read_what_refuses_it(path: str) -> None:
-    """A SyntaxError would say nothing of the Python that is needed."""
+def test_the_version_check_compiles_on_old_pythons(path: str) -> None:
+    """Compile on old Pythons: a SyntaxError would not name the required version."""
     source = (ROOT / path).read_text(encoding="utf-8")
     tree = ast.parse(source, feature_version=(3, 6))
 
-    # The parser accepts these at any version, and Python 3.6 to 3.8 fail at them when they run.
+    # The parser accepts these at any version, but Python 3.6 to 3.8 fail at run time.
     names = {"list", "dict", "tuple", "set", "frozenset", "type"}
     subscripts = [node for node in ast.walk(tree) if isinstance(node, ast.Subscript)]
     assert [s.lineno for s in subscripts if getattr(s.value, "id", "") in names] == []
@@ -85,10 +85,8 @@ def test_an_old_python_can_read_what_refuses_it(path: str) -> None:
         ("setup --ports 200", 2, "setup takes no --ports"),
     ],
 )
-def test_a_command_line_that_names_nothing_to_run_explains_itself(
-    arguments: str, status: int, said: str
-) -> None:
-    """Help, or a sentence about what is wrong; nothing is installed or started."""
+def test_an_incomplete_command_line_is_explained(arguments: str, status: int, said: str) -> None:
+    """Print help or an error before anything is installed or started."""
     done = ran("-m", "emulator", *arguments.split())
 
     assert done.returncode == status
@@ -103,8 +101,8 @@ def test_a_command_line_that_names_nothing_to_run_explains_itself(
         *("demo --ports 200", "up --ports=200", "bench delivery --ports 0 recap"),
     ],
 )
-def test_what_is_for_another_program_is_passed_on(arguments: str) -> None:
-    """Options of CMD, and pytest's arguments: the command goes on, and misses Node.js here."""
+def test_options_of_other_programs_are_accepted(arguments: str) -> None:
+    """Accept options of CMD and pytest. The command continues until it misses Node.js."""
     done = ran("-m", "emulator", *arguments.split())
 
     assert "`node` is not on PATH" in done.stderr

@@ -1,4 +1,4 @@
-"""What a user sees in the terminal."""
+"""The output of commands in the terminal."""
 
 import re
 from contextlib import nullcontext
@@ -29,8 +29,8 @@ from tools.processes import ProcessTree
         ("\n", ""),
     ],
 )
-def test_the_log_is_made_readable(line: str, shown: str) -> None:
-    """What functions print is shown; what gunicorn says of its start stays in the log file."""
+def test_log_lines_are_readable(line: str, shown: str) -> None:
+    """Show the functions' lines. Gunicorn's lines about its start stay in the log file."""
     assert readable(line) == shown
 
 
@@ -58,7 +58,7 @@ def test_the_log_is_made_readable(line: str, shown: str) -> None:
 def test_checks_are_chosen_by_name_or_by_the_path_of_tests(
     arguments: list[str], names: list[str], extra: list[str]
 ) -> None:
-    """Checks run in their own order, and further arguments are for pytest alone."""
+    """Run checks in the order of the list. Other arguments are passed only to pytest."""
     chosen, rest = checks.choose(arguments)
 
     assert ([check.name for check in chosen], rest) == (names, extra)
@@ -67,7 +67,7 @@ def test_checks_are_chosen_by_name_or_by_the_path_of_tests(
 def test_each_check_gets_the_paths_of_its_own_tests(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Paths of two checks start both, each with its own path and the options."""
+    """Start both checks, each with its own path and the options."""
     chosen = [Check(name, "", (("echo",),), folder=f"tests/{name}") for name in ("a", "as")]
     monkeypatch.setattr(checks, "CHECKS", chosen)
 
@@ -84,10 +84,10 @@ _MEET = "touch {own}; until [ -e {other} ]; do sleep 0.01; done; exit {status}"
 
 
 @pytest.mark.parametrize(("statuses", "status"), [((0, 0), 0), ((1, 0), 1), ((0, 1), 1)])
-def test_checks_without_emulators_run_beside_those_with(
+def test_checks_without_emulators_run_in_parallel(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statuses: tuple[int, int], status: int
 ) -> None:
-    """Each of the two ends once the other has begun; a failure of either one is told."""
+    """Run both at the same time: each ends after the other has started. Both can fail."""
     names = [str(tmp_path / name) for name in ("beside", "emulators")]
     scripts = [
         _MEET.format(own=own, other=other, status=ended)
@@ -122,10 +122,10 @@ _AGAIN = "  python3 -m emulator test"
         ),
     ],
 )
-def test_the_last_lines_say_what_failed_and_how_to_run_it_again(
+def test_the_last_lines_have_the_commands_that_repeat_failures(
     failed: dict[str, list[str]], lines: list[str]
 ) -> None:
-    """At most five lines name the failed checks and tests, each as the command that runs it."""
+    """Print at most five lines, each with the command that repeats a check or test."""
     outcomes = [Outcome(check, "FAILED (status 1)", 1.0, tests) for check, tests in failed.items()]
     passed = Outcome("unit", "passed", 1.0, [])
 
@@ -136,7 +136,7 @@ def test_the_last_lines_say_what_failed_and_how_to_run_it_again(
 
 @pytest.fixture
 def written(monkeypatch: pytest.MonkeyPatch) -> str:
-    """The name of a folder whose tests are the only check: one passes, fails, is skipped."""
+    """Create the only check: one test passes, one fails, one is skipped. Return its folder."""
     folder = STATE / "written"
     folder.mkdir(exist_ok=True)
     test = "import pytest\ndef test_good(): pass\ndef test_bad(): assert not 1\n"
@@ -148,10 +148,10 @@ def written(monkeypatch: pytest.MonkeyPatch) -> str:
     return shown
 
 
-def test_a_failed_test_is_found_and_is_run_again_alone(
+def test_the_last_line_repeats_only_the_failed_test(
     written: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The command of the last line runs that test and no other."""
+    """Run the command of the last line: it repeats only that test."""
     assert checks.run(ProcessTree(), [], nullcontext, lambda: None) == 1
     *_, last = capfd.readouterr().err.splitlines()
     assert last == f"{_AGAIN} unit {written}/test_some.py::test_bad"
@@ -163,7 +163,7 @@ def test_a_failed_test_is_found_and_is_run_again_alone(
 def test_the_summary_says_how_many_tests_were_skipped_and_why(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    """A check without its browser journeys does not look like a whole one; the status stays 0."""
+    """Report skipped tests, for example without a browser. The status stays 0."""
     assert checks.run(ProcessTree(), ["-k", "not bad"], nullcontext, lambda: None) == 0
     [line] = [text for text in capfd.readouterr().err.splitlines() if text.startswith("  unit ")]
     assert re.fullmatch(r"  unit       passed +\d+\.\d s, 2 skipped: needs a browser", line)
@@ -176,7 +176,7 @@ def test_the_summary_says_how_many_tests_were_skipped_and_why(
 def test_a_command_that_cannot_be_started_starts_no_service(
     command: str, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The status is a shell's, at once."""
+    """Return the status of a shell immediately."""
     entered: list[LocalCloud] = []
     monkeypatch.setattr(LocalCloud, "__enter__", entered.append)
     monkeypatch.setattr(LocalCloud, "__exit__", lambda *_: None)

@@ -1,4 +1,4 @@
-"""Design 5: what `firebase deploy` would upload, made by firebase-tools itself, runs on its own."""
+"""Design 5: the archive that `firebase deploy` uploads is complete and has no other files."""
 
 import json
 import os
@@ -22,7 +22,7 @@ from tools.paths import PAGES
 
 ROOT: Final = Path(__file__).parents[2]
 
-# firebase-tools' own packing of a functions source, with the configuration of firebase.json.
+# Packs the functions' source with firebase-tools and the configuration of firebase.json.
 _PACK: Final = """
 const deploy = "firebase-tools/lib/deploy/functions/";
 const { prepareFunctionsUpload } = require(deploy + "prepareFunctionsUpload.js");
@@ -38,12 +38,12 @@ _LEFT_BEHIND: Final = (
     *("coverage.xml", "firestore-debug.log", "ann.json", "optouts.csv", "key.json", "key.pem"),
     *("firebase.acme.json", "firestore.acme.rules", "functions/__pycache__/a.pyc"),
 )
-"""Files of tools, and of pages that have somebody write an export or a key into a file."""
+"""Files of tools, and files that documented commands write, such as exports and keys."""
 
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The archive that a checkout in use uploads, unpacked in an empty folder."""
+    """Unpack the archive that a used checkout uploads."""
     folder, checkout = tmp_path_factory.mktemp("archive"), tmp_path_factory.mktemp("checkout")
     shutil.copytree(ROOT / "functions", checkout / "functions")
     for name in _LEFT_BEHIND:
@@ -67,10 +67,10 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def python(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An interpreter with what the archive's requirements.txt names, and nothing that it lacks.
+    """Create an interpreter that has only the packages of the archive's requirements.txt.
 
     The packages are links to those of this environment, which has the pinned versions (see
-    `test_environment.py`); pip has compared their hashes when it installed them.
+    `test_environment.py`). pip compared their hashes during the installation.
     """
     folder = tmp_path_factory.mktemp("venv")
     venv.create(folder, symlinks=True)
@@ -98,8 +98,8 @@ def _run(python: Path, *arguments: str, cwd: Path | None = None) -> str:
     return ran.stdout
 
 
-def test_only_what_runs_is_uploaded(archive: Path) -> None:
-    """A deploy uploads code, templates and requirements; no setting, secret, export or test."""
+def test_only_deployed_code_is_uploaded(archive: Path) -> None:
+    """Upload code, templates and requirements, but no settings, secrets, exports or tests."""
     top = {path.name for path in archive.iterdir()}
     assert top == {"main.py", "functions", "requirements.txt"}
     kinds = {path.suffix for path in (archive / "functions").rglob("*") if path.is_file()}
@@ -107,7 +107,7 @@ def test_only_what_runs_is_uploaded(archive: Path) -> None:
 
 
 def test_the_requirements_are_complete_and_pinned(archive: Path, python: Path) -> None:
-    """Each requirement, also of tools, names one version and its hashes, and none is missing."""
+    """Pin each requirement, including those of tools, to one version with hashes."""
     files = (archive / "requirements.txt", ROOT / "requirements-dev.txt")
     text = "\n".join(file.read_text() for file in files).replace("\\\n", "")
     named = [line for line in text.splitlines() if line and not line.lstrip().startswith("#")]
@@ -117,8 +117,8 @@ def test_the_requirements_are_complete_and_pinned(archive: Path, python: Path) -
     assert "No broken requirements found" in _run(Path(sys.executable), *check)
 
 
-def test_every_function_loads_from_the_archive_alone(archive: Path, python: Path) -> None:
-    """The uploaded archive has all that the discovery and the runtime load."""
+def test_every_function_loads_from_the_archive(archive: Path, python: Path) -> None:
+    """Load the functions as the discovery and the runtime do."""
     functions = yaml.safe_load(_run(python, "-c", RENDER, cwd=archive))["endpoints"]
     assert functions == _of_the_checkout()
     modules = [
@@ -137,7 +137,7 @@ def _of_the_checkout() -> Any:
 
 
 class _References(HTMLParser):
-    """What a page loads or leads to."""
+    """The URLs that a page loads or links."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -149,8 +149,8 @@ class _References(HTMLParser):
         self.found += [value for name, value in attrs if name in {"src", "href"} and value]
 
 
-def test_every_page_of_the_site_opens_with_what_it_loads() -> None:
-    """Each page has its scripts, styles, pictures and the pages that it links."""
+def test_every_page_of_the_site_is_complete() -> None:
+    """Find each script, style, picture and linked page."""
     pages = {path.stem: _References(path.read_text()).found for path in PAGES.glob("*.html")}
     assert "preferences" in pages
     missing = {
@@ -163,8 +163,8 @@ def test_every_page_of_the_site_opens_with_what_it_loads() -> None:
     assert missing == set()
 
 
-def test_hosting_builds_the_pages_that_are_not_committed(tmp_path: Path) -> None:
-    """`predeploy` runs in a fresh checkout with the packages of the locks."""
+def test_a_deploy_of_hosting_builds_the_pages(tmp_path: Path) -> None:
+    """Run `predeploy` in a new checkout with the packages of the lock files."""
     install, *builds = json.loads((ROOT / "firebase.json").read_text())["hosting"]["predeploy"]
     assert install == "npm --prefix console ci"
     committed = subprocess.run(
@@ -184,7 +184,7 @@ def test_hosting_builds_the_pages_that_are_not_committed(tmp_path: Path) -> None
         (tmp_path / installed).symlink_to(ROOT / installed)
     assert not (tmp_path / "public" / "console.html").exists()
 
-    environment = os.environ | {"GCLOUD_PROJECT": "my-wall"}  # as firebase-tools sets it
+    environment = os.environ | {"GCLOUD_PROJECT": "my-wall"}  # set by firebase-tools
     for build in builds:
         subprocess.run(
             build.split(), cwd=tmp_path, check=True, capture_output=True, env=environment
@@ -198,14 +198,14 @@ def test_hosting_builds_the_pages_that_are_not_committed(tmp_path: Path) -> None
         assert "*" not in reached
 
 
-def test_the_local_suite_builds_pages_of_its_own() -> None:
-    """What a deploy has built for its project is neither served here nor overwritten."""
+def test_local_pages_are_separate_from_deployed_pages() -> None:
+    """Keep a deploy's pages separate: they are neither served nor overwritten locally."""
     assert local_config(read_addresses())["hosting"]["public"] == ".emulator/public"
     assert "http://127.0.0.1:*" in (PAGES / "console.html").read_text()
 
 
-def test_pages_that_are_built_by_hand_leave_the_catalogue_there(tmp_path: Path) -> None:
-    """A build by hand, as console/README.md has it, keeps the page of event types."""
+def test_a_build_of_the_console_keeps_the_event_catalog(tmp_path: Path) -> None:
+    """Run the build of console/README.md."""
     for name in ("events.html", "openapi.json"):
         (tmp_path / name).write_text("made by Python")
     build = ["node", "console/build.mjs", "--site", str(tmp_path)]
@@ -214,7 +214,7 @@ def test_pages_that_are_built_by_hand_leave_the_catalogue_there(tmp_path: Path) 
 
 
 def test_only_local_pages_may_connect_to_emulators() -> None:
-    """No deployed file names an address of a machine."""
+    """Find no local address in the deployed files."""
     deployed = (ROOT / "firebase.json").read_text()
     config = local_config(read_addresses())
 
@@ -230,6 +230,6 @@ def test_only_local_pages_may_connect_to_emulators() -> None:
 
 
 def _files(folder: Path) -> set[str]:
-    """Names, without the hashes in them: those tell of folders too."""
+    """Return file names without their hashes, which depend on the folder."""
     paths = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
     return {re.sub(r"-[A-Z0-9]{8}\.", ".", str(path)) for path in paths}

@@ -1,4 +1,4 @@
-"""`.env` is read as firebase-tools read it: their own parser is asked as well."""
+"""The parser of `.env` agrees with that of firebase-tools, which the tests also run."""
 
 import json
 import subprocess
@@ -29,12 +29,12 @@ DIFFERENT: Final = {
     "PUBLIC_WALL",
     *("WEBHOOK_CA_BUNDLE", "WEBHOOK_ALLOW_LOOPBACK", "MAILBOX_KEY"),
 }
-"""Settings of the local suite alone: addresses, the wall for guests, and what no deploy has."""
+"""Settings with other values in the local service, such as addresses and PUBLIC_WALL."""
 REFUSED: Final = ("A=1\nno setting here\n", "\n\nA:1\n", '=1\nA="x" y\n')
 
 
 def _asked(text: str) -> tuple[dict[str, str], list[str]]:
-    """What firebase-tools read, and the lines that they refuse."""
+    """Return the settings that firebase-tools reads, and the lines that it rejects."""
     program = f"const {{envs, errors}} = require({json.dumps(str(ENV))}).parse({json.dumps(text)});"
     program += "console.log(JSON.stringify([envs, errors]))"
     ran = subprocess.run(["node", "-e", program], capture_output=True, text=True, check=True)
@@ -44,7 +44,7 @@ def _asked(text: str) -> tuple[dict[str, str], list[str]]:
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_settings_are_those_of_firebase_tools(tmp_path: Path, text: str) -> None:
-    """Quotes, comments, `export` and values of several lines are read as firebase-tools do."""
+    """Parse quotes, comments, `export` and values with several lines."""
     (tmp_path / ".env").write_bytes(text.encode())
     envs, errors = _asked(text)
     assert errors == []
@@ -52,8 +52,8 @@ def test_settings_are_those_of_firebase_tools(tmp_path: Path, text: str) -> None
 
 
 @pytest.mark.parametrize("text", REFUSED)
-def test_a_line_that_is_no_setting_is_refused_by_its_number(tmp_path: Path, text: str) -> None:
-    """A line that is no setting is refused, as firebase-tools refuse it."""
+def test_an_invalid_line_is_rejected_with_its_number(tmp_path: Path, text: str) -> None:
+    """Reject the lines that firebase-tools rejects."""
     (tmp_path / ".env").write_text(text)
     assert _asked(text)[1]
     with pytest.raises(env_file.EnvFileError, match=r"^\.env, line [123]: "):
@@ -61,12 +61,12 @@ def test_a_line_that_is_no_setting_is_refused_by_its_number(tmp_path: Path, text
 
 
 def test_a_missing_file_has_no_settings(tmp_path: Path) -> None:
-    """A project without an `.env.PROJECT` has no settings of its own."""
+    """Accept a project without an `.env.PROJECT`."""
     assert env_file.read(tmp_path / ".env.acme") == {}
 
 
 def test_the_local_suite_has_the_settings_of_a_deploy() -> None:
-    """`.env.demo-wall` has every setting of `.env`; only the settings above have other values."""
+    """Compare `.env.demo-wall` with `.env`, except the settings above."""
     deployed, local = (env_file.read(ROOT / name) for name in (".env", ".env.demo-wall"))
     assert deployed.keys() <= local.keys()
     assert {name for name, value in local.items() if deployed.get(name) != value} == DIFFERENT

@@ -23,29 +23,29 @@ from tools.steps import SetupError
 
 @pytest.mark.parametrize("folder", ["emulator", "console"])
 def test_the_lock_names_no_registry(folder: str) -> None:
-    """Any mirror serves, and nobody's private one is published."""
+    """Work with any mirror, and publish no private mirror."""
     lock = json.loads((ROOT / folder / "package-lock.json").read_text())
 
     assert [name for name, package in lock["packages"].items() if "resolved" in package] == []
 
 
 def test_what_is_pinned_is_installed() -> None:
-    """The tools for local work, which are installed after it, change none of it."""
+    """Check that the development tools, installed later, change no pinned package."""
     pins = re.findall(r"^([a-z0-9.-]+)==([\w.]+)", python.DEPLOYED.read_text(), re.MULTILINE)
 
     assert {name: metadata.version(name) for name, _ in pins} == dict(pins)
 
 
-def test_the_deployed_runtimes_name_leads_to_the_local_python() -> None:
-    """firebase-tools asks for that name, whichever Python runs here."""
+def test_the_deployed_runtime_is_linked_to_the_local_python() -> None:
+    """Find the binary that firebase-tools calls."""
     runtime = json.loads((ROOT / "firebase.json").read_text())["functions"][0]["runtime"]
     name = f"python3.{runtime.removeprefix('python3')}"
 
     assert (VENV / "bin" / name).samefile(sys.executable)
 
 
-def test_scripts_of_operators_want_the_packages_of_their_checkout(tmp_path: Path) -> None:
-    """After an upgrade without a set-up they would deploy with the packages of before."""
+def test_scripts_of_operators_require_the_current_packages(tmp_path: Path) -> None:
+    """Stop after an upgrade without a setup: a deploy would use old packages."""
     for folder in ("ops", "tools"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     for name in ("functions", "firebase.json", "requirements.txt", "requirements-dev.txt"):
@@ -66,7 +66,7 @@ def test_scripts_of_operators_want_the_packages_of_their_checkout(tmp_path: Path
 def test_local_secrets_are_readable_by_their_owner_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Secrets are readable by their owner only, and are kept once they are made."""
+    """Keep secrets private, and keep existing secrets."""
     monkeypatch.setattr(local_secrets, "FILE", tmp_path / ".secret.local")
 
     local_secrets.write()
@@ -80,7 +80,7 @@ def test_local_secrets_are_readable_by_their_owner_only(
 
 
 def test_a_missing_node_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A missing Node is named, with the place to get one."""
+    """Tell the user how to install Node."""
     monkeypatch.setenv("PATH", os.devnull)
 
     with pytest.raises(SetupError, match=r"`node` is not on PATH.*\n.*nodejs\.org"):
@@ -91,7 +91,7 @@ def test_a_missing_node_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_old_or_broken_node_is_named(
     said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An old Node is named with its version and the needed one."""
+    """Name the installed and the required version."""
     for program in ("node", "npm"):
         (tmp_path / program).write_text(f"#!/bin/sh\necho {said}\n")
         (tmp_path / program).chmod(0o755)
@@ -104,7 +104,7 @@ def test_an_old_or_broken_node_is_named(
 def test_a_failed_step_shows_the_end_of_its_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A failed step prints the end of its log, and nobody has to look for it."""
+    """Print the end of the log, so that the user doesn't have to search for it."""
     monkeypatch.setattr(steps, "ROOT", tmp_path)
     monkeypatch.setattr(steps, "STATE", tmp_path / "state")
 
@@ -119,7 +119,7 @@ def test_a_failed_step_shows_the_end_of_its_log(
 def test_firestores_emulator_is_downloaded_before_anything_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A failed download is told by its own lines: nothing has said that the service starts."""
+    """Report a failed download before the line about the start of the service."""
 
     def download() -> dict[str, str]:
         raise SetupError
@@ -136,7 +136,7 @@ def test_firestores_emulator_is_downloaded_before_anything_starts(
 def test_pages_are_built_again_once_a_source_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A build depends on the text of its sources, not on their times."""
+    """Compare the text of the sources, not their times."""
     page = tmp_path / "pages" / "console.html"
     page.parent.mkdir()
     page.write_text("one")
@@ -151,10 +151,10 @@ def test_pages_are_built_again_once_a_source_changes(
     assert pages.sources() != before
 
 
-def test_a_build_leaves_no_page_whose_source_is_gone(
+def test_a_build_removes_pages_without_sources(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The local suite serves what the sources make, and nothing of an earlier checkout."""
+    """Serve no page of an earlier checkout."""
     (tmp_path / "old.html").touch()
     monkeypatch.setattr(pages, "PAGES", tmp_path)
     monkeypatch.setattr(pages, "_BUILT", tmp_path.with_suffix(".built"))
@@ -165,8 +165,8 @@ def test_a_build_leaves_no_page_whose_source_is_gone(
     assert not tmp_path.exists()
 
 
-def test_pip_installs_where_uv_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where uv has no build, or cannot read the registry, pip installs."""
+def test_pip_installs_if_uv_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fall back to pip if uv has no build or cannot read the registry."""
     programs: list[list[str]] = []
 
     def run_step(_: str, command: list[str], **__: object) -> None:
@@ -175,16 +175,16 @@ def test_pip_installs_where_uv_fails(monkeypatch: pytest.MonkeyPatch) -> None:
             raise SetupError("no such registry")
 
     monkeypatch.setattr(python, "run_step", run_step)
-    python._install_packages("packages", "-r", "some.txt")  # noqa: SLF001 - the step alone
+    python._install_packages("packages", "-r", "some.txt")  # noqa: SLF001 - only this step
 
     assert programs[-1][:3] == [str(VENV_PYTHON), "-m", "pip"]
     assert programs[-1][-2:] == ["-r", "some.txt"]
 
 
-def test_an_interrupt_while_a_step_ends_is_an_interrupt(
+def test_an_interrupt_at_the_end_of_a_step_is_raised(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The step has ended and been waited for: no process is left to be ended."""
+    """Ignore that the process has already ended."""
     monkeypatch.setattr(steps, "STATE", tmp_path)
 
     class Interrupted(subprocess.Popen[bytes]):
@@ -201,7 +201,7 @@ def test_an_interrupt_while_a_step_ends_is_an_interrupt(
 
 @pytest.fixture
 def venv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder for ./venv, without packages."""
+    """Return an empty folder for ./venv."""
 
     def run_step(_: str, command: list[str], **__: object) -> None:
         (Path(command[-1]) / "bin").mkdir()
@@ -232,8 +232,8 @@ def _elsewhere(venv: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [_theirs, _a_file, _elsewhere])
-def test_a_venv_of_the_users_own_is_left_alone(venv: Path, make: Callable[[Path], None]) -> None:
-    """The installation stops with a sentence, and the files stay."""
+def test_a_venv_of_the_user_is_not_changed(venv: Path, make: Callable[[Path], None]) -> None:
+    """Stop with a sentence and keep the files."""
     make(venv)
     before = sorted(venv.parent.rglob("*"))
 
@@ -242,8 +242,8 @@ def test_a_venv_of_the_users_own_is_left_alone(venv: Path, make: Callable[[Path]
     assert sorted(venv.parent.rglob("*")) == before
 
 
-def test_our_own_venv_is_made_anew(venv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An interrupted installation, or another Python: it has our mark from its beginning."""
+def test_our_own_venv_is_recreated(venv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Recognize the mark after an interrupted installation or a change of Python."""
     venv.mkdir()
 
     def interrupted(*_: object) -> None:

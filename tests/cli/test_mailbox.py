@@ -1,4 +1,4 @@
-"""The mailbox refuses what SendGrid would refuse, fails as it is told, and shows what it has."""
+"""The mailbox validates like SendGrid, simulates faults, and shows emails."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,8 +14,7 @@ from emulator.mailbox import (
     too_many_requests,
 )
 
-# Seconds.
-LIMIT = 10.0
+LIMIT_SECONDS = 10.0
 
 
 def _body(*addresses: str, **changed: Any) -> dict[str, Any]:
@@ -32,7 +31,7 @@ def _body(*addresses: str, **changed: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def mailbox() -> Iterator[Mailbox]:
-    """One of its own for each test."""
+    """Run a mailbox for one test."""
     with Mailbox() as running:
         yield running
 
@@ -42,17 +41,17 @@ def send(
     body: dict[str, Any] | None = None,
     headers: dict[str, str] | None = None,
 ) -> requests.Response:
-    """Send a mail as the service does."""
+    """Send an email as the service does."""
     return requests.post(
         f"{mailbox.url}/v3/mail/send",
         json=body or _body("a@example.com", "b@example.com"),
         headers={"Authorization": "Bearer SG.x"} | (headers or {}),
-        timeout=LIMIT,
+        timeout=LIMIT_SECONDS,
     )
 
 
-def test_faults_happen_in_their_order_and_as_often_as_told(mailbox: Mailbox) -> None:
-    """A fault happens to as many requests as it says; `after` lets some pass first."""
+def test_faults_apply_in_order_and_to_their_number_of_requests(mailbox: Mailbox) -> None:
+    """Skip the requests of `after` first."""
     mailbox.fail_with(status(503, times=2), too_many_requests(after=1))
 
     codes = [send(mailbox).status_code for _ in range(5)]
@@ -61,18 +60,18 @@ def test_faults_happen_in_their_order_and_as_often_as_told(mailbox: Mailbox) -> 
     assert [request.status for request in mailbox.requests] == codes
 
 
-def test_its_pages_show_each_mail(mailbox: Mailbox) -> None:
-    """What a mail says is escaped on our own pages."""
+def test_the_pages_show_each_email(mailbox: Mailbox) -> None:
+    """Escape the email's text."""
     send(mailbox, _body("a@example.com", subject="<Photos>"))
 
-    overview = requests.get(mailbox.url, timeout=LIMIT).text
-    page = requests.get(f"{mailbox.url}/mails/1", timeout=LIMIT).text
-    (mail,) = requests.get(f"{mailbox.url}/mails", timeout=LIMIT).json()
+    overview = requests.get(mailbox.url, timeout=LIMIT_SECONDS).text
+    page = requests.get(f"{mailbox.url}/mails/1", timeout=LIMIT_SECONDS).text
+    (mail,) = requests.get(f"{mailbox.url}/mails", timeout=LIMIT_SECONDS).json()
 
     assert '<a href="/mails/1">&lt;Photos&gt;</a>' in overview
     assert "&lt;Photos&gt;" in page
     assert (mail["to"], mail["subject"]) == ("a@example.com", "<Photos>")
-    assert requests.get(f"{mailbox.url}/mails/2", timeout=LIMIT).status_code == 404
+    assert requests.get(f"{mailbox.url}/mails/2", timeout=LIMIT_SECONDS).status_code == 404
 
 
 def _with_first(**changed: Any) -> Callable[[dict[str, Any]], None]:
@@ -85,7 +84,7 @@ def _with_first(**changed: Any) -> Callable[[dict[str, Any]], None]:
         (lambda body: body.pop("from"), None),
         (lambda body: body["from"].update(email="photos"), "from.email"),
         (lambda body: body["content"].insert(0, {"type": "text/html", "value": "x"}), "content"),
-        (lambda body: body["personalizations"].extend(_people(1001)), "personalizations"),
+        (lambda body: body["personalizations"].extend(_recipients(1001)), "personalizations"),
         (
             lambda body: body["personalizations"].append(body["personalizations"][0]),
             "personalizations",
@@ -100,10 +99,10 @@ def _with_first(**changed: Any) -> Callable[[dict[str, Any]], None]:
         (_with_first(custom_args={"a": "x" * 10_000}), "personalizations.0.custom_args"),
     ],
 )
-def test_the_stand_in_is_as_strict_as_sendgrid(
+def test_the_mailbox_is_as_strict_as_sendgrid(
     change: Callable[[dict[str, Any]], object], field: str | None
 ) -> None:
-    """The mailbox refuses what SendGrid documents as errors.
+    """Reject the errors that SendGrid documents.
 
     https://www.twilio.com/docs/sendgrid/api-reference/mail-send/errors
     """
@@ -113,5 +112,5 @@ def test_the_stand_in_is_as_strict_as_sendgrid(
     assert {problem.field for problem in problems(body)} == {field}
 
 
-def _people(count: int) -> list[dict[str, Any]]:
+def _recipients(count: int) -> list[dict[str, Any]]:
     return [{"to": [{"email": f"{n}@example.com"}]} for n in range(count)]

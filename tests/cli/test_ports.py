@@ -31,7 +31,7 @@ print(json.dumps({
 
 
 def read(offset: str | None) -> Any:
-    """Return what the local service is started with."""
+    """Return the configuration of the local service with an offset."""
     given = {name: value for name, value in os.environ.items() if name != PORT_OFFSET_VARIABLE}
     if offset is not None:
         given[PORT_OFFSET_VARIABLE] = offset
@@ -53,7 +53,7 @@ def ports(addresses: dict[str, str]) -> dict[str, int]:
 
 @pytest.mark.parametrize("offset", [1, 200, 50_000])
 def test_every_port_is_moved_by_the_same_offset(offset: int) -> None:
-    """Servers, clients, parameters of the functions, and what pages may connect to."""
+    """Move servers, clients, parameters of the functions, and the pages' connections."""
     default, moved = read(None), read(str(offset))
 
     expected = {name: port + offset for name, port in ports(default["addresses"]).items()}
@@ -74,7 +74,7 @@ def test_every_port_is_moved_by_the_same_offset(offset: int) -> None:
 
 
 def test_without_an_offset_the_ports_are_the_defaults() -> None:
-    """The offset 0 is the same as none."""
+    """Treat the offset 0 like no offset."""
     default = read(None)
 
     assert {**read("0"), "client": {}} == {**default, "client": {}}

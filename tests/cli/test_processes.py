@@ -1,4 +1,4 @@
-"""The process tree ends as a whole, even if processes in it try to stay."""
+"""The process tree ends completely, including stubborn processes."""
 
 import signal
 import subprocess
@@ -12,8 +12,7 @@ import pytest
 from tools.processes import COMMAND_GRACE_SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
-# Seconds.
-LIMIT = 60
+LIMIT_SECONDS = 60
 
 RUNNER = """
 import sys
@@ -54,7 +53,7 @@ WAIT = "import time; time.sleep(600)"
 
 
 def start(last_line: str) -> tuple[subprocess.Popen[str], list[int]]:
-    """Start a tree; return its runner and the ids of the stubborn processes."""
+    """Start a tree. Return its runner and the IDs of the stubborn processes."""
     runner = subprocess.Popen(
         [sys.executable, "-c", RUNNER, COMMAND + last_line],
         cwd=ROOT,
@@ -65,12 +64,12 @@ def start(last_line: str) -> tuple[subprocess.Popen[str], list[int]]:
     )
     assert runner.stdout is not None
     pids = [int(word) for word in runner.stdout.readline().split()]
-    assert len(pids) == 3, runner.communicate(timeout=LIMIT)
+    assert len(pids) == 3, runner.communicate(timeout=LIMIT_SECONDS)
     return runner, pids
 
 
 def alive(pids: list[int]) -> list[int]:
-    """Return those that still run."""
+    """Return the IDs of running processes."""
     return [pid for pid in pids if psutil.pid_exists(pid) and not _is_zombie(pid)]
 
 
@@ -86,10 +85,10 @@ def _is_zombie(pid: int) -> bool:
     [("sys.exit(0)", 0), ("sys.exit(3)", 3), ("os.kill(os.getpid(), 9)", 128 + 9)],
 )
 def test_the_end_of_the_command_ends_the_tree(last_line: str, status: int) -> None:
-    """All processes of a command end with it, and its status is handed on."""
+    """Return the command's status."""
     runner, pids = start(last_line)
 
-    runner.communicate(timeout=LIMIT)
+    runner.communicate(timeout=LIMIT_SECONDS)
 
     assert runner.returncode == status
     assert alive(pids) == []
@@ -97,42 +96,42 @@ def test_the_end_of_the_command_ends_the_tree(last_line: str, status: int) -> No
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_the_tree(number: signal.Signals) -> None:
-    """A signal ends stubborn and orphaned processes as well."""
+    """End stubborn and orphaned processes as well."""
     runner, pids = start(WAIT)
 
     runner.send_signal(number)
-    runner.communicate(timeout=LIMIT)
+    runner.communicate(timeout=LIMIT_SECONDS)
 
     assert runner.returncode == 128 + number
     assert alive(pids) == []
 
 
 def test_a_second_signal_ends_it_at_once() -> None:
-    """After a second signal SIGKILL follows at once."""
+    """Send SIGKILL without a grace period."""
     hear = 'signal.signal(signal.SIGINT, lambda *_: print("heard", flush=True))'
     runner, pids = start(f"import signal; {hear}; print(flush=True)\n{WAIT}")
     assert runner.stdout
     assert runner.stdout.readline() == "\n"
 
     runner.send_signal(signal.SIGINT)
-    # The command stays, so that the runner is in its grace now.
+    # The command is still running, so the runner is in its grace period.
     assert runner.stdout.readline() == "heard\n"
     started = time.monotonic()
     runner.send_signal(signal.SIGINT)
-    runner.communicate(timeout=LIMIT)
+    runner.communicate(timeout=LIMIT_SECONDS)
 
     assert time.monotonic() - started < COMMAND_GRACE_SECONDS
     assert alive(pids) == []
 
 
 def test_the_next_run_ends_what_a_killed_one_left() -> None:
-    """After SIGKILL no process can tidy up at once; the next run does."""
+    """Clean up at the next start, because a process cannot handle SIGKILL."""
     killed, left = start(WAIT)
     killed.kill()
-    killed.wait(LIMIT)
+    killed.wait(LIMIT_SECONDS)
     assert alive(left) == left
 
     runner, pids = start("sys.exit(0)")
-    runner.communicate(timeout=LIMIT)
+    runner.communicate(timeout=LIMIT_SECONDS)
 
     assert alive(left) == alive(pids) == []

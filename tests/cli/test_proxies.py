@@ -1,4 +1,4 @@
-"""Proxy variables of the environment keep no command from its own machine."""
+"""Commands bypass the environment's proxies for connections on this machine."""
 
 import json
 import os
@@ -38,7 +38,7 @@ __main__.main()
 
 @pytest.mark.parametrize("command", ["demo", "up", "exec true", "test unit", "bench", "setup"])
 def test_every_command_and_its_processes_bypass_the_proxies(command: str) -> None:
-    """The six variables are set, and the environment is right before anything is started."""
+    """Set the six variables before any process starts."""
     done = subprocess.run(
         [sys.executable, "-c", _ENVIRONMENT, *command.split()],
         cwd=ROOT,
@@ -56,7 +56,7 @@ def test_every_command_and_its_processes_bypass_the_proxies(command: str) -> Non
 
 @pytest.mark.parametrize("proxy", [*_VARIABLES, "grpc_proxy"])
 def test_one_proxy_variable_is_enough(proxy: str) -> None:
-    """Loopback is named where any proxy is, and nothing is set where none is."""
+    """Bypass loopback if any proxy is set. Set nothing without a proxy."""
     assert loopback_bypass({proxy: "http://proxy.example:3128"})["no_proxy"] == ",".join(LOOPBACK)
     assert loopback_bypass({proxy: "", "NO_PROXY": "a.example"}) == {}
 
@@ -72,17 +72,17 @@ def test_one_proxy_variable_is_enough(proxy: str) -> None:
     ],
 )
 def test_a_list_of_exceptions_is_kept_and_extended(upper: str, lower: str, listed: str) -> None:
-    """Both spellings have the hosts of both; an asterisk stays alone, as Python reads it."""
+    """Merge the hosts of both spellings. An asterisk stays the only entry, for Python."""
     given = {**_PROXY, "NO_PROXY": upper, "no_proxy": lower}
     bypass = loopback_bypass(given)
 
     assert bypass["NO_PROXY"] == bypass["no_proxy"] == listed
     assert set(LOOPBACK) <= set(bypass["no_grpc_proxy"].split(","))
-    assert loopback_bypass({**given, **bypass}) == bypass, "a second time changes nothing"
+    assert loopback_bypass({**given, **bypass}) == bypass, "a second call changes nothing"
 
 
 def test_grpc_keeps_a_list_of_its_own() -> None:
-    """`no_grpc_proxy` is kept and extended as well."""
+    """Extend `no_grpc_proxy`."""
     bypass = loopback_bypass({**_PROXY, "no_grpc_proxy": "g.example", "NO_PROXY": "a.example"})
 
     assert bypass["no_grpc_proxy"] == "g.example,127.0.0.1,localhost,::1"
@@ -92,7 +92,7 @@ def test_grpc_keeps_a_list_of_its_own() -> None:
 def test_clients_of_python_bypass_the_proxies(
     no_proxy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The clients of urllib and requests read the variables as they are meant."""
+    """Connect with urllib and requests."""
     given = {**_PROXY, "NO_PROXY": no_proxy}
     for name, value in {**given, **loopback_bypass(given)}.items():
         monkeypatch.setenv(name, value)
@@ -105,7 +105,7 @@ def test_clients_of_python_bypass_the_proxies(
 
 @pytest.mark.parametrize("no_proxy", ["", "*", "a.example"])
 def test_grpc_bypasses_the_proxies(no_proxy: str) -> None:
-    """A channel to this machine is ready although the proxy answers nothing."""
+    """Connect a channel to this machine although the proxy never answers."""
     given = {**os.environ, **_PROXY, "NO_PROXY": no_proxy}
     done = subprocess.run(
         [sys.executable, "-c", _GRPC], env={**given, **loopback_bypass(given)}, check=False

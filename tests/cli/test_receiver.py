@@ -1,4 +1,4 @@
-"""The local receiver records what the check of spec 5 finds; `test_verifying.py` has the check."""
+"""The local receiver records the result of the verification of spec 5."""
 
 import time
 from typing import Final
@@ -10,12 +10,11 @@ from emulator.receiver import Receiver, always
 from functions.webhooks.signing import SIGNATURE_HEADER, sign
 
 SECRET: Final = "whsec_made-up"
-LIMIT: Final = 10.0
-"""Seconds."""
+LIMIT_SECONDS: Final = 10.0
 
 
 def test_a_wrong_signature_is_recorded_with_its_reason() -> None:
-    """It is answered as scripted all the same: the service is under test, not the receiver."""
+    """Answer as scripted anyway: the service is under test, not the receiver."""
     certificates.ensure()
     secrets = {"event-1": SECRET}
     with Receiver(
@@ -33,7 +32,7 @@ def test_a_wrong_signature_is_recorded_with_its_reason() -> None:
                 body,
                 headers=headers,
                 verify=str(certificates.CA),
-                timeout=LIMIT,
+                timeout=LIMIT_SECONDS,
             )
             assert answer.status_code == 200
         problems = [request.problem for request in receiver.requests]

@@ -1,4 +1,4 @@
-"""The processes of a suite, found by the mark that they all carry."""
+"""Finds the processes of a service by their mark."""
 
 import psutil
 
@@ -6,7 +6,7 @@ from tools.processes import MARK
 
 
 def marked(mark: str) -> list[psutil.Process]:
-    """The living processes that carry `mark`."""
+    """Return the running processes with `mark`."""
     found = []
     for process in psutil.process_iter():
         try:

@@ -1,4 +1,4 @@
-"""`python3 -m emulator exec`: the service runs as it is deployed, and CMD beside it."""
+"""`python3 -m emulator exec` runs CMD with the deployed service."""
 
 import contextlib
 import os
@@ -12,8 +12,7 @@ from tests.functions_emulator.marked import marked
 from tools.processes import MARK
 
 ROOT: Final = Path(__file__).parents[2]
-# Seconds.
-LIMIT: Final = 240
+LIMIT_SECONDS: Final = 240
 
 _TRIES: Final = """
 import json, os, socket, urllib.error, urllib.request, uuid
@@ -81,15 +80,15 @@ def start(*arguments: str) -> "subprocess.Popen[str]":
     )
 
 
-def test_exec_hands_its_streams_and_status_through_and_leaves_nothing_running() -> None:
-    """CMD has our standard input and output to itself; its exit status is ours.
+def test_exec_passes_streams_and_status_and_ends_every_process() -> None:
+    """Connect standard input and output only to CMD, and return its exit status.
 
     A trigger fires, a task runs, a callable answers and the page opens, with keys that come from
-    Secret Manager. Nobody listens where the mailbox is, or Firebase's emulator of tasks.
+    Secret Manager. No process listens on the ports of the mailbox and the emulator of tasks.
     """
     runner = start("--", "sh", "-c", f"echo ${MARK}; python -; exit 7")
 
-    output, errors = runner.communicate(_TRIES, timeout=LIMIT)
+    output, errors = runner.communicate(_TRIES, timeout=LIMIT_SECONDS)
 
     mark, tried = output.split("\n", 1)
     answers, ports = ["1", "403", "200", "403"], ["5000", "5001", "8080", "9099"]
@@ -98,33 +97,33 @@ def test_exec_hands_its_streams_and_status_through_and_leaves_nothing_running() 
 
 
 def test_all_ports_can_be_moved() -> None:
-    """The service runs beside programs that hold the default ports, and clients find it."""
+    """Start while other programs use the default ports. Clients find the service."""
     taken = (5000, 5001, 5002, 8080, 9099, 9150, 4400, 4500)
     with contextlib.ExitStack() as stack:
         for port in taken:
             stack.enter_context(socket.create_server(("127.0.0.1", port)))
         runner = start("--ports", "200", "--", "python", "-")
-        output, errors = runner.communicate(_TRIES, timeout=LIMIT)
+        output, errors = runner.communicate(_TRIES, timeout=LIMIT_SECONDS)
 
     answers, ports = ["1", "403", "200", "403"], ["5000", "5001", "8080", "9099"]
     assert (runner.returncode, output.split()) == (0, [*answers, *ports]), errors
 
 
-def test_exec_ends_quietly_while_writes_are_on_their_way() -> None:
-    """CMD ends before the triggers have been called: what is left is dropped without an error."""
+def test_exec_ends_quietly_with_undelivered_writes() -> None:
+    """End before the triggers were called. The rest is dropped without an error."""
     runner = start("--", "python", "-")
-    _, errors = runner.communicate(_WRITES, timeout=LIMIT)
+    _, errors = runner.communicate(_WRITES, timeout=LIMIT_SECONDS)
 
     assert runner.returncode == 0, errors
     assert "Traceback" not in errors
     assert "never retrieved" not in errors
 
 
-def test_a_busy_port_is_named_with_its_emulator_and_its_holder() -> None:
-    """A busy port starts nothing; the error is no traceback, and the status 2."""
+def test_a_busy_port_is_reported_with_its_emulator_and_process() -> None:
+    """Start nothing, print no traceback, and exit with status 2."""
     with socket.create_server(("127.0.0.1", 9099)):
         runner = start("--", "true")
-        _, errors = runner.communicate(timeout=LIMIT)
+        _, errors = runner.communicate(timeout=LIMIT_SECONDS)
 
     assert runner.returncode == 2
     assert "Port 9099 is taken" in errors

@@ -1,4 +1,4 @@
-"""Firebase's own functions emulator, started as the developer of an app starts it."""
+"""The functions run in Firebase's functions emulator, as an app's developer starts it."""
 
 import json
 import re
@@ -20,11 +20,10 @@ from emulator.receiver import Receiver, always
 from tools.paths import NODE_MODULES
 from tools.processes import MARK, ProcessTree
 
-# Seconds.
-LIMIT: Final = 180
+LIMIT_SECONDS: Final = 180
 
 _LOADED: Final = re.compile(
-    # Schedules wait for Pub/Sub, which is not started: they are called by hand or not at all.
+    # Scheduled functions need Pub/Sub, which is not started.
     r"functions\[us-central1-(\w+)\].* function (?:initialized|ignored because the pubsub )"
 )
 
@@ -33,11 +32,11 @@ class FunctionsEmulator:
     """`firebase emulators:start` in this checkout.
 
     Attributes:
-        loaded: The functions that it has loaded.
+        loaded: Names of the loaded functions.
     """
 
     def __init__(self) -> None:
-        """Start it."""
+        """Start the emulators."""
         check_ports(read_addresses() | {"tasks": "127.0.0.1:9499"})
         certificates.ensure()
         self.loaded: set[str] = set()
@@ -48,7 +47,7 @@ class FunctionsEmulator:
                 *(str(NODE_MODULES / ".bin" / "firebase"), "emulators:start"),
                 *("--project", PROJECT, "--only", "auth,functions,firestore,tasks"),
             ],
-            # Seconds that firebase-tools waits for main.py to be imported; its own ten are few.
+            # Time for the import of main.py. The default of ten seconds may be too short.
             server_environment() | {"FUNCTIONS_DISCOVERY_TIMEOUT": "60", MARK: self._tree.mark},
             "All emulators ready",
             self._read,
@@ -56,11 +55,11 @@ class FunctionsEmulator:
         )
 
     def wait(self) -> None:
-        """Wait until it is ready."""
-        assert self._program.is_ready_within(LIMIT), "".join(self._printed)
+        """Wait until the emulators are ready."""
+        assert self._program.is_ready_within(LIMIT_SECONDS), "".join(self._printed)
 
     def close(self) -> None:
-        """End it with all that it has started, orphans and other sessions included."""
+        """End the emulators and all of their processes, including orphans."""
         self._program.end()
         self._tree.end()
 
@@ -71,21 +70,21 @@ class FunctionsEmulator:
 
 @pytest.fixture(scope="module")
 def emulator() -> Iterator[FunctionsEmulator]:
-    """One for all tests."""
+    """Run the emulators for all tests."""
     with closing(FunctionsEmulator()) as running:
         running.wait()
         yield running
 
 
 def test_every_function_loads(emulator: FunctionsEmulator) -> None:
-    """Firebase calls itself ready even where it could not load a function."""
+    """Check each function: Firebase reports ready even if a function failed to load."""
     assert emulator.loaded == {function.name for function in deployment.read()}
 
 
 def test_an_upload_is_delivered(
     emulator: FunctionsEmulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The trigger fires, and the task runs through Firebase's emulator of tasks."""
+    """Deliver through the trigger and Firebase's emulator of tasks."""
     del emulator
     monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", read_addresses()["firestore"])
     event = firestore.Client(project=PROJECT).document("events", uuid.uuid4().hex)
@@ -99,6 +98,6 @@ def test_an_upload_is_delivered(
         }
         event.collection("photos").document("p1").set(photo)
 
-        [request] = receiver.wait_for(bool, LIMIT)
+        [request] = receiver.wait_for(bool, LIMIT_SECONDS)
 
     assert json.loads(request.body)["data"]["photo"]["id"] == "p1"

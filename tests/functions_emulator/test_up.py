@@ -1,4 +1,4 @@
-"""`python3 -m emulator up`: every call of docs/calls.md gets the answer that stands there."""
+"""`python3 -m emulator up`: every call of docs/calls.md gets the documented response."""
 
 import json
 import shutil
@@ -17,13 +17,12 @@ from tests.unit.docs.test_calls import calls
 from tools.processes import MARK
 
 ROOT: Final = Path(__file__).parents[2]
-# Seconds.
-LIMIT: Final = 120
+LIMIT_SECONDS: Final = 120
 _MARK: Final = "-- answer --"
 
 
 def shape(answer: str) -> Any:
-    """What of an answer is the same each time: fields, and whether it worked."""
+    """Return the constant part of a response: its field names."""
     try:
         parsed = json.loads(answer)
     except ValueError:
@@ -32,15 +31,15 @@ def shape(answer: str) -> Any:
 
 
 class Up:
-    """The running suite.
+    """The running command.
 
     Attributes:
-        printed: What it has printed until it was ready.
-        mark: What its processes carry.
+        printed: Its output until it was ready.
+        mark: The mark of its processes.
     """
 
     def __init__(self) -> None:
-        """Start it."""
+        """Start the command."""
         self._runner = subprocess.Popen(
             [sys.executable, "-m", "emulator", "up"],
             cwd=ROOT,
@@ -51,7 +50,7 @@ class Up:
         self.printed = ""
 
     def wait(self) -> None:
-        """Wait until it is ready."""
+        """Wait until the service is ready."""
         assert self._runner.stdout
         for line in self._runner.stdout:
             self.printed += line
@@ -61,15 +60,15 @@ class Up:
         self.mark: str = first.environ()[MARK]
 
     def interrupt(self) -> int:
-        """Press Ctrl-C; its exit status."""
+        """Press Ctrl-C and return the exit status."""
         self._runner.send_signal(signal.SIGINT)
-        self._runner.communicate(timeout=LIMIT)
+        self._runner.communicate(timeout=LIMIT_SECONDS)
         return self._runner.returncode
 
 
 @pytest.fixture(scope="module")
 def up() -> Iterator[Up]:
-    """One for all tests; the last of them ends it."""
+    """Run the command for all tests. The last test ends it."""
     started = Up()
     try:
         started.wait()
@@ -79,15 +78,20 @@ def up() -> Iterator[Up]:
 
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="curl is missing")
-def test_every_call_answers_as_the_page_says(up: Up) -> None:
-    """Each call of docs/calls.md answers as its example, and each mailed picture loads."""
+def test_every_documented_call_gets_its_response(up: Up) -> None:
+    """Run docs/calls.md, and load each picture of an email."""
     assert "Ctrl-C ends everything." in up.printed
     commands = calls()
     assert len(commands) > 5
     script = f"\necho; echo '{_MARK}'\n".join(command for command, _ in commands)
 
     done = subprocess.run(
-        ["bash", "-c", script], cwd=ROOT, capture_output=True, text=True, check=True, timeout=LIMIT
+        ["bash", "-c", script],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=LIMIT_SECONDS,
     )
 
     answers = [answer.strip() for answer in done.stdout.split(_MARK)]
@@ -103,23 +107,28 @@ def test_every_call_answers_as_the_page_says(up: Up) -> None:
         capture_output=True,
         text=True,
         check=True,
-        timeout=LIMIT,
+        timeout=LIMIT_SECONDS,
     ).stdout.splitlines()
     assert set(pictures) == {"200 image/svg+xml"}
 
 
-def test_the_sweep_runs_when_it_is_asked_for(up: Up) -> None:
-    """Nothing else runs it in the local suite."""
+def test_the_sweep_runs_on_demand(up: Up) -> None:
+    """Call sweep: the local service has no schedule."""
     assert "the command sweep" in up.printed
     asked = ". .emulator/calls; sweep -o /dev/null -w '%{http_code}'"
     done = subprocess.run(
-        ["bash", "-c", asked], cwd=ROOT, capture_output=True, text=True, check=True, timeout=LIMIT
+        ["bash", "-c", asked],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=LIMIT_SECONDS,
     )
     assert done.stdout == "200"
 
 
 def test_ctrl_c_ends_the_whole_tree(up: Up) -> None:
-    """An interrupt ends every emulator and worker, and the status says why."""
+    """End every emulator and worker, with the status of an interrupt."""
     assert marked(up.mark)
 
     assert up.interrupt() == 128 + signal.SIGINT
