@@ -1,4 +1,4 @@
-"""An app that was deployed a year ago, and the service set up beside it."""
+"""A project with an existing app, and the setup of the service in it."""
 
 import copy
 import shlex
@@ -26,7 +26,7 @@ SIGN_IN: Final[dict[str, Any]] = {
 
 
 def app_project() -> FakeGoogle:
-    """A project with an app that was deployed a year ago."""
+    """Return a project with an app that was deployed a year ago."""
     google = FakeGoogle()
     long_ago = -365 * 86_400.0
     google.now = long_ago
@@ -110,9 +110,9 @@ service cloud.firestore {
 
 
 def backend_project() -> FakeGoogle:
-    """A project with a backend in Cloud Run, which runs as the default account and is no function.
+    """Return a project with a Cloud Run backend that runs as the default account.
 
-    Its rules let nobody in, as only the backend reads and writes documents.
+    The rules deny all access, because only the backend reads and writes documents.
     """
     google = FakeGoogle()
     google.has_firebase = True
@@ -134,13 +134,13 @@ def backend_project() -> FakeGoogle:
 
 
 def _resources(place: str, rules: str) -> dict[str, dict[str, Any]]:
-    """A database, and rules for it."""
+    """Return a database with rules."""
     database = {"type": "FIRESTORE_NATIVE", "databaseEdition": "STANDARD", "locationId": place}
     return {f"firestore {DATABASE}": database} | _rules("app", rules)
 
 
 def _rules(name: str, text: str) -> dict[str, dict[str, Any]]:
-    """A ruleset, and its release."""
+    """Return a ruleset and its release."""
     ruleset = f"projects/{PROJECT}/rulesets/{name}"
     release = f"projects/{PROJECT}/releases/cloud.firestore"
     files = [{"name": "firestore.rules", "content": text}]
@@ -190,7 +190,7 @@ def _other_value(default: Any) -> Any:
 
 @dataclass(frozen=True)
 class BesideRun:
-    """What `ops/setup` made beside the app, what it said and started, and the checkout."""
+    """The result of `ops/setup` in the app's project: resources, output, commands, checkout."""
 
     google: FakeGoogle
     told: tuple[int, str, str]
@@ -199,7 +199,7 @@ class BesideRun:
 
 
 def set_up(folder: Path, manifest_text: str) -> BesideRun:
-    """The first command of docs/into-your-project.md, with settings of the app's own."""
+    """Run the first command of docs/into-your-project.md with other settings than the defaults."""
     [setup, *_] = commands_of("docs/into-your-project.md")
     arguments = shlex.split(setup.replace("$PROJECT", PROJECT), comments=True)[2:]
     with operating(app_project(), folder, manifest_text) as operator:
@@ -212,19 +212,19 @@ def set_up(folder: Path, manifest_text: str) -> BesideRun:
 
 @contextmanager
 def at_beside(run: BesideRun, folder: Path, manifest_text: str) -> Iterator[Operator]:
-    """At the project after that run, with the files that it wrote; indexes are built."""
+    """Yield an operator of the project after that run. All indexes are built."""
     with operating(copy.deepcopy(run.google), folder, manifest_text) as operator:
         operator.google.sleep(BUILD_SECONDS)
         for name in (".env", f"firestore.{PROJECT}.rules", f"firebase.{PROJECT}.json"):
             shutil.copy(run.checkout / name, operator.checkout / name)
-        # What Hosting remembers of the release.
+        # Hosting's cache of the release.
         shutil.copytree(run.checkout / ".firebase", operator.checkout / ".firebase")
         (operator.checkout / "manifest.json").unlink()
         yield operator
 
 
 def merge(operator: Operator, rules: str | None = None) -> None:
-    """What the app's developers do: they deploy the merged rules, and mend the sign-in."""
+    """Deploy the merged rules and fix the sign-in, as the app's developers do."""
     text = rules or (operator.checkout / f"firestore.{PROJECT}.rules").read_text()
     operator.google.resources |= _rules("merged", text)
     operator.google.sign_in = SIGN_IN

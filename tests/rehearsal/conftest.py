@@ -1,6 +1,6 @@
-"""A project in a stand-in for Google's APIs, and the scripts that are run against it.
+"""Fixtures that run the scripts of `ops/` with a fake of Google's APIs.
 
-Scripts, firebase-tools and main.py are the real ones, in a checkout of the test's own.
+The scripts, firebase-tools and main.py are real. Each test has its own checkout.
 """
 
 import copy
@@ -45,16 +45,16 @@ _MAIN: Final[dict[str, Callable[..., int]]] = {
 
 
 class Operator:
-    """Runs the scripts, in a checkout whose `.env` is filled in.
+    """Runs the scripts in a checkout with a complete `.env`.
 
     Attributes:
-        google: The project that the scripts see.
+        google: The fake project.
         checkout: The folder of the checkout.
-        typed: What the operator types when asked for a key.
-        hosts: The answer to the question where photos lie; None: nobody is there.
-        commands: Programs that the last run started, without those that ask who is signed in.
-        slept: Seconds that the last run waited.
-        said: What the programs of the last run printed.
+        typed: The operator's input for a key.
+        hosts: The operator's input for the hosts of photos, or None without a terminal.
+        commands: Programs that the last run started, except checks of the login.
+        slept: Seconds of waiting in the last run.
+        said: Output of the programs of the last run.
     """
 
     def __init__(self, google: FakeGoogle, address: str, folder: Path) -> None:
@@ -69,7 +69,7 @@ class Operator:
         self._address = address
 
     def run(self, script: str, *arguments: str) -> tuple[int, str, str]:
-        """Run a script; its status, output and errors."""
+        """Run a script and return its status, output and errors."""
         self.google.changes.clear()
         self.commands.clear()
         self.slept = 0
@@ -92,36 +92,36 @@ class Operator:
         ):
             try:
                 status = _MAIN[script](["acme", *arguments], outside)
-            except SystemExit as ended:  # argparse's way
+            except SystemExit as ended:  # raised by argparse
                 status = int(str(ended.code))
         return status, out.getvalue(), errors.getvalue()
 
     def done(self, script: str, *arguments: str) -> str:
-        """What a run that succeeds says."""
+        """Run a script that must succeed and return its output."""
         status, said, errors = self.run(script, *arguments)
         assert status == 0, said + errors + self.said
         return said
 
     def stopped(self, script: str, *arguments: str) -> str:
-        """What a run that ends with status 1 says, errors included."""
+        """Run a script that must exit with status 1 and return its output and errors."""
         status, said, errors = self.run(script, *arguments)
         assert status == 1, said + errors + self.said
         return said + errors
 
     def follow(self, line: str) -> int:
-        """Do a line of a page in the checkout; its status."""
+        """Run a documented command in the checkout and return its status."""
         words = shlex.split(line.replace("$PROJECT", "acme"), comments=True)
         if words[0].startswith("ops/"):
             return self.run(words[0].removeprefix("ops/"), *words[2:])[0]
         return self.start(words).returncode
 
     def start(self, command: Sequence[str], **how: Any) -> "subprocess.CompletedProcess[str]":
-        """Start a program as the operator would in the checkout.
+        """Start a program in the checkout.
 
-        It reaches the stand-in alone. Of the programs of the machine, `gcloud` tells the token, and
-        `firebase` is an old one.
+        It can connect only to the fake. The machine's `gcloud` prints a token. `firebase` is an
+        old version.
         """
-        if "login:list" in command:  # the answer is in the store that every deploy reads
+        if "login:list" in command:  # the result is in the store that every deploy reads
             return subprocess.CompletedProcess(command, 0, stdout='{"result": [{"user": {}}]}')
         is_asking = "print-access-token" in command
         if not is_asking:
@@ -139,7 +139,7 @@ class Operator:
         if is_asking:
             how["stderr"] = subprocess.DEVNULL
         program = shutil.which(command[0], path=environment["PATH"])
-        if program is None or program == shutil.which("gcloud"):  # of this machine
+        if program is None or program == shutil.which("gcloud"):  # installed on this machine
             raise FileNotFoundError(2, "No such file or directory")
         ran = subprocess.run([program, *command[1:]], env=environment, **how)  # noqa: PLW1510 - in `how`
         self.said += ran.stdout
@@ -160,7 +160,7 @@ class Operator:
 
 
 def commands_of(page: str) -> list[str]:
-    """The lines of a page's blocks of commands that start a script of `ops/`, in their order."""
+    """Return the commands of a page that run a script of `ops/`, in their order."""
     text = (ROOT / page).read_text()
     found = re.findall(r"^ *```([^\n]*)\n(.*?)^ *```$", text, re.MULTILINE | re.DOTALL)
     lines = "".join(block for language, block in found if not language).splitlines()
@@ -169,7 +169,7 @@ def commands_of(page: str) -> list[str]:
 
 @dataclass(frozen=True)
 class FirstRun:
-    """What `ops/setup` made of an empty project, what it said, and what it started."""
+    """The result of `ops/setup` in an empty project: resources, output and commands."""
 
     google: FakeGoogle
     said: str
@@ -177,9 +177,9 @@ class FirstRun:
 
 
 def checkout(folder: Path, manifest_text: str) -> None:
-    """A checkout with an `.env` that is filled in, and a machine that somebody has signed in at.
+    """Create a checkout with a complete `.env`, and a machine with a signed-in operator.
 
-    Where `manifest.json` is there, `ops/` need not render it once more; firebase-tools do.
+    If `manifest.json` exists, `ops/` does not render the manifest again. firebase-tools does.
     """
     made = folder / "checkout"
     for name in COPIED:
@@ -191,7 +191,7 @@ def checkout(folder: Path, manifest_text: str) -> None:
     (made / "emulator").mkdir()
     (made / "emulator/node_modules").symlink_to(ROOT / "emulator/node_modules")
     config = json.loads((made / "firebase.json").read_text())
-    # Building the pages is looked at elsewhere.
+    # Other tests cover the build of the pages.
     config["hosting"]["predeploy"] = ["mkdir -p public && date > public/index.html"]
     (made / "firebase.json").write_text(json.dumps(config))
     env = (ROOT / ".env").read_text()
@@ -227,9 +227,9 @@ def checkout(folder: Path, manifest_text: str) -> None:
 
 @contextmanager
 def operating(google: FakeGoogle, folder: Path, manifest_text: str) -> Iterator[Operator]:
-    """An operator at the project `google`, with a checkout below `folder`."""
+    """Yield an operator of the project `google` with a checkout in `folder`."""
     checkout(folder, manifest_text)
-    # A new project has 20 vCPU; main.py may ask for more, and the operator was granted it then.
+    # A new project has 20 vCPU. If main.py needs more, the quota was increased.
     largest = read("acme", folder / "checkout").largest
     google.milli_cpu = max(google.milli_cpu, int(1000 * largest.max_cpu))
     with fake_google.serving(google) as address:
@@ -238,13 +238,13 @@ def operating(google: FakeGoogle, folder: Path, manifest_text: str) -> Iterator[
 
 @pytest.fixture(scope="session")
 def rendered() -> str:
-    """The manifest of main.py, rendered once."""
+    """Render the manifest of main.py once."""
     return json.dumps(manifest(ROOT, {}))
 
 
 @pytest.fixture(scope="session")
 def first_run(rendered: str, tmp_path_factory: pytest.TempPathFactory) -> FirstRun:
-    """The run that many tests look at."""
+    """Run `ops/setup` in an empty project once for many tests."""
     folder = tmp_path_factory.mktemp("first")
     with operating(FakeGoogle(), folder, rendered) as operator:
         said = operator.done("setup")
@@ -253,14 +253,14 @@ def first_run(rendered: str, tmp_path_factory: pytest.TempPathFactory) -> FirstR
 
 @pytest.fixture
 def operator(tmp_path: Path, rendered: str) -> Iterator[Operator]:
-    """At an empty project."""
+    """Yield an operator of an empty project."""
     with operating(FakeGoogle(), tmp_path, rendered) as operator:
         yield operator
 
 
 @pytest.fixture
 def ready(tmp_path: Path, rendered: str, first_run: FirstRun) -> Iterator[Operator]:
-    """At a project where everything is there, indexes built."""
+    """Yield an operator of a complete project."""
     google = copy.deepcopy(first_run.google)
     google.sleep(fake_google.BUILD_SECONDS)
     with operating(google, tmp_path, rendered) as operator:
@@ -269,7 +269,7 @@ def ready(tmp_path: Path, rendered: str, first_run: FirstRun) -> Iterator[Operat
 
 @pytest.fixture(scope="session")
 def beside_run(rendered: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """The run beside an app that many tests look at."""
+    """Run `ops/setup` in an app's project once for many tests."""
     from tests.rehearsal import app  # noqa: PLC0415 - it imports this file
 
     return app.set_up(tmp_path_factory.mktemp("beside"), rendered)

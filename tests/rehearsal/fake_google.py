@@ -1,10 +1,10 @@
-# ruff: noqa: C901, PLR0911, PLR0912 - a case and an answer for each kind of call
-"""A stand-in for Google's APIs on a real socket: one project, its resources, Google's refusals.
+# ruff: noqa: C901, PLR0911, PLR0912 - a case and a response for each kind of call
+"""A fake of Google's APIs on a real socket: one project, its resources, and Google's errors.
 
-It knows resources by their paths, as Google's REST APIs do, and refuses what Google refuses: calls
-of an API that is off or was switched on a moment ago, roles for an account that is a moment old,
-`allUsers` where the organization forbids it, more CPU than the region has, triggers while
-Eventarc's own account is new, alerts on metrics that are new. Its clock is moved by the test.
+Resources are identified by their paths, as in Google's REST APIs. The fake returns Google's errors
+for disabled and just enabled APIs, roles of a new account, `allUsers` in an organization that
+forbids it, more CPU than the region's quota, triggers while Eventarc's account is new, and alerts
+on new metrics. Tests move its clock.
 """
 
 import json
@@ -22,17 +22,17 @@ NUMBER: Final = "123456"
 BUILDER: Final = f"serviceAccount:{NUMBER}-compute@developer.gserviceaccount.com"
 REGION: Final = f"projects/{PROJECT}/locations/us-central1"
 IMAGES: Final = f"{REGION}/repositories/gcf-artifacts"
-"""The repository with the images of functions; Google makes it with the first one."""
+"""The repository of the functions' images, which Google creates with the first function."""
 TOKEN: Final = "token-of-the-operator"
 API_SECONDS: Final = 30
 ACCOUNT_SECONDS: Final = 60
 EVENTARC_SECONDS: Final = 120
 METRIC_SECONDS: Final = 600
 BUILD_SECONDS: Final = 900
-"""How long an index or a TTL policy is being built."""
+"""Time to build an index or a TTL policy."""
 BUILDS_AT_ONCE: Final = 2
 FIREBASE_SECONDS: Final = 1500
-"""How long firebase-tools wait for a function."""
+"""Time for which firebase-tools waits for a function."""
 _ALWAYS_ON: Final = ("serviceusage", "cloudresourcemanager")
 _COLLECTIONS: Final = {
     *("functions", "services", "queues", "triggers", "jobs", "indexes", "fields", "secrets"),
@@ -50,7 +50,7 @@ _PAGE: Final = 5
 
 
 class RefusedError(Exception):
-    """What Google answers in place of a resource."""
+    """An error response of Google."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
         self.status = status
@@ -62,17 +62,17 @@ class RefusedError(Exception):
 
 
 class FakeGoogle:
-    """The project.
+    """The fake project.
 
     Attributes:
-        resources: By API and path: `run projects/acme/…`.
-        policies: Bindings of roles, by the same.
-        accounts: Of people who sign in, by their ids.
-        documents: By the name of their collection: fields of the app's documents.
-        changes: Every call that changed something: method, API and path.
-        called: Every API that was called, or that firebase-tools looked for.
-        sources: Archives that were uploaded as the source of functions.
-        now: Seconds since the project was made.
+        resources: Resources by API and path: `run projects/acme/…`.
+        policies: Bindings of roles, by API and path.
+        accounts: Accounts of users, by ID.
+        documents: Fields of the app's documents, by collection.
+        changes: Method, API and path of every call that changed a resource.
+        called: Every API that was called, or checked by firebase-tools.
+        sources: Uploaded archives of the functions' source.
+        now: Seconds since the creation of the project.
     """
 
     def __init__(self) -> None:
@@ -102,12 +102,12 @@ class FakeGoogle:
         self._operations: list[dict[str, Any]] = []
 
     def names(self, kind: str) -> set[str]:
-        """Last parts of the names of all resources of a kind."""
+        """Return the last parts of the names of all resources of a kind."""
         found = (path.split("/") for path in self.resources)
         return {parts[-1] for parts in found if len(parts) > 1 and parts[-2] == kind}
 
     def granted(self, resource: str) -> set[tuple[str, str]]:
-        """Pairs of a role and who has it, on a resource."""
+        """Return the pairs of role and member of a resource."""
         pairs = [
             (binding["role"].removeprefix("roles/"), member)
             for binding in self.policies.get(resource, [])
@@ -117,18 +117,18 @@ class FakeGoogle:
         return set(pairs)
 
     def sleep(self, seconds: float) -> None:
-        """Let time go on."""
+        """Move the clock."""
         self.now += seconds
 
     # --- one call --------------------------------------------------------------------------------
 
     def answer(self, method: str, host: str, path: str, body: Any) -> Any:
-        """What Google answers to a call of an operator who has signed in."""
+        """Return Google's response to a call of a signed-in operator."""
         url = urlsplit(path)
         query = {key: values[0] for key, values in parse_qs(url.query).items()}
         api, path = host.removesuffix(".googleapis.com"), url.path.lstrip("/")
         version, path = re.findall(r"^((?:admin/)?v\d\w*)?/?(.*)$", path)[0]
-        # firebase-tools name the project by its number as well.
+        # firebase-tools also uses the project's number.
         path = path.replace(f"projects/{NUMBER}", f"projects/{PROJECT}")
         if self.refuse and self.refuse in f"{method} {api} {path}":
             told = "The caller does not have permission."
@@ -146,7 +146,7 @@ class FakeGoogle:
             end = self._operations[int(path.rpartition("/")[2])]
             return {"name": path, "done": True, **end} if self.ends_operations else {"name": path}
         if (api, version, path.rpartition("/")[2]) == ("cloudfunctions", "v1", "functions"):
-            return {"functions": [], "unreachable": []}  # of the first generation
+            return {"functions": [], "unreachable": []}  # first-generation functions
         if special := self._special(method, api, path, query, body):
             return special
         last = path.rpartition("/")[2]
@@ -168,7 +168,9 @@ class FakeGoogle:
         if api == "firebaserules":
             body = body["release"]
         if api == "cloudtasks":
-            body = {key: value for key, value in body.items() if key != "state"}  # output only
+            body = {
+                key: value for key, value in body.items() if key != "state"
+            }  # an output-only field
         self._check(api, path, body)
         if "etag" in old:
             if body.get("etag") != old["etag"]:
@@ -195,7 +197,7 @@ class FakeGoogle:
             raise RefusedError(404, "NOT_FOUND", f"{path} was not found.") from None
 
     def _grown(self, api: str, resource: dict[str, Any]) -> dict[str, Any]:
-        """An index or a TTL policy, done after its time."""
+        """Return an index or a TTL policy with its state at the current time."""
         age = self.now - self._made.get(f"{api} {resource.get('name')}", 0)
         if self.now < self._built.get(str(resource.get("name")), 0):
             return resource | {"state": "DEPLOYING"}
@@ -216,9 +218,9 @@ class FakeGoogle:
         if query.get("filter") == "ttlConfig:*":
             found = [resource for resource in found if "ttlConfig" in resource]
         if api == "firebasehosting" and path.endswith("/releases"):
-            found.reverse()  # the newest one first
+            found.reverse()  # newest first
         start = int(query.get("pageToken") or 0)
-        # firebase-tools look at the first page of indexes and fields alone.
+        # firebase-tools reads only the first page of indexes and fields.
         size = 100 if api == "firestore" else _PAGE
         last = path.rpartition("/")[2]
         page: dict[str, Any] = {_LIST_KEYS.get(last, last): found[start : start + size]}
@@ -234,7 +236,7 @@ class FakeGoogle:
             name = f"{name}@{PROJECT}.iam.gserviceaccount.com"
             body = {"email": name}
         is_there = f"{api} {path}/{name}" in self.resources
-        if kind == "indexes":  # known by what they are, not by a name
+        if kind == "indexes":  # identified by their definition, not by a name
             is_there = any(
                 key.startswith(f"{api} {path}/") and body["fields"] == resource["fields"][:-1]
                 for key, resource in self.resources.items()
@@ -269,9 +271,9 @@ class FakeGoogle:
         return made
 
     def _made_function(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """A function is a service of Cloud Run, and where documents call it a trigger as well.
+        """Create a function: a Cloud Run service, and a trigger if documents call the function.
 
-        Google says so with an operation; a function that failed is there as well.
+        Google returns an operation. A failed function exists as well.
         """
         name = path.rpartition("/")[2]
         service = f"{REGION}/services/{name.lower()}"
@@ -300,7 +302,7 @@ class FakeGoogle:
         return self._operation(function)
 
     def _deleted_function(self, path: str) -> dict[str, Any]:
-        """Its service goes along, its trigger and who may call it."""
+        """Delete a function with its service, its trigger and its policy."""
         name = path.rpartition("/")[2].lower()
         for key in (f"run {REGION}/services/{name}", f"eventarc {REGION}/triggers/{name}-1"):
             self.resources.pop(key, None)
@@ -316,7 +318,7 @@ class FakeGoogle:
         self._operations.append({"error": error} if error else {"response": response or {}})
         return {"name": f"operations/{len(self._operations) - 1}"}
 
-    # --- what Google refuses ---------------------------------------------------------------------
+    # --- Google's errors --------------------------------------------------------------------------
 
     def _check(self, api: str, path: str, body: Any) -> None:
         *_, parent, last = path.split("/")
@@ -354,7 +356,7 @@ class FakeGoogle:
                 raise RefusedError(*self.of_young(member))
 
     def of_young(self, member: str) -> tuple[int, str, str]:
-        """What Google answers for a young service account."""
+        """Return Google's error for a new service account."""
         status, code, text = self.young_account
         return status, code, text.format(member=member)
 
@@ -486,19 +488,19 @@ class FakeGoogle:
                     }
                     for number, fields in enumerate(self.documents.get(group, []))
                 ]
-                # An answer without a document tells the time of the read alone.
+                # A response without a document has only the time of the read.
                 return found or [{"readTime": "now"}]
             case "listCollectionIds":
                 self._get(api, path.removesuffix("/documents"))
                 return {"collectionIds": sorted(self.documents)}
-            case "test" if "testSuite" not in body:  # does it compile?
+            case "test" if "testSuite" not in body:  # compiles the rules
                 return {"issues": []}
             case "test":
                 return {"testResults": self._tested(path, body["testSuite"]["testCases"])}
         raise RefusedError(404, "NOT_FOUND", f"no method {verb}")
 
     def _tested(self, ruleset: str, cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Every case passes, but where the rules begin with a block that opens everything."""
+        """Pass every case, except if the rules begin with a block that allows everything."""
         [file] = self._get("firebaserules", ruleset)["source"]["files"]
         is_open = "match /{document=**} { allow read: if request.auth != null; }" in file["content"]
         assert {case["expectation"] for case in cases} == {"DENY"}
@@ -510,7 +512,7 @@ class FakeGoogle:
         if policy.get("etag") and policy["etag"] != str(hash(str(bindings))):
             raise RefusedError(409, "ABORTED", "The policy was changed by another.")
         self._check_members(policy["bindings"])
-        merged: dict[str, dict[str, Any]] = {}  # one binding for each role, as Google keeps them
+        merged: dict[str, dict[str, Any]] = {}  # one binding for each role, as Google stores them
         for binding in policy["bindings"]:
             key = json.dumps([binding["role"], binding.get("condition")])
             kept = merged.setdefault(key, binding | {"members": []})
@@ -518,7 +520,7 @@ class FakeGoogle:
         self.policies[resource] = list(merged.values())
 
     def call_function(self, name: str) -> tuple[int, str, str]:
-        """What a browser gets from a callable: status, kind and text."""
+        """Return a callable's response to a browser: status, type and text."""
         path = f"{REGION}/services/{name.lower()}"
         members = {member for _, member in self.granted(f"run {path}")}
         if f"run {path}" not in self.resources:
@@ -531,12 +533,12 @@ class FakeGoogle:
 
 
 def token_for(path: str) -> str:
-    """The token that a call has; firebase-admin takes the stand-in for its emulator."""
+    """Return the token of a call. firebase-admin treats the fake as its emulator."""
     return "owner" if f"v1/projects/{PROJECT}/accounts" in path else TOKEN
 
 
 def _masked(old: dict[str, Any], body: dict[str, Any], mask: str) -> dict[str, Any]:
-    """A resource after a PATCH: what the mask names is as in the body, also where it is missing."""
+    """Apply a PATCH: the fields of the mask get the body's values, or are removed."""
     changed: dict[str, Any] = json.loads(json.dumps(old))
     for path in mask.split(","):
         *parents, field = path.split(".")
@@ -551,9 +553,9 @@ def _masked(old: dict[str, Any], body: dict[str, Any], mask: str) -> dict[str, A
 
 @contextmanager
 def serving(google: FakeGoogle) -> Iterator[str]:
-    """The stand-in on a port of its own; the form of its addresses, with `{host}` in it.
+    """Serve the fake on a free port and yield the pattern of its URLs, which has `{host}`.
 
-    firebase-tools name the true host in a header.
+    firebase-tools sends the original host in a header.
     """
     lock = threading.Lock()
 
@@ -564,7 +566,7 @@ def serving(google: FakeGoogle) -> Iterator[str]:
         status, kind, text = 200, "application/json", ""
         if host == "storage.googleapis.com":
             google.sources.append(asked.body)
-        elif host == "www.googleapis.com":  # where a sign-in of a browser is renewed
+        elif host == "www.googleapis.com":  # renews the sign-in of a browser
             text = json.dumps({"access_token": TOKEN, "expires_in": 3600})
         elif host.endswith("cloudfunctions.net"):
             status, kind, text = google.call_function(path)

@@ -1,4 +1,4 @@
-"""Python loads this first where PYTHONPATH leads here: the same for a script that asks Google."""
+"""Redirects a script's requests to the fake. Python imports this module first from PYTHONPATH."""
 
 import os
 import urllib.request

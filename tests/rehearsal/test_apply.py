@@ -1,4 +1,4 @@
-"""`ops/apply`: metrics, alerts and the dashboard; a second run does nothing."""
+"""`ops/apply` creates metrics, alerts and the dashboard. It is idempotent."""
 
 import copy
 import json
@@ -18,7 +18,7 @@ BUDGET: Final = "--budget=50"
 
 
 def made(operator: Operator) -> dict[str, dict[str, Any]]:
-    """The project's alerts that are ours, by name."""
+    """Return the service's alerts by name."""
     return {
         resource["userLabels"]["photo_wall"]: resource
         for path, resource in operator.google.resources.items()
@@ -27,7 +27,7 @@ def made(operator: Operator) -> dict[str, dict[str, Any]]:
 
 
 def test_an_empty_project_gets_everything_once(operator: Operator) -> None:
-    """Each alert has its whole page and a channel, on metrics a second old; once is enough."""
+    """Create each alert with its runbook and a channel on new metrics. Change nothing again."""
     operator.done("apply", EMAIL, BUDGET)
     google = operator.google
     assert google.names("metrics") == metrics().keys()
@@ -42,8 +42,8 @@ def test_an_empty_project_gets_everything_once(operator: Operator) -> None:
     assert len(google.names("dashboards")) == 1
     [budget] = [found for path, found in google.resources.items() if "/budgets/" in path]
     assert budget["budgetFilter"] == {"projects": ["projects/acme"]}
-    assert operator.slept <= 2 * API_SECONDS, "no alert waits until its metric is old"
-    for arguments in ([EMAIL, BUDGET], []):  # without the arguments the notified people stay
+    assert operator.slept <= 2 * API_SECONDS, "no alert waits for its metric"
+    for arguments in ([EMAIL, BUDGET], []):  # without the arguments, the channels stay
         assert "Everything is up to date." in operator.done("apply", *arguments)
         assert operator.google.changes == []
 
@@ -51,7 +51,7 @@ def test_an_empty_project_gets_everything_once(operator: Operator) -> None:
 def test_queries_name_the_services_and_queues_of_a_deploy(
     operator: Operator, rendered: str
 ) -> None:
-    """Alerts and dashboard name all deployed services and queues."""
+    """Compare alerts and dashboard with the deployed services and queues."""
     operator.done("apply")
     endpoints = json.loads(rendered)["endpoints"]
     services = "|".join(sorted(name.lower() for name in endpoints))
@@ -66,8 +66,8 @@ def test_queries_name_the_services_and_queues_of_a_deploy(
     }
 
 
-def test_a_dry_run_tells_what_it_would_do_and_does_nothing(operator: Operator) -> None:
-    """A dry run names every metric and alert, and changes nothing."""
+def test_a_dry_run_lists_the_changes_without_making_them(operator: Operator) -> None:
+    """List every metric and alert."""
     said = operator.done("apply", EMAIL, BUDGET, "--dry-run")
     assert operator.google.changes == []
     kinds = {"metric": metrics(), "exclusion": exclusions(), "alert": alerts()}
@@ -79,10 +79,10 @@ def test_a_dry_run_tells_what_it_would_do_and_does_nothing(operator: Operator) -
     assert "would set a monthly budget of 50" in said
 
 
-def test_what_a_table_says_now_is_brought_in(
+def test_changed_definitions_are_applied(
     operator: Operator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A changed metric, page, dashboard or amount is brought in."""
+    """Update a changed metric, runbook, dashboard or amount."""
     operator.done("apply", EMAIL, BUDGET)
     for path, resource in operator.google.resources.items():
         if "/metrics/" in path or "/exclusions/" in path:
@@ -100,8 +100,8 @@ def test_what_a_table_says_now_is_brought_in(
     assert "Everything is up to date." in operator.done("apply", EMAIL, "--budget=80")
 
 
-def test_a_second_person_is_told_as_well(operator: Operator) -> None:
-    """A second address is added to each alert, and the first one stays."""
+def test_a_second_address_is_notified_as_well(operator: Operator) -> None:
+    """Add the address to each alert and keep the first one."""
     operator.done("apply", EMAIL)
     operator.done("apply", "--email=two@example.com")
     for alert in made(operator).values():
@@ -109,8 +109,8 @@ def test_a_second_person_is_told_as_well(operator: Operator) -> None:
     assert "Everything is up to date." in operator.done("apply", "--email=two@example.com")
 
 
-def test_again_writes_what_is_up_to_date(operator: Operator) -> None:
-    """`--again` restores an alert that was changed by hand."""
+def test_again_rewrites_unchanged_alerts(operator: Operator) -> None:
+    """Restore an alert that was changed manually with `--again`."""
     operator.done("apply")
     before = copy.deepcopy(made(operator))
     next(iter(made(operator).values()))["displayName"] = "by hand"
@@ -118,8 +118,8 @@ def test_again_writes_what_is_up_to_date(operator: Operator) -> None:
     assert made(operator) == before
 
 
-def test_an_alert_of_before_is_told_of_and_left(operator: Operator) -> None:
-    """Nothing is deleted; alerts of others are not looked at."""
+def test_an_obsolete_alert_is_reported_and_kept(operator: Operator) -> None:
+    """Delete nothing, and ignore alerts of others."""
     policies = f"monitoring projects/{PROJECT}/alertPolicies"
     label = {"userLabels": {"photo_wall": "before"}, "name": "projects/acme/alertPolicies/x"}
     others = {"name": "projects/acme/alertPolicies/y", "displayName": "somebody else's"}
@@ -130,8 +130,8 @@ def test_an_alert_of_before_is_told_of_and_left(operator: Operator) -> None:
     assert operator.google.resources[f"{policies}/y"] == others
 
 
-def test_what_fails_is_said_and_a_further_run_goes_on(operator: Operator) -> None:
-    """A refused call is printed with the words of Google, and the status is 1."""
+def test_an_error_is_reported_and_another_run_continues(operator: Operator) -> None:
+    """Print Google's error and exit with status 1."""
     operator.google.refuse = "POST monitoring projects/acme/alertPolicies"
     refused = "alertPolicies: 403 The caller does not have permission."
     assert refused in operator.stopped("apply")
@@ -162,7 +162,7 @@ BUTTON: Final = 'resource.labels.service_name="unsubscribe"'
     ],
 )
 def test_request_logs_exclude_links_with_a_token(resource: str, url: str, excluded: bool) -> None:
-    """A token in an address would let readers of the logs change a guest's preferences."""
+    """Keep tokens out of the logs: readers could change a guest's preferences."""
     text = exclusions()["links-with-tokens"]["filter"]
     parts = re.findall(r"\(([^()]*?)httpRequest.requestUrl=~(.*?)(?:\)(?: OR |$))", text)
     assert len(parts) == 2
@@ -171,7 +171,7 @@ def test_request_logs_exclude_links_with_a_token(resource: str, url: str, exclud
 
 
 @pytest.mark.parametrize("amount", ["0", "-1", "50.5", "much", "50USD"])
-def test_an_amount_that_is_none_is_refused(operator: Operator, amount: str) -> None:
-    """An amount that is no whole number is refused before anything is done."""
+def test_an_invalid_amount_is_rejected(operator: Operator, amount: str) -> None:
+    """Reject an amount that is not a positive integer before any change."""
     assert operator.run("apply", f"--budget={amount}")[0] == 2
     assert operator.google.changes == []

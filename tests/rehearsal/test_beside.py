@@ -1,4 +1,4 @@
-"""`ops/setup` in a project that an app lives in: nothing of the app is changed."""
+"""`ops/setup` in the project of an app doesn't change the app."""
 
 import json
 from collections.abc import Iterator
@@ -34,20 +34,20 @@ PUSHES: Final = (
 
 @pytest.fixture
 def app(tmp_path: Path, rendered: str) -> Iterator[Operator]:
-    """At the project of the app."""
+    """Yield an operator of the app's project."""
     with operating(app_project(), tmp_path, rendered) as operator:
         yield operator
 
 
 @pytest.fixture
 def beside(beside_run: BesideRun, tmp_path: Path, rendered: str) -> Iterator[Operator]:
-    """At the project of the app after `ops/setup`, with its files in the checkout."""
+    """Yield an operator of the app's project after `ops/setup`."""
     with at_beside(beside_run, tmp_path, rendered) as operator:
         yield operator
 
 
-def test_everything_of_the_app_stays(beside: Operator, beside_run: BesideRun) -> None:
-    """Each resource of the app stays, and of roles only ours are added."""
+def test_the_app_is_unchanged(beside: Operator, beside_run: BesideRun) -> None:
+    """Keep each resource of the app, and add only the service's roles."""
     before, after = app_project(), beside_run.google
     status, said, errors = beside_run.told
     assert (status, "Yours to merge: 3" in errors) == (1, True), said + errors
@@ -64,19 +64,19 @@ def test_everything_of_the_app_stays(beside: Operator, beside_run: BesideRun) ->
         assert before.granted(resource) <= after.granted(resource)
         added = after.granted(resource) - before.granted(resource) - {PUSHES}
         assert all(member.startswith("serviceAccount:wall-") for _, member in added)
-    assert PUSHES in after.granted(OF_PROJECT), "the deploy gave it, and triggers may need it"
+    assert PUSHES in after.granted(OF_PROJECT), "the deploy granted it, and triggers may need it"
     assert not any(change.startswith("DELETE") for change in after.changes)
     assert all("--config=firebase.acme.json" in command for command in beside_run.commands)
 
-    assert "Everything is in place" not in beside.stopped("setup"), "the rest is to be merged"
+    assert "Everything is in place" not in beside.stopped("setup"), "manual steps remain"
     merge(beside)
     for script in ("check", "setup"):
         assert "Everything is in place." in beside.done(script)
         assert not beside.google.changes + beside.commands
 
 
-def test_a_backend_that_is_no_function_is_an_app(tmp_path: Path, rendered: str) -> None:
-    """A service of Cloud Run, locked rules and documents: after a whole set-up all are the same."""
+def test_a_cloud_run_backend_is_an_app(tmp_path: Path, rendered: str) -> None:
+    """Keep a Cloud Run service, locked rules and documents through a complete setup."""
     before = backend_project()
     with operating(backend_project(), tmp_path, rendered) as operator:
         status, said, errors = operator.run("setup", "--site=the-wall")
@@ -96,7 +96,7 @@ def test_a_backend_that_is_no_function_is_an_app(tmp_path: Path, rendered: str) 
 
 
 def test_a_builder_without_its_role_stops_the_run(app: Operator) -> None:
-    """Organizations of today give the default account no role, and beside an app we give none."""
+    """Stop: new organizations grant the default account no role, and setup doesn't in an app."""
     app.google.policies[OF_PROJECT].pop(1)
     for script in ("check", "setup"):
         assert "Grant it the role cloudbuild.builds.builder" in app.stopped(script)
@@ -115,8 +115,8 @@ def test_a_builder_without_its_role_stops_the_run(app: Operator) -> None:
         ({"run": f"{REGION}/services/backend"}, "services of Cloud Run: backend"),
     ],
 )
-def test_each_of_these_is_an_app(app: Operator, part: dict[str, Any], told: str) -> None:
-    """One service, provider or collection is enough; a set-up that stopped is no app."""
+def test_one_part_of_an_app_is_recognized(app: Operator, part: dict[str, Any], told: str) -> None:
+    """Recognize an app by one service, provider or collection."""
     database = f"firestore {DATABASE}"
     app.google.resources = {database: app.google.resources[database]}
     app.google.apis["appengine.googleapis.com"] = -86_400.0
@@ -132,22 +132,22 @@ def test_each_of_these_is_an_app(app: Operator, part: dict[str, Any], told: str)
     assert "The app stays unchanged" not in app.run("setup", "--own")[1]
 
 
-def test_a_set_up_that_stopped_is_no_app(operator: Operator) -> None:
-    """Our own sign-in and documents, before the first deploy, make no app of a project."""
+def test_an_unfinished_setup_is_not_an_app(operator: Operator) -> None:
+    """Ignore the service's own sign-in and documents before the first deploy."""
     operator.google.milli_cpu = 1
     operator.run("setup")
     operator.google.documents["users"] = [{"email": {}}]
     assert "\n  none\n" in operator.run("setup")[1]
 
 
-def test_the_site_of_an_own_project_is_the_default_one(operator: Operator) -> None:
-    """The option `--site` means beside an app, and contradicts `--own`."""
+def test_a_separate_project_uses_the_default_site(operator: Operator) -> None:
+    """Reject `--site` together with `--own`."""
     assert operator.run("setup", "--own", "--site=the-wall")[0] == 2
 
 
-def test_our_pages_have_a_site_of_their_own(app: Operator) -> None:
-    """The site of our pages knows the web app of the app."""
-    app.google.milli_cpu = 1  # as far as the deploy
+def test_the_pages_have_a_separate_site(app: Operator) -> None:
+    """Configure the site with the app's web app."""
+    app.google.milli_cpu = 1  # stops before the deploy
     app.run("setup", "--site=the-wall")
     site = app.google.resources[f"firebasehosting projects/{PROJECT}/sites/the-wall"]
     assert site["appId"] == "1:123456:web:app"
@@ -158,16 +158,16 @@ def test_our_pages_have_a_site_of_their_own(app: Operator) -> None:
     assert app.run("setup", "--own")[0] == 1
 
 
-def test_the_apps_own_site_is_refused(app: Operator) -> None:
-    """The site of the app is refused before anything is made, also as the address of links."""
+def test_the_apps_site_is_rejected(app: Operator) -> None:
+    """Reject the app's site before any change, also as the URL of links."""
     assert "acme has pages of the app" in app.stopped("setup", f"--site={PROJECT}")
     (app.checkout / ".env.acme").write_text("PUBLIC_BASE_URL=https://acme.web.app\n")
     assert "PUBLIC_BASE_URL is a site of the app: acme.web.app" in app.stopped("setup")
     assert not app.google.changes + app.commands
 
 
-def test_a_function_of_the_same_name_stops_it(app: Operator) -> None:
-    """firebase-tools would replace a function of any codebase, and a queue of the name."""
+def test_a_function_with_the_same_name_stops_the_setup(app: Operator) -> None:
+    """Stop: firebase-tools would replace the app's function or queue."""
     for kind in (
         ("cloudfunctions", "functions/unsubscribe"),
         ("cloudtasks", "queues/deliverWebhook"),
@@ -180,11 +180,11 @@ def test_a_function_of_the_same_name_stops_it(app: Operator) -> None:
     assert not app.google.changes + app.commands
     app.google.milli_cpu = 1
     _, said, _ = app.run("setup", "--accept=unsubscribe", "--accept=deliverWebhook")
-    assert "Google would reject" in said, "as far as the deploy"
+    assert "Google would reject" in said, "stops before the deploy"
 
 
-def test_documents_of_the_app_are_not_deleted_by_our_ttl(app: Operator) -> None:
-    """Documents of the app with a field of our TTL, such as pizza deliveries, stop the set-up."""
+def test_the_ttl_deletes_no_documents_of_the_app(app: Operator) -> None:
+    """Stop if documents of the app have the TTL's field, for example pizza deliveries."""
     app.google.documents["deliveries"] = [{"expireAt": {}, "pizza": {}}, {"url": {}}]
     said = app.stopped("setup")
     assert "documents of the app have the field deliveries.expireAt" in said
@@ -193,8 +193,8 @@ def test_documents_of_the_app_are_not_deleted_by_our_ttl(app: Operator) -> None:
     assert not app.google.changes + app.commands
 
 
-def test_rules_of_the_app_that_open_ours_are_told(beside: Operator) -> None:
-    """Firestore allows what any block allows; Google itself is asked."""
+def test_rules_of_the_app_that_expose_documents_are_reported(beside: Operator) -> None:
+    """Test the rules at Google, because Firestore allows what any block allows."""
     opened = APP_RULES.replace("match /orders", f"{OPEN}\n    match /orders")
     merge(beside, merging.merged(opened, OURS))
     said = beside.stopped("check")
@@ -203,17 +203,17 @@ def test_rules_of_the_app_that_open_ours_are_told(beside: Operator) -> None:
     assert "let an admin of another tenant get, list recapMails/tenant" in said
 
 
-def test_an_empty_project_may_be_said_to_have_an_app(operator: Operator) -> None:
-    """With `--beside` no rules are deployed, though no app is found."""
-    operator.google.milli_cpu = 1  # as far as the deploy
+def test_beside_treats_an_empty_project_as_an_apps_project(operator: Operator) -> None:
+    """Deploy no rules with `--beside`, even without an app."""
+    operator.google.milli_cpu = 1  # stops before the deploy
     _, said, _ = operator.run("setup", "--beside")
     assert f"The app stays unchanged. Pages of the service go to the site {SITE}." in said
     config = json.loads((operator.checkout / "firebase.acme.json").read_text())
     assert "rules" not in config["firestore"]
 
 
-def test_a_project_of_our_own_stays_one(ready: Operator) -> None:
-    """Neither a brake nor an index by hand makes an app, nor what a version has left behind."""
+def test_a_separate_project_stays_separate(ready: Operator) -> None:
+    """Ignore a brake, a manual index, and resources of earlier versions."""
     brake = f"{REGION}/functions/close-on-budget"
     ready.google.resources[f"cloudfunctions {brake}"] = {"name": brake, "state": "ACTIVE"}
     later = f"{REGION}/functions/deliverExtra"
@@ -231,7 +231,7 @@ def test_a_project_of_our_own_stays_one(ready: Operator) -> None:
 
 
 def test_rules_are_merged_once() -> None:
-    """A later version replaces an earlier one; spaces, comments and the brake do not count."""
+    """Replace an earlier version. Ignore spaces, comments and the brake."""
     assert merging.merged("", OURS) == OURS
     earlier = merging.merged(APP_RULES, OURS.replace("isId", "isIdentifier"))
     assert not merging.is_merged(earlier, OURS)

@@ -1,6 +1,6 @@
-"""One checkout through its life: deployed, deployed again, upgraded, rolled back, by `ops/deploy`.
+"""`ops/deploy`: a first deploy, a repeated deploy, an upgrade and a rollback of one checkout.
 
-Beside an app, with an `.env` that differs from the repository's in every parameter.
+In an app's project, with an `.env` that differs from the repository's in every parameter.
 """
 
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ FUNCTIONS: Final = f"cloudfunctions {REGION}/functions"
 
 
 def deployed(google: FakeGoogle) -> dict[str, Any]:
-    """Functions by their names."""
+    """Return functions by name."""
     return {
         key.rpartition("/")[2]: function
         for key, function in google.resources.items()
@@ -45,7 +45,7 @@ def deployed(google: FakeGoogle) -> dict[str, Any]:
 
 
 def changed_functions(operator: Operator) -> set[str]:
-    """Calls of the last run that made, changed or deleted a function: method and name."""
+    """Return method and name of the calls that changed a function in the last run."""
     calls = [change.split() for change in operator.google.changes]
     return {f"{method} {path.rpartition('/')[2]}" for method, api, path in calls if api == API}
 
@@ -54,7 +54,7 @@ API: Final = "cloudfunctions"
 
 
 def releases(google: FakeGoogle) -> list[dict[str, Any]]:
-    """Releases of our pages, the oldest first."""
+    """Return the releases of the pages, oldest first."""
     path = f"firebasehosting projects/{PROJECT}/sites/{PROJECT}-photo-wall/releases/"
     return [release for key, release in google.resources.items() if key.startswith(path)]
 
@@ -63,15 +63,15 @@ def releases(google: FakeGoogle) -> list[dict[str, Any]]:
 def life(
     beside_run: BesideRun, rendered: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Operator]:
-    """After `ops/setup` and the merge; the tests follow each other."""
+    """Yield an operator after `ops/setup` and the merge. The tests depend on their order."""
     with at_beside(beside_run, tmp_path_factory.mktemp("life"), rendered) as operator:
         merge(operator)
         operator.done("check")
         yield operator
 
 
-def test_the_first_deploy_is_as_the_settings_have_it(life: Operator) -> None:
-    """Each parameter reaches the functions: environment, instances, accounts, connector, queues."""
+def test_the_first_deploy_matches_the_settings(life: Operator) -> None:
+    """Check each parameter: environment, instances, accounts, connector, queues."""
     settings = settings_of(life.checkout, PROJECT)
     defaults = env_file.read(ROOT / ".env")
     assert settings.keys() == defaults.keys()
@@ -97,8 +97,8 @@ def test_the_first_deploy_is_as_the_settings_have_it(life: Operator) -> None:
     assert "api" not in functions
 
 
-def test_the_pages_lead_to_services_of_cloud_run(life: Operator) -> None:
-    """`/unsubscribe` and both `/api` paths lead to services of Cloud Run."""
+def test_the_pages_are_rewritten_to_cloud_run_services(life: Operator) -> None:
+    """Check `/unsubscribe` and both `/api` paths."""
     rewrites = releases(life.google)[-1]["version"]["config"]["rewrites"]
     paths = ("/api/getEmailPreferences", "/api/updateEmailPreferences", "/unsubscribe")
     assert rewrites == [
@@ -111,9 +111,9 @@ def test_the_pages_lead_to_services_of_cloud_run(life: Operator) -> None:
 
 
 def test_the_same_commit_again_changes_no_function(life: Operator) -> None:
-    """The pages are released; what Hosting remembers in the checkout is no source of functions.
+    """Release the pages. Hosting's cache in the checkout is not part of the functions' source.
 
-    So end the commands of docs/into-your-project.md, of which the fixture has followed the first.
+    These are the last commands of docs/into-your-project.md. The fixture has run the first.
     """
     before = len(releases(life.google))
     assert (life.checkout / ".firebase").exists()
@@ -125,7 +125,7 @@ def test_the_same_commit_again_changes_no_function(life: Operator) -> None:
 
 
 def test_an_upgrade_adds_a_trigger_and_a_queue(life: Operator) -> None:
-    """A new failure policy and a project without a policy for old images do not stop it."""
+    """Deploy with a new failure policy, and in a project without a policy for old images."""
     main = life.checkout / "main.py"
     text = main.read_text()
     main.write_text(text.replace("\ngc.freeze()", f"{UPGRADE}\n\ngc.freeze()"))
@@ -134,7 +134,7 @@ def test_an_upgrade_adds_a_trigger_and_a_queue(life: Operator) -> None:
     images = life.google.resources[path]
     life.google.resources[path] = {"name": images["name"]}
     life.done("deploy")
-    assert not life.google.resources[path]["cleanupPolicies"], "it is the app's to decide"
+    assert not life.google.resources[path]["cleanupPolicies"], "the app's developers decide"
     life.google.resources[path] = images
     assert {"POST functions"} < changed_functions(life)
     assert {"onExtraWritten", "deliverExtra"} < deployed(life.google).keys()
@@ -144,8 +144,8 @@ def test_an_upgrade_adds_a_trigger_and_a_queue(life: Operator) -> None:
     life.done("check")
 
 
-def test_a_roll_back_leaves_functions_until_they_are_let_go(life: Operator) -> None:
-    """`--delete` deletes them; the queue keeps its name, so that the upgrade may come again."""
+def test_a_rollback_keeps_new_functions_until_delete(life: Operator) -> None:
+    """Delete them with `--delete`. The queue keeps its name for a later upgrade."""
     main = life.checkout / "main.py"
     later = main.read_text()
     main.write_text(later.replace(UPGRADE, ""))
@@ -164,7 +164,7 @@ def test_a_roll_back_leaves_functions_until_they_are_let_go(life: Operator) -> N
 
 
 def test_nothing_of_the_app_was_changed(life: Operator) -> None:
-    """After all these deploys the app is as it was."""
+    """Compare the app after all deploys."""
     before = app_project()
     rules = "firebaserules projects/acme/releases/cloud.firestore"
     kept = {key: resource for key, resource in before.resources.items() if key != rules}
@@ -173,8 +173,8 @@ def test_nothing_of_the_app_was_changed(life: Operator) -> None:
         assert before.granted(resource) <= life.google.granted(resource)
 
 
-def test_a_deploy_without_a_set_up_says_so_at_once(operator: Operator) -> None:
-    """A deploy of a project without a set-up uploads nothing."""
+def test_a_deploy_without_a_setup_stops_at_once(operator: Operator) -> None:
+    """Upload nothing."""
     google = operator.google
     google.now, google.has_firebase = 10_000.0, True
     google.apis = dict.fromkeys(APIS, 0.0)
@@ -185,7 +185,7 @@ def test_a_deploy_without_a_set_up_says_so_at_once(operator: Operator) -> None:
     assert google.sources == []
     (operator.machine / "bin/gcloud").write_text("#!/bin/sh\nexit 1\n")
     operator.said = ""
-    # No function has that name: firebase-tools end after they have looked for it.
+    # No function has this name, so firebase-tools ends after its search.
     operator.start([*deploy, "--only=functions:photo-wall:none"])
     assert "Cannot check whether ops/setup ran in acme: Sign in first" in operator.said
     assert "preparing codebase photo-wall" in operator.said
@@ -193,14 +193,14 @@ def test_a_deploy_without_a_set_up_says_so_at_once(operator: Operator) -> None:
 
 
 @pytest.mark.parametrize("page", SCRIPTS)
-def test_the_commands_of_a_page_are_run(ready: Operator, page: str) -> None:
-    """Each line of a page that starts a script works, in the order of the page."""
+def test_the_commands_of_a_page_work(ready: Operator, page: str) -> None:
+    """Run each documented command in the order of the page."""
     rules = ready.checkout / "firestore.rules"
     lines = commands_of(page)
     assert {line.split()[0] for line in lines} >= SCRIPTS[page]
     for line in lines:
         if "ops/brake" in line and braking.OFF in rules.read_text():
             rules.write_text(rules.read_text().replace(braking.OFF, braking.ON))
-            assert ready.follow(line) == 1, "the deployed rules have no brake yet"
+            assert ready.follow(line) == 1, "the deployed rules have no brake"
             ready.done("deploy")
         assert ready.follow(line) == 0, line + ready.said

@@ -1,4 +1,4 @@
-"""`ops/setup` and `ops/check`: the whole way, then each refusal of Google's, and each question."""
+"""`ops/setup` and `ops/check`: a complete setup, each error of Google, and each question."""
 
 import base64
 import copy
@@ -37,10 +37,10 @@ READ_SECRET: Final = ("secretmanager.secretAccessor", "secretmanager.viewer")
 OF_PROJECT: Final = f"cloudresourcemanager projects/{PROJECT}"
 
 
-def test_an_empty_project_comes_to_have_everything(first_run: FirstRun, ready: Operator) -> None:
-    """APIs, accounts, metrics and Eventarc are new; a second time nothing is changed."""
-    assert "has not been used before. Trying again in" in first_run.said, "an API is young"
-    assert "does not exist. Trying again in" in first_run.said, "an account is young"
+def test_an_empty_project_is_set_up_completely(first_run: FirstRun, ready: Operator) -> None:
+    """Wait for new APIs, accounts, metrics and Eventarc. Change nothing the second time."""
+    assert "has not been used before. Trying again in" in first_run.said, "an API is new"
+    assert "does not exist. Trying again in" in first_run.said, "an account is new"
     assert "no trigger calls onPhotoWritten" in first_run.said, "Eventarc is not ready at first"
     ready.done("apply", "--email=ops@example.com", "--budget=50")
     for script in ("check", "setup", "apply"):
@@ -48,8 +48,8 @@ def test_an_empty_project_comes_to_have_everything(first_run: FirstRun, ready: O
         assert not ready.google.changes + ready.commands
 
 
-def test_a_deploy_that_goes_on_failing_is_told(ready: Operator) -> None:
-    """A deploy that fails for ten minutes is told."""
+def test_a_deploy_that_keeps_failing_is_reported(ready: Operator) -> None:
+    """Report the failure after ten minutes."""
     del ready.google.resources[f"cloudtasks {REGION}/queues/deliverWebhook"]
     tools = ready.checkout / "emulator/node_modules"
     tools.unlink()
@@ -61,8 +61,8 @@ def test_a_deploy_that_goes_on_failing_is_told(ready: Operator) -> None:
     assert ready.slept == 600
 
 
-def test_each_account_may_do_what_it_needs_and_no_more(ready: Operator) -> None:
-    """Accounts have the roles of docs/security.md; what others have is only asked for."""
+def test_each_account_has_only_the_roles_that_it_needs(ready: Operator) -> None:
+    """Compare the roles with docs/security.md. Roles of other accounts are not changed."""
     google = ready.google
     google.policies[OF_PROJECT].append({"role": "roles/editor", "members": [BUILDER]})
     said = ready.done("setup")
@@ -81,7 +81,7 @@ def test_each_account_may_do_what_it_needs_and_no_more(ready: Operator) -> None:
         ("datastore.user", PREFERENCES),
         ("datastore.user", MAIL_EVENTS),
         ("cloudbuild.builds.builder", BUILDER),
-        ("iam.serviceAccountTokenCreator", PUBSUB),  # an account of Google's: a deploy gives it
+        ("iam.serviceAccountTokenCreator", PUBSUB),  # Google's account, granted by a deploy
     }
     for account in (WEBHOOKS, LOGS, RECAP):
         itself = f"iam projects/{PROJECT}/serviceAccounts/{account.partition(':')[2]}"
@@ -94,10 +94,10 @@ def test_each_account_may_do_what_it_needs_and_no_more(ready: Operator) -> None:
     assert google.granted(f"{secrets}/SENDGRID_API_KEY") == {(role, RECAP) for role in READ_SECRET}
 
 
-def test_each_function_is_called_by_the_account_that_its_requests_come_from(
+def test_each_function_may_be_called_by_the_account_of_its_requests(
     ready: Operator,
 ) -> None:
-    """No function runs as the default account, which calls no trigger, queue or schedule."""
+    """Use the default account for no function, trigger, queue or schedule."""
     functions = {
         path.rpartition("/")[2]: made
         for path, made in ready.google.resources.items()
@@ -128,7 +128,7 @@ def test_each_function_is_called_by_the_account_that_its_requests_come_from(
 
 
 def test_builds_that_outlast_firebase_are_waited_for(operator: Operator) -> None:
-    """A new project may build two functions at a time. Finished functions are not built again."""
+    """Build two functions at a time, as in a new project, and none of them twice."""
     operator.google.build_seconds = 300
     said = operator.done("setup")
     active = [int(count) for count in re.findall(r"(\d+) of \d+ are active", said)]
@@ -140,8 +140,8 @@ def test_builds_that_outlast_firebase_are_waited_for(operator: Operator) -> None
     assert all(later < first for first, later in pairwise(deploys))
 
 
-def test_the_keys_are_in_no_argument(first_run: FirstRun) -> None:
-    """Neither the made keys nor the typed one is printed or handed over as an argument."""
+def test_keys_are_not_arguments(first_run: FirstRun) -> None:
+    """Print no generated or typed key, and pass none as an argument."""
     for name in SECRET_READERS:
         version = f"secretmanager projects/{PROJECT}/secrets/{name}/versions/1"
         data = first_run.google.resources[version]["payload"]["data"]
@@ -154,8 +154,8 @@ def test_the_keys_are_in_no_argument(first_run: FirstRun) -> None:
             assert len(bytes.fromhex(value)) == 32
 
 
-def test_the_key_of_emails_may_come_later(operator: Operator) -> None:
-    """Enter skips the key, once: webhooks are deployed, and the command that adds it is named."""
+def test_the_email_key_may_be_added_later(operator: Operator) -> None:
+    """Skip the key with Enter: deploy webhooks, and print the command that adds the key."""
     operator.typed = ""
     command = "gcloud secrets versions add SENDGRID_API_KEY --data-file=- --project=acme"
     operator.done("setup")
@@ -169,17 +169,17 @@ def test_the_key_of_emails_may_come_later(operator: Operator) -> None:
     assert command not in operator.done("check")
 
 
-def test_one_api_that_is_refused_keeps_no_other_off(operator: Operator) -> None:
-    """Google enables all of a batch or none, so that the one that fails has to be named."""
+def test_a_rejected_api_does_not_block_other_apis(operator: Operator) -> None:
+    """Enable APIs one by one after an error: Google enables all APIs of a batch or none."""
     operator.google.closed_api = "cloudscheduler.googleapis.com"
     _, said, errors = operator.run("setup")
     assert "cloudscheduler.googleapis.com cannot be enabled" in said + errors
     assert set(APIS) - operator.google.apis.keys() == {"cloudscheduler.googleapis.com"}
 
 
-def test_the_apis_that_a_deploy_calls_are_enabled_and_no_others(first_run: FirstRun) -> None:
-    """An API that nothing calls may end, and would then stop the set-up of every project."""
-    only_looked_for = {"appengine", "compute", "runtimeconfig"}  # a deploy works without them
+def test_only_the_apis_of_a_deploy_are_enabled(first_run: FirstRun) -> None:
+    """Enable no unused API: if Google removed it, every setup would stop."""
+    only_looked_for = {"appengine", "compute", "runtimeconfig"}  # not required by a deploy
     called = first_run.google.called - {f"{name}.googleapis.com" for name in only_looked_for}
     assert called == set(APIS) == first_run.google.apis.keys()
 
@@ -192,18 +192,18 @@ def test_the_apis_that_a_deploy_calls_are_enabled_and_no_others(first_run: First
         (403, "PERMISSION_DENIED", "Permission denied on service account (or it may not exist)."),
     ],
 )
-def test_every_answer_about_a_young_account_is_waited_for(
+def test_every_error_about_a_new_account_is_retried(
     operator: Operator, status: int, code: str, text: str
 ) -> None:
-    """Google answers in several ways for a minute after the account was created."""
+    """Retry Google's different errors in the first minute of an account."""
     operator.google.young_account = status, code, text
-    operator.google.milli_cpu = 1  # as far as the deploy
+    operator.google.milli_cpu = 1  # stops before the deploy
     operator.run("setup")
     assert ("datastore.user", WEBHOOKS) in operator.google.granted(OF_PROJECT)
 
 
-def test_a_default_account_that_is_not_there_is_named(operator: Operator) -> None:
-    """Without it nothing can be built, and waiting does not help."""
+def test_a_missing_default_account_is_reported(operator: Operator) -> None:
+    """Stop at once: builds need the account, and waiting does not help."""
     operator.google.has_builder = False
     said = operator.stopped("setup")
     assert "gcloud services enable compute.googleapis.com --project=acme" in said
@@ -214,7 +214,7 @@ def test_a_default_account_that_is_not_there_is_named(operator: Operator) -> Non
 def test_the_agent_of_an_old_project_has_the_token_creator(
     ready: Operator, created: str, needs: bool
 ) -> None:
-    """Without the role, no trigger of a project of April 2021 or before fires."""
+    """Grant the role in projects of April 2021 or earlier: their triggers need it."""
     ready.google.created = created
     bindings = ready.google.policies[OF_PROJECT]
     ready.google.policies[OF_PROJECT] = [each for each in bindings if "Token" not in each["role"]]
@@ -224,8 +224,8 @@ def test_the_agent_of_an_old_project_has_the_token_creator(
     assert (role in ready.google.granted(OF_PROJECT)) is needs
 
 
-def test_people_sign_in_by_mail_from_the_site(first_run: FirstRun) -> None:
-    """The project's own domains stay; the console has one web app."""
+def test_staff_can_sign_in_by_email_from_the_site(first_run: FirstRun) -> None:
+    """Keep the project's domains, and create one web app for the console."""
     assert first_run.google.sign_in == {
         "signIn": {"email": {"enabled": True, "passwordRequired": False}},
         "authorizedDomains": ["localhost", "acme.web.app", "wall.events"],
@@ -234,7 +234,7 @@ def test_people_sign_in_by_mail_from_the_site(first_run: FirstRun) -> None:
 
 
 def test_functions_are_deployed_by_name(first_run: FirstRun) -> None:
-    """Functions are deployed with `--force`, by name, and before the pages."""
+    """Deploy functions with `--force` and before the pages."""
     rules, functions, pages, *again = first_run.commands
     assert "--only=firestore " in rules
     assert "--only=hosting " in pages
@@ -247,34 +247,34 @@ def test_functions_are_deployed_by_name(first_run: FirstRun) -> None:
         "--only=functions:photo-wall:onEventWritten,functions:photo-wall:onPhotoWritten,"
         "functions:photo-wall:onUserWritten "
     )
-    assert all(triggers in command for command in again), "only what Eventarc was not ready for"
+    assert all(triggers in command for command in again), "only the triggers that Eventarc rejected"
 
 
 @pytest.mark.parametrize("call", ["projects/acme:setIam", "addVersion"])
-def test_a_run_that_stopped_goes_on(operator: Operator, call: str) -> None:
-    """Google's words are printed, and a further run makes the rest."""
+def test_a_stopped_run_can_be_continued(operator: Operator, call: str) -> None:
+    """Print Google's error. Another run does the rest."""
     operator.google.refuse = call
     assert "The caller does not have permission." in operator.stopped("setup")
     operator.google.refuse = ""
     operator.google.milli_cpu = 1
     status, said, _ = operator.run("setup")
-    assert (status, "Google would reject" in said) == (1, True), "as far as the deploy"
+    assert (status, "Google would reject" in said) == (1, True), "stops before the deploy"
 
 
-def test_nothing_is_deployed_with_made_up_settings(operator: Operator) -> None:
-    """Nothing is deployed with the sender of the example, whose mails reach nobody."""
+def test_nothing_is_deployed_with_example_settings(operator: Operator) -> None:
+    """Stop if the sender is the example, because its emails are not delivered."""
     env = operator.checkout / ".env"
     env.write_text(env.read_text().replace("wall.events", "example.com"))
     assert "Fill in MAIL_FROM and PUBLIC_BASE_URL." in operator.stopped("setup")
     assert operator.commands == []
 
 
-def test_more_cpu_than_the_region_has_is_told_before_the_deploy(operator: Operator) -> None:
-    """Google would refuse the function, and its queue would be missing."""
+def test_too_much_cpu_is_reported_before_the_deploy(operator: Operator) -> None:
+    """Stop: Google would reject the function, and its queue would be missing."""
     operator.google.milli_cpu = 2_000
     env = operator.checkout / ".env"
     env.write_text(env.read_text().replace("DELIVERY_INSTANCES=2", "DELIVERY_INSTANCES=3"))
-    (operator.checkout / "manifest.json").unlink()  # it is of the old settings
+    (operator.checkout / "manifest.json").unlink()  # it has the old settings
     said = operator.stopped("setup")
     assert "the project has 2\n" in said
     assert "Google would reject" in said
@@ -283,8 +283,8 @@ def test_more_cpu_than_the_region_has_is_told_before_the_deploy(operator: Operat
     assert operator.commands == []
 
 
-def test_an_organization_that_forbids_public_services(operator: Operator) -> None:
-    """Where neither `allUsers` nor a service without a check is allowed, set-up stops."""
+def test_an_organization_without_public_services_stops_the_setup(operator: Operator) -> None:
+    """Stop if both `allUsers` and services without an invoker check are forbidden."""
     operator.google.forbids_all_users = operator.google.requires_invoker_iam = True
     assert (
         "gcloud org-policies reset run.managed.requireInvokerIam --project=acme"
@@ -293,10 +293,10 @@ def test_an_organization_that_forbids_public_services(operator: Operator) -> Non
     assert operator.commands == []
 
 
-def test_where_all_users_are_refused_services_are_public_without_a_check(
+def test_without_all_users_public_services_have_no_invoker_check(
     operator: Operator,
 ) -> None:
-    """Public services lose their check of callers, again after each deploy; others keep it."""
+    """Disable the invoker check only of public services, also after each deploy."""
     operator.google.forbids_all_users = True
     operator.done("setup")
     services = f"run {REGION}/services/"
@@ -316,8 +316,8 @@ def test_where_all_users_are_refused_services_are_public_without_a_check(
     operator.done("check")
 
 
-def test_terms_that_nobody_accepted_are_told(operator: Operator) -> None:
-    """Google refuses to add Firebase until its terms were accepted in its console."""
+def test_unaccepted_terms_are_reported(operator: Operator) -> None:
+    """Explain that Firebase's terms must be accepted in its console."""
     operator.google.refuse = "projects/acme:addFirebase"
     assert "https://console.firebase.google.com" in operator.stopped("setup")
 
@@ -329,8 +329,10 @@ def test_terms_that_nobody_accepted_are_told(operator: Operator) -> None:
         ({"locationId": "eur3"}, "the database is in eur3: each call leaves us-central1"),
     ],
 )
-def test_where_the_database_lies_is_told(ready: Operator, place: dict[str, Any], told: str) -> None:
-    """The location stays for ever: it is said, with what it costs."""
+def test_the_database_location_is_reported(
+    ready: Operator, place: dict[str, Any], told: str
+) -> None:
+    """Report the location and its costs, because it is permanent."""
     ready.google.resources[f"firestore projects/{PROJECT}/databases/(default)"] |= place
     assert told in ready.done("check")
 
@@ -345,7 +347,7 @@ def test_where_the_database_lies_is_told(ready: Operator, place: dict[str, Any],
 def test_a_database_of_another_kind_stops_the_run(
     ready: Operator, kind: dict[str, str], told: str
 ) -> None:
-    """Triggers need one in Firestore's mode; of the Enterprise edition the operator decides."""
+    """Stop without native mode. For the Enterprise edition, ask the operator."""
     ready.google.resources[f"firestore projects/{PROJECT}/databases/(default)"] |= kind
     del ready.google.resources[QUEUE]
     for script in ("check", "setup"):
@@ -363,7 +365,7 @@ def _rules_of_test_mode(google: FakeGoogle) -> None:
 
 
 def _pages_from_before_the_functions(google: FakeGoogle) -> None:
-    """Such a release leads to functions of the first generation, which are not there."""
+    """Add a release with rewrites to first-generation functions, which do not exist."""
     path = f"firebasehosting projects/{PROJECT}/sites/{PROJECT}/releases/"
     [release] = [found for key, found in google.resources.items() if key.startswith(path)]
     rewrites = release["version"]["config"]["rewrites"]
@@ -379,7 +381,7 @@ CALLED: Final = f"run {REGION}/services/onphotowritten"
 JOB: Final = f"cloudscheduler {REGION}/jobs/firebase-schedule-sweepDeliveries-us-central1"
 FUNCTION: Final = f"cloudfunctions {REGION}/functions/mailEvents"
 BROKEN: Final[list[tuple[Callable[[FakeGoogle], object], str, str]]] = [
-    # a change to the project, the words of `ops/check`, the target that `ops/setup` deploys
+    # a change of the project, the output of `ops/check`, the target that `ops/setup` deploys
     (_rules_of_test_mode, "the rules differ from firestore.rules", "firestore"),
     (_pages_from_before_the_functions, "/unsubscribe does not lead to unsubscribe", "hosting"),
     (lambda google: google.resources.pop(QUEUE), "no queue", "retryWebhookAfter5s"),
@@ -400,10 +402,10 @@ BROKEN: Final[list[tuple[Callable[[FakeGoogle], object], str, str]]] = [
 
 
 @pytest.mark.parametrize(("breaks", "told", "deployed"), BROKEN, ids=[row[1] for row in BROKEN])
-def test_a_part_that_is_gone_or_broken_is_told_and_it_alone_is_mended(
+def test_only_a_missing_or_broken_part_is_fixed(
     ready: Operator, breaks: Callable[[FakeGoogle], object], told: str, deployed: str
 ) -> None:
-    """`ops/check` names the part, `ops/setup` deploys at most its target, and all is there."""
+    """Report the part with `ops/check`. `ops/setup` deploys at most its target."""
     breaks(ready.google)
     assert told in ready.stopped("check")
     ready.done("setup")
@@ -420,33 +422,33 @@ def test_a_part_that_is_gone_or_broken_is_told_and_it_alone_is_mended(
     ],
 )
 @pytest.mark.parametrize("refusal", [403, 400, 500])
-def test_what_the_deployer_may_not_read_is_asked_of_the_person(
+def test_the_operator_is_asked_about_unreadable_settings(
     ready: Operator, call: str, told: str, refusal: int
 ) -> None:
-    """An unreadable quota or policy is asked of the operator, and the run goes on."""
+    """Ask the operator about an unreadable quota or policy, and continue."""
     ready.google.refuse, ready.google.refusal = call, refusal
     for script in ("setup", "check"):
         assert told in ready.done(script)
 
 
-def test_an_operation_that_never_ends_is_told(operator: Operator) -> None:
-    """After a quarter of an hour the run says what Google is still making, and ends."""
+def test_an_endless_operation_is_reported(operator: Operator) -> None:
+    """Stop after 15 minutes and name the unfinished operation."""
     operator.google.ends_operations = False
     said = operator.stopped("setup")
     assert "Google is still working on v1/projects/acme/services:batchEnable" in said
     assert operator.slept == 900
 
 
-def test_the_reason_of_a_stream_is_read() -> None:
-    """Firestore's streams answer with an array that has one error."""
+def test_the_error_of_a_stream_is_reported() -> None:
+    """Read the array with one error that Firestore's streams return."""
     error = {"code": 403, "message": "off", "details": [{"reason": "SERVICE_DISABLED"}]}
     for answer in ({"error": error}, [{"error": error}]):
         refused = RefusedError(403, json.dumps(answer).encode(), "POST firestore")
         assert (refused.is_switched_off, refused.text) == (True, "off")
 
 
-def test_an_odd_line_of_settings_is_told_by_its_number(operator: Operator) -> None:
-    """A line that is no setting stops the run before anything is looked at."""
+def test_an_invalid_line_of_settings_is_reported_with_its_number(operator: Operator) -> None:
+    """Stop before any call."""
     (operator.checkout / ".env.acme").write_text('export PUBLIC_BASE_URL="https://a.wall" # ours\n')
     assert wanted.read("acme", operator.checkout).site == "a.wall"
     (operator.checkout / ".env.acme").write_text("A=1\nPUBLIC_BASE_URL: https://a.wall\n")
@@ -465,16 +467,16 @@ def test_an_odd_line_of_settings_is_told_by_its_number(operator: Operator) -> No
         ("PHOTO_HOSTS=project,https://a.wall", "in .env. Write hosts without https://."),
     ],
 )
-def test_a_setting_of_another_kind_is_told(operator: Operator, line: str, told: str) -> None:
-    """A deploy accepts any text: a switch would be off, and links in mails lead nowhere."""
+def test_an_invalid_setting_is_reported(operator: Operator, line: str, told: str) -> None:
+    """Stop: a deploy accepts any text, which could disable a feature or break links."""
     (operator.checkout / ".env.acme").write_text(line)
-    (operator.checkout / "manifest.json").unlink()  # it is of the old settings
+    (operator.checkout / "manifest.json").unlink()  # it has the old settings
     assert told in operator.stopped("setup")
     assert not operator.google.changes + operator.commands
 
 
-def test_a_callable_is_asked(ready: Operator) -> None:
-    """`ops/check` calls a callable, because a policy on paper is no answer."""
+def test_check_calls_a_callable(ready: Operator) -> None:
+    """Call a function, because its policy does not prove that calls succeed."""
     for name in ready.google.names("services"):
         ready.google.policies[f"run {REGION}/services/{name}"] = []
     said = ready.stopped("check")
@@ -482,8 +484,8 @@ def test_a_callable_is_asked(ready: Operator) -> None:
     assert "does not respond" in said
 
 
-def test_a_role_that_is_there_under_a_condition_only_is_given(ready: Operator) -> None:
-    """A role under a condition does not count, and stays beside the new one."""
+def test_a_conditional_role_is_also_granted_without_a_condition(ready: Operator) -> None:
+    """Keep the conditional role."""
     limited = {"role": "roles/datastore.user", "members": [WEBHOOKS], "condition": {"title": "x"}}
     bindings = ready.google.policies[OF_PROJECT]
     [given] = [binding for binding in bindings if binding["role"] == "roles/datastore.user"]
@@ -500,8 +502,8 @@ def test_a_role_that_is_there_under_a_condition_only_is_given(ready: Operator) -
     assert WEBHOOKS in given["members"]
 
 
-def test_an_empty_project_lacks_everything(operator: Operator) -> None:
-    """`ops/check` changes nothing, and its status tells."""
+def test_check_reports_every_missing_part(operator: Operator) -> None:
+    """Change nothing and exit with status 1."""
     said = operator.stopped("check")
     assert "no account wall-webhooks" in said
     assert "deliverWebhook is missing" in said
@@ -509,10 +511,8 @@ def test_an_empty_project_lacks_everything(operator: Operator) -> None:
     assert not operator.google.changes + operator.commands
 
 
-def test_indexes_that_are_being_built_are_not_deployed_again(
-    first_run: FirstRun, ready: Operator
-) -> None:
-    """Google takes minutes; `ops/check` tells when they are done."""
+def test_unfinished_indexes_are_not_deployed_again(first_run: FirstRun, ready: Operator) -> None:
+    """Report them with `ops/check` until Google has built them."""
     assert "Run ops/check acme in some minutes." in first_run.said
     ready.google.sleep(-BUILD_SECONDS)
     said = ready.stopped("check")
@@ -522,15 +522,15 @@ def test_indexes_that_are_being_built_are_not_deployed_again(
     assert not ready.google.changes + ready.commands
 
 
-def test_whoever_is_not_signed_in_is_told(operator: Operator) -> None:
-    """`ops/check` opens no browser where nobody is signed in."""
+def test_a_missing_login_is_reported(operator: Operator) -> None:
+    """Open no browser."""
     (operator.machine / "bin/gcloud").write_text("#!/bin/sh\nexit 1\n")
     status, _, errors = operator.run("check")
     assert (status, errors) == (1, "Sign in first: gcloud auth login\n")
 
 
 def test_a_missing_program_is_named(operator: Operator) -> None:
-    """A missing `gcloud` or firebase-tools is named."""
+    """Stop without `gcloud` or firebase-tools."""
     (operator.machine / "bin/gcloud").rename(operator.machine / "bin/cloud")
     status, _, errors = operator.run("setup")
     assert (status, "cloud.google.com/sdk" in errors) == (1, True)
@@ -539,8 +539,8 @@ def test_a_missing_program_is_named(operator: Operator) -> None:
     assert operator.run("setup")[::2] == (1, "Install first: python3 -m emulator setup\n")
 
 
-def test_a_function_is_as_the_settings_have_it(ready: Operator) -> None:
-    """A function that differs from its settings is named and deployed by its name."""
+def test_a_function_with_old_settings_is_deployed_again(ready: Operator) -> None:
+    """Report and deploy only this function."""
     function = f"cloudfunctions {REGION}/functions/deliverWebhook"
     service = ready.google.resources[function]["serviceConfig"]
     right = copy.deepcopy(service)
@@ -580,12 +580,12 @@ def test_a_function_is_as_the_settings_have_it(ready: Operator) -> None:
     assert ready.google.resources[f"cloudtasks {REGION}/queues/deliverWebhook"] == limits
 
 
-def test_where_photos_lie_is_asked_once(operator: Operator) -> None:
-    """An app with an image host of its own loses nobody's photos unseen."""
-    operator.google.milli_cpu = 1  # as far as the deploy
+def test_the_hosts_of_photos_are_asked_once(operator: Operator) -> None:
+    """Ask for the app's image host, so that no photos are missing from emails."""
+    operator.google.milli_cpu = 1  # stops before the deploy
     env = operator.checkout / ".env.acme"
     operator.run("setup")
-    assert not env.exists(), "nobody was there to answer"
+    assert not env.exists(), "there was no terminal"
     operator.hosts = " https://images.wall.events, cdn.wall.events/a "
     operator.run("setup")
     assert env.read_text() == "PHOTO_HOSTS=project,images.wall.events,cdn.wall.events/a\n"
@@ -594,8 +594,8 @@ def test_where_photos_lie_is_asked_once(operator: Operator) -> None:
     assert "other" not in env.read_text()
 
 
-def test_photos_that_no_mail_shows_are_told(ready: Operator) -> None:
-    """`ops/check` names hosts of photos that `PHOTO_HOSTS` does not name."""
+def test_photos_that_emails_omit_are_reported(ready: Operator) -> None:
+    """Report hosts of photos that are missing from `PHOTO_HOSTS`."""
     own = "https://firebasestorage.googleapis.com/v0/b/acme.appspot.com/o/1"
     urls = (own, "https://images.wall.events/1", "https://images.wall.events/2")
     ready.google.documents["photos"] = [{"url": {"stringValue": url}} for url in urls]
@@ -606,14 +606,14 @@ def test_photos_that_no_mail_shows_are_told(ready: Operator) -> None:
 
 
 def test_accounts_that_no_record_lists_are_reported(ready: Operator) -> None:
-    """After an upgrade, `ops/check` names `ops/adopt` until it has run."""
+    """Recommend `ops/adopt` after an upgrade until it has run."""
     emails = ["Ann@example.com", "First.Last@Gmail.com", "ann+x@example.com", "no address", ""]
     accounts = [{"email": {"stringValue": email}} for email in emails]
     ready.google.documents["users"] = accounts
     said = ready.done("check")
     assert "accounts missing from the record of their address: 3" in said
     assert "Run ops/adopt acme" in said
-    # The records of two addresses list their accounts, which the stand-in calls by their numbers.
+    # The records of two addresses list their accounts, which the fake identifies by number.
     for number, email in enumerate(emails[:2]):
         listed = {"mapValue": {"fields": {str(number): {"booleanValue": True}}}}
         ready.google.documents["users"].append({"id": record_id(email), "accounts": listed})
@@ -622,8 +622,8 @@ def test_accounts_that_no_record_lists_are_reported(ready: Operator) -> None:
     assert "accounts missing from" not in ready.done("check")
 
 
-def test_documents_that_are_nearly_too_large_for_triggers_are_named(ready: Operator) -> None:
-    """A document of 256 KB and its version before it are more than an event carries."""
+def test_documents_near_the_size_limit_of_triggers_are_reported(ready: Operator) -> None:
+    """Report documents of 256 KB: the document before and after a write exceeds the limit."""
     text = "\u00e9" * 50_000
     ready.google.documents = {
         "photos": [{"id": "small", "name": {"stringValue": text}}],
@@ -634,8 +634,8 @@ def test_documents_that_are_nearly_too_large_for_triggers_are_named(ready: Opera
     assert re.findall(r"(\S+) has (\d+) KB", said) == [("events/large", "293"), ("users/u1", "293")]
 
 
-def test_guests_without_app_check_are_told(ready: Operator) -> None:
-    """App Check is named where guests sign in anonymously or may list the wall."""
+def test_missing_app_check_is_reported(ready: Operator) -> None:
+    """Report it if guests sign in anonymously or may list the wall."""
     told = "App Check is not enforced for Firestore"
     assert told not in ready.done("check")
     env = ready.checkout / ".env.acme"
@@ -651,8 +651,8 @@ def test_guests_without_app_check_are_told(ready: Operator) -> None:
     assert told not in ready.done("check")
 
 
-def test_a_projects_own_settings_count(operator: Operator) -> None:
-    """`.env.PROJECT` counts after `.env`, as firebase-tools read it."""
+def test_settings_of_the_project_override_env(operator: Operator) -> None:
+    """Read `.env.PROJECT` after `.env`, as firebase-tools does."""
     (operator.checkout / ".env.acme").write_text("STAFF_CALLS_AN_HOUR=7\n")
     settings = wanted.read("acme", operator.checkout).settings
     assert (settings["STAFF_CALLS_AN_HOUR"], settings["THREADS"]) == ("7", "300")
@@ -660,15 +660,15 @@ def test_a_projects_own_settings_count(operator: Operator) -> None:
 
 @pytest.mark.parametrize("line", ["BRAKE_ON_BUDGET=true", "SERVICE_ACCOUNT_RECAP=mailer"])
 def test_a_removed_parameter_that_is_still_set_is_named(ready: Operator, line: str) -> None:
-    """It does nothing any more, so whoever has set it expects something that does not happen."""
+    """Report it, because the operator may expect its former effect."""
     (ready.checkout / ".env.acme").write_text(line + "\n")
     name = line.partition("=")[0]
     for script in ("check", "setup"):
         assert f"{name} in .env is obsolete" in ready.run(script)[1]
 
 
-def test_libraries_call_as_the_operator_and_for_the_project(operator: Operator) -> None:
-    """Firebase's libraries send the token of `gcloud`, and count for the project itself."""
+def test_libraries_use_the_operators_token_and_the_projects_quota(operator: Operator) -> None:
+    """Send the token of `gcloud` and the project's ID."""
     cloud = Cloud(PROJECT, Outside(run=operator.start))
     headers: dict[str, str] = {}
     signed_in(cloud).before_request(None, "GET", "https://firestore.googleapis.com", headers)  # type: ignore[no-untyped-call]

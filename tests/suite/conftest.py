@@ -31,7 +31,7 @@ def db() -> firestore.Client:
 
 @pytest.fixture
 def counted() -> Operations:
-    """The counts of this test."""
+    """Return counters for this test."""
     return Operations()
 
 
@@ -43,14 +43,14 @@ def event_id() -> str:
 
 @pytest.fixture
 def event(db: firestore.Client, event_id: str) -> firestore.DocumentReference:
-    """The reference of that event's document, which does not exist yet."""
+    """Return the reference of the event's document, which does not exist yet."""
     reference: firestore.DocumentReference = db.collection("events").document(event_id)
     return reference
 
 
 @pytest.fixture
 def wall(db: firestore.Client, event: firestore.DocumentReference) -> Iterator[Wall]:
-    """The test's own event, with the records below it."""
+    """Yield the test's event with its records."""
     made = Wall(db, event)
     yield made
     made.forget_deliveries()
@@ -105,7 +105,7 @@ def uid() -> str:
 
 @pytest.fixture
 def record(db: firestore.Client, uid: str) -> firestore.DocumentReference:
-    """The reference of that user's record."""
+    """Return the reference of the user's record."""
     reference: firestore.DocumentReference = db.collection("users").document(uid)
     return reference
 

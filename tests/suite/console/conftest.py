@@ -84,5 +84,5 @@ def nobody() -> Login:
 
 @pytest.fixture
 def wall(wall: Wall) -> Wall:
-    """An event of the console's tenant."""
+    """Return an event of the console's tenant."""
     return replace(wall, tenant=TENANT)

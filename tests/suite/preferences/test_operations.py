@@ -21,7 +21,7 @@ from tests.suite.operations import Operations, counting_service, link_call
 
 @pytest.fixture
 def service(counted: Operations) -> Service:
-    """A process whose calls of Firestore are counted."""
+    """Return a service with a count of its Firestore calls."""
     return counting_service(counted)
 
 

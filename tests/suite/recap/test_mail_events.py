@@ -33,13 +33,13 @@ NAMES: Final = (
 
 @pytest.fixture
 def events() -> EventWebhook:
-    """The mailbox's way to report."""
+    """Return the mailbox's sender of delivery reports."""
     return EventWebhook(url("mailEvents"), certificates.mailbox_key())
 
 
 @pytest.fixture
 def mailbox(events: EventWebhook) -> Iterator[Mailbox]:
-    """A mailbox that reports what becomes of its mails."""
+    """Run a mailbox that sends delivery reports."""
     with Mailbox(port=PORT, events=events) as running:
         yield running
 

@@ -34,17 +34,17 @@ def wall() -> str:
 
 @pytest.fixture
 def guest(cast: Cast) -> Client:
-    """The guest whose photos the tests are about."""
+    """Return the guest who uploads the photos."""
     return cast[Who.UPLOADER]
 
 
 @pytest.fixture
 def moderator(cast: Cast) -> Client:
-    """A moderator of the event's tenant."""
+    """Return a moderator of the event's tenant."""
     return cast[Who.MODERATOR]
 
 
 @pytest.fixture
 def admin(cast: Cast) -> Client:
-    """An admin of the event's tenant."""
+    """Return an admin of the event's tenant."""
     return cast[Who.ADMIN]

@@ -17,7 +17,7 @@ Brake = Callable[[str], int]
 
 @pytest.fixture
 def braked(rules: str) -> Iterator[str]:
-    """The rules of a project with a brake, applied while the test runs."""
+    """Apply the rules of a project with a brake during the test."""
     text = rules.replace(braking.OFF, braking.ON)
     assert text != rules
     load_rules(text)

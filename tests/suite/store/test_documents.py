@@ -86,7 +86,7 @@ def fields(documents: Documents, path: str) -> Any:
 
 @pytest.fixture
 def path() -> Callable[[], str]:
-    """Makes paths of documents that are not there."""
+    """Return a function that creates paths of missing documents."""
     return lambda: f"things/{uuid.uuid4().hex}"
 
 

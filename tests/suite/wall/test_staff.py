@@ -37,7 +37,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 @pytest.fixture
 def app() -> Iterator[App]:
-    """The Admin SDK, which a backend of an app uses."""
+    """Initialize the Admin SDK as an app's backend does."""
     found = initialize_app(options={"projectId": os.environ["GCLOUD_PROJECT"]}, name="staff")
     yield found
     delete_app(found)

@@ -96,7 +96,7 @@ def uploaded(
 
 @pytest.fixture
 def records(event: firestore.DocumentReference) -> Callable[[], list[dict[str, Any]]]:
-    """The event's deliveries as they are now."""
+    """Return a function that reads the event's deliveries."""
     return lambda: [
         delivery.to_dict() | {"id": delivery.id}
         for delivery in event.collection("deliveries").stream()
@@ -189,7 +189,7 @@ def test_firestore_is_away_for_some_seconds(start: Start, owed: Owed, records: R
 
 @pytest.fixture
 def hundred(db: firestore.Client, event: firestore.DocumentReference) -> list[FirestoreWrite]:
-    """An event that has just got its hundred photos, and the CloudEvents of all of them."""
+    """Write a hundred photos to the event and return their CloudEvents."""
     paths = [f"events/{event.id}/photos/p{n}" for n in range(100)]
     with silenced(event.id):
         batch = db.batch()

@@ -86,7 +86,7 @@ def test_a_new_event(wall: Wall, counted: Operations) -> None:
 
 @pytest.fixture
 def worker(counted: Operations, monkeypatch: pytest.MonkeyPatch) -> Iterator[Worker]:
-    """The workers' part."""
+    """Return the use case of the workers."""
     for name, value in local_parameters().items():
         monkeypatch.setenv(name, value)
     sender = webhook_sender()
