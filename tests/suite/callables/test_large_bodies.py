@@ -110,7 +110,8 @@ def test_a_client_that_still_sends_gets_the_answer(
     headers = {"Content-Type": "application/json"}
     if signed_in:
         headers["Authorization"] = f"Bearer {sign_in('admin', 'tenant').id_token}"
-    pieces = [b'{"data":"', *[_PIECE] * 150, b'"}']
+    # The connection's buffers hold the body, so a busy machine does not interrupt the client.
+    pieces = [b'{"data":"', *[_PIECE] * 16, b'"}']
     body: Any = iter(pieces) if chunked else b"".join(pieces)
     answered, text, _ = fetch(url(function), body, headers)
     error = json.loads(text)["error"]
