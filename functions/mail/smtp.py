@@ -78,7 +78,10 @@ _CAUSES: Final[Mapping[Cause, re.Pattern[str]]] = {
     Cause.CREDITS: re.compile(
         r"\b5\.4\.5\b|(daily|hourly|monthly|sending) .*(limit|quota)|credits"
     ),
-    Cause.SENDER: re.compile(r"\b5\.1\.[78]\b|\b5\.7\.60\b|sender address|send as|not verified"),
+    Cause.SENDER: re.compile(
+        r"\b5\.1\.[78]\b|\b5\.7\.(60|2[0-9])\b|sender address|send as|not verified"
+        r"|spamhaus|\b(rbl|dnsbl|spf|dkim|dmarc)\b|bl(ock|ack) ?list|client host|reputation"
+    ),
     Cause.KEY: re.compile(r"^53[0458]\b|\b5\.7\.[89]\b|relay|authenticat|not logged in"),
 }
 """Replies that concern the sender or the session, in lowercase. Postfix sends them after RCPT."""

@@ -479,6 +479,31 @@ def test_cause_of_a_rejected_message(reply: tuple[int, bytes | str], cause: Caus
     assert rejection("message", *reply) == Refused(f"message: {reply[0]}", cause)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.org",
+        b"5.7.1 [192.0.2.1] is on our blocklist (S3140)",
+        b"5.7.26 This mail has been blocked because the sender is unauthenticated",
+        b"5.7.23 SPF validation failed",
+        b"Rejected because of the poor reputation of your server",
+        b"DMARC policy of x.example is reject",
+        b"Found on RBL",
+    ],
+)
+def test_blocked_server_is_no_bad_address(text: bytes) -> None:
+    """Otherwise every guest would be skipped as if their own address were invalid."""
+    assert rejection("rcpt", 550, text) == Refused("rcpt: 550", Cause.SENDER)
+
+
+@pytest.mark.parametrize(
+    "text", [b"5.1.1 No such user", b"5.2.1 Mailbox disabled", b"Unknown user", b"5.7.1 Not here"]
+)
+def test_rejected_recipient_is_a_bad_address(text: bytes) -> None:
+    """The other guests of the request get their emails."""
+    assert rejection("rcpt", 550, text) == BadAddresses(frozenset({0}))
+
+
 def test_outcomes_of_one_request() -> None:
     """Bad addresses come first, so that the others follow without them."""
     later, bad = Later("x", None), BadAddresses(frozenset({0}))
