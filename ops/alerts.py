@@ -143,7 +143,7 @@ _ALERTS: Final = {
         _watched(
             'sum(increase(wall_mail_reports{message="mail.not-verified"}[6h])) > 0 and'
             ' sum(increase(wall_recaps{state="sent"}[6h])) > 0 unless'
-            ' sum(increase(wall_mail_reports{message="mail.told"}[6h])) > 0'
+            ' sum(increase(wall_mail_reports{message="mail.events_recorded"}[6h])) > 0'
         ),
     ),
     "notice-unsent": _alert(

@@ -78,7 +78,7 @@ _METRICS: Final = {
     ),
     "wall_mail_reports": _counted(
         "Signed delivery reports, verified or rejected.",
-        '(jsonPayload.message="mail.told"'
+        '(jsonPayload.message="mail.events_recorded"'
         ' OR (jsonPayload.message="mail.not-verified" AND jsonPayload.signed=true))',
         message="message",
     ),

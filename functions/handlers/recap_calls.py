@@ -138,7 +138,7 @@ def _recorded(service: "Service", body: bytes) -> flask.Response:
     except Exception as error:  # noqa: BLE001 - the text may contain data: see `log.fault`
         log.fault("mail.not-recorded", error)
         return text_answer(HTTPStatus.SERVICE_UNAVAILABLE, "The events were not recorded. Retry.")
-    log.info("mail.told", told=len(events), new=changed)
+    log.info("mail.events_recorded", events=len(events), newStatuses=changed)
     return text_answer(HTTPStatus.OK, "Recorded.")
 
 

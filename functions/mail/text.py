@@ -57,3 +57,8 @@ def normalized(text: str) -> str:
 def _encodable(text: str) -> str:
     # JSON may contain half of a surrogate pair. An email cannot.
     return text.encode("utf-8", "replace").decode()
+
+
+def quantity(count: int, one: str, many: str) -> str:
+    """Return `count` with the noun in the right number, such as `1 email` or `2,000 emails`."""
+    return f"{count:,} {one if count == 1 else many}"

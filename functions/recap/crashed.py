@@ -1,4 +1,4 @@
-"""The sweep over recaps whose call has crashed, and which no call continues (design 3.40)."""
+"""The sweep over recaps with a crashed call (design 3.40)."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from functions.recap.report import Report
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrashedRecaps:
-    """Settles recaps as the event's next call would do first, so that people hear of them."""
+    """Settles and reports recaps with a crashed call, as the event's next call would."""
 
     recaps: RecapStore
     clock: Clock
@@ -24,12 +24,12 @@ class CrashedRecaps:
     threads: Threads
 
     def sweep(self) -> None:
-        """Settle the recap of each call whose lease has ended; what fails is tried again."""
+        """Mark recaps with an expired lease as interrupted. The next sweep retries failures."""
         for key in self.recaps.crashed(self.clock.now()):
             try:
-                with suppress(CallError):  # another call goes on with the recap
+                with suppress(CallError):  # another call continues the recap
                     self._settle(key)
-            except Exception as error:  # noqa: BLE001 - the other recaps are settled all the same
+            except Exception as error:  # noqa: BLE001 - settle the other recaps
                 event_id, recap_id = key
                 log.fault("recaps.not-swept", error, eventId=event_id, recapId=recap_id)
 
@@ -42,11 +42,11 @@ class CrashedRecaps:
         claim = Claim.take(
             self.recaps,
             None,
-            RecapArguments(event_id=key.event_id, again=key.recap_id),
+            RecapArguments(event_id=key.event_id, resend_of=key.recap_id),
             recap.fields.get("tenantId", ""),
             clock=self.clock,
             random=self.random,
-            one_at_a_time=self.threads.mutex(),
+            mutex=self.threads.mutex(),
         )
         claim.read_ledger()
         state = claim.release(failed=True)

@@ -1,12 +1,11 @@
-"""The delivery status of recap mails: recorded from the mail provider's reports (design 3.60).
+"""The delivery status of recap emails, recorded from the provider's delivery reports (design 3.60).
 
     labels ▸ recorded status ▸ new facts ▸ their effects ▸ one commit of facts and counts
 
-The facts of each mail are collected, so repeated, late or reordered events give the same result.
-The facts and the recap's counts are written in one commit, under the version that was read: after
-a crash before the commit the provider reports everything again; after the commit nothing is left
-to do. The effects come before the commit and may be repeated, so that no recorded fact is without
-its effect.
+The facts of each email are collected, so repeated, late or reordered reports give the same result.
+The facts and the recap's counts are written in one commit, under the version that was read. After a
+crash before the commit, the provider repeats its reports. The effects come before the commit and
+may be repeated, so that every recorded fact has had its effect.
 """
 
 import re
@@ -33,7 +32,7 @@ from functions.preferences.preferences import UNREACHABLE_FOR, Flag
 from functions.preferences.user_store import UserStore
 from functions.recap.ledger.batch import Batch, RecapKey
 
-# The prefix keeps the labels apart from the mail service's own fields.
+# The prefix separates the labels from the email provider's own fields.
 _EVENT: Final = "wall_event"
 _RECAP: Final = "wall_recap"
 _BATCH: Final = "wall_batch"
@@ -44,24 +43,24 @@ _FORMS: Final = {
     _BATCH: re.compile(r"[0-9]{1,6}", re.ASCII),
     _GUEST: re.compile(r"[0-9a-f]{32}", re.ASCII),
 }
-"""The form of each label of a mail; `is_document_id` judges the event's."""
+"""The form of each label of an email. `is_document_id` validates the event's."""
 
 
 class MailLabels(NamedTuple):
-    """The identity of one mail; `guest_id` is the recipient's in the ledger."""
+    """The identity of one email. `guest_id` identifies the recipient in the ledger."""
 
     key: RecapKey
     batch: int
     guest_id: str
 
     def as_texts(self) -> dict[str, str]:
-        """The labels by name."""
+        """Return the labels by name."""
         (event_id, recap_id), batch, guest_id = self
         return {_EVENT: event_id, _RECAP: recap_id, _BATCH: str(batch), _GUEST: guest_id}
 
     @classmethod
     def read(cls, labels: Mapping[str, object]) -> Self | None:
-        """The labels of a recap mail; None where a label is missing or malformed."""
+        """Parse the labels of a recap email. Return None if a label is missing or malformed."""
         texts = {name: label for name, label in labels.items() if isinstance(label, str)}
         fit = all(form.fullmatch(texts.get(name, "")) for name, form in _FORMS.items())
         if not fit or not is_document_id(texts.get(_EVENT)):
@@ -70,18 +69,18 @@ class MailLabels(NamedTuple):
 
 
 _ENTRY: Final = struct.Struct(">16sB")
-"""A guest's hash, as in the ledger, and the status. So 5,000 mails take 85 KB of one document, and
-a request writes one document for any number of mails of a recap. As a map they would take 205 KB,
-and 10,000 entries in indexes."""
+"""A guest's hash, as in the ledger, and the status. So 5,000 emails need 85 KB of one document, and
+a request writes one document for any number of emails of a recap. A map would need 205 KB, and
+10,000 entries in indexes."""
 
 
 def read_entries(entries: bytes) -> dict[str, DeliveryStatus]:
-    """The statuses by guest id."""
+    """Return the statuses by guest ID."""
     return {guest.hex(): DeliveryStatus(facts) for guest, facts in _ENTRY.iter_unpack(entries)}
 
 
 def entries_of(statuses: Mapping[str, DeliveryStatus]) -> bytes:
-    """The entries for `statuses`, ordered by guest id."""
+    """Return the entries for `statuses`, ordered by guest ID."""
     return b"".join(
         _ENTRY.pack(bytes.fromhex(guest), int(facts)) for guest, facts in sorted(statuses.items())
     )
@@ -89,12 +88,12 @@ def entries_of(statuses: Mapping[str, DeliveryStatus]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class StoredStatuses:
-    """The recorded statuses of a recap's mails.
+    """The recorded statuses of a recap's emails.
 
     Attributes:
-        sent_to: Who may have a mail of the requested batches, by batch number.
-        statuses: The statuses by guest id.
-        complaints: The guests who complained, by id.
+        sent_to: Guests who may have an email of the requested batches, by batch number.
+        statuses: The statuses by guest ID.
+        complaints: IDs of the guests who complained.
         version: None before the first status.
     """
 
@@ -106,12 +105,12 @@ class StoredStatuses:
 
 @dataclass(frozen=True, slots=True)
 class StatusStore:
-    """The delivery statuses of recap mails; every method is one round trip."""
+    """Stores the delivery statuses of recap emails. Every method is one round trip."""
 
     documents: Documents
 
     def load(self, key: RecapKey, batches: Collection[int]) -> StoredStatuses:
-        """The recorded statuses of a recap; empty where the recap does not exist."""
+        """Return the recorded statuses of a recap, empty if the recap does not exist."""
         paths = map(key.batch_path, sorted(batches))
         found, *ledger = self.documents.get_all([_statuses(key), *paths])
         sent = map(Batch.read, filter(None, ledger))
@@ -123,7 +122,7 @@ class StatusStore:
         )
 
     def tenant_and_sent(self, key: RecapKey) -> tuple[str, int]:
-        """The tenant of a recap, and the number of its mails."""
+        """Return the tenant of a recap and the number of its emails."""
         fields = recap.fields if (recap := self.documents.get(key.path)) else {}
         return fields.get("tenantId", ""), fields.get("sent", 0)
 
@@ -131,7 +130,7 @@ class StatusStore:
         """Replace the statuses and complaints, and add `change` to the recap's counts.
 
         Raises:
-            ChangedMeanwhileError: the document has another version, or the recap is gone.
+            ChangedMeanwhileError: the document has another version, or the recap was deleted.
         """
         fields = {
             "entries": entries_of(stored.statuses),
@@ -139,7 +138,7 @@ class StatusStore:
         }
         self.documents.commit(
             write_as_read(_statuses(key), fields, stored.version),
-            # An update fails where the recap is gone: nothing is written under a deleted event.
+            # An update fails if the recap was deleted, so it writes no data under a deleted event.
             Update(key.path, add=asdict(change)),
         )
 
@@ -152,15 +151,15 @@ _WITH_EFFECT: Final = DeliveryStatus.UNWELCOME | DeliveryStatus.UNREACHABLE
 
 MANY_COMPLAINTS_PER_THOUSAND: Final = 3
 MANY_COMPLAINTS: Final = 4
-"""Addresses that complained about a recap. Large mailbox providers refuse a sender from 3 in 1,000
+"""Addresses that complained about a recap. Large mailbox providers reject a sender from 3 in 1,000
 on, and all tenants send from one domain."""
 
 _PAUSES: Final = (0.05, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0, 1.0, 1.0)
 """Seconds between tries while several requests write about one recap. Each time one succeeds."""
 
 
-class StillBusyError(Exception):
-    """Other requests kept winning the race for this recap; the provider has to repeat this one."""
+class ContentionError(Exception):
+    """Other requests kept winning the race for this recap. The provider has to retry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +174,9 @@ class _Report:
 class MailEvents:
     """Records tracking events; one instance serves all threads of the process.
 
-    `guests_in_parallel` handles guests of a recap, from within `recaps_in_parallel`.
+    Attributes:
+        recaps_in_parallel: Handles the recaps of a request in parallel.
+        guests_in_parallel: Handles the guests of each recap in parallel.
     """
 
     statuses: StatusStore
@@ -185,20 +186,20 @@ class MailEvents:
     guests_in_parallel: ParallelMap
 
     def record(self, events: Iterable[TrackingEvent]) -> int:
-        """Record the new facts in `events`; returns the number of mails with new facts.
+        """Record the new facts in `events` and return the number of emails with new facts.
 
-        Events about mails that no ledger has are ignored, and so are events whose label is not the
-        hash of their address: a foreign report cannot turn off another person's mails.
+        Events about emails that no ledger contains are ignored. So are events with a label that is
+        not the hash of their address, because a forged report must not opt another person out.
 
         Raises:
-            Exception: not everything was recorded; the provider has to repeat the request.
+            Exception: some events were not recorded. The provider has to repeat the request.
         """
         events = list(events)
-        ended = self.guests_in_parallel(self._end_mails, _unwelcome_notices(events))
+        ended = self.guests_in_parallel(self._suppress, _unwelcome_notices(events))
         return len(ended) + sum(self.recaps_in_parallel(self._record, _by_recap(events).items()))
 
-    def _end_mails(self, address: str) -> None:
-        """End the mails to an address whose owner complained of a notice, or that sent it back."""
+    def _suppress(self, address: str) -> None:
+        """Suppress an address after a spam complaint about, or a bounce of, a notice."""
         self.users.mark_unreachable(guest_uid(address), self.clock.now() + UNREACHABLE_FOR)
         log.info("notice.ended", address=address)
 
@@ -217,7 +218,7 @@ class MailEvents:
                     self.clock.sleep(pause)
             else:
                 return len(changed)
-        raise StillBusyError
+        raise ContentionError
 
     def _record_statuses(
         self,
@@ -229,7 +230,7 @@ class MailEvents:
         known = {guest: found.statuses.get(guest, DeliveryStatus.NONE) for guest in changed}
         new = {guest: facts & ~known[guest] for guest, facts in changed.items()}
         self.guests_in_parallel(
-            lambda guest: self._have_effect(reports[guest], new[guest]),
+            lambda guest: self._apply_effects(reports[guest], new[guest]),
             [guest for guest, facts in new.items() if facts & _WITH_EFFECT],
         )
         change = Tally.of(changed.values()) - Tally.of(known.values())
@@ -255,7 +256,7 @@ class MailEvents:
                 sent=sent,
             )
 
-    def _have_effect(self, report: _Report, new: DeliveryStatus) -> None:
+    def _apply_effects(self, report: _Report, new: DeliveryStatus) -> None:
         now = self.clock.now()
         address = guest_uid(report.labels.guest_id)
         if DeliveryStatus.UNWELCOME in new:
@@ -265,7 +266,7 @@ class MailEvents:
 
 
 def _changed(found: StoredStatuses, reports: Mapping[str, _Report]) -> dict[str, DeliveryStatus]:
-    """The new status of each mail in the ledger about which `reports` has new facts."""
+    """Return the new status of each email in the ledger with new facts in `reports`."""
     changed = {}
     for guest, report in reports.items():
         known = found.statuses.get(guest, DeliveryStatus.NONE)
@@ -277,7 +278,7 @@ def _changed(found: StoredStatuses, reports: Mapping[str, _Report]) -> dict[str,
 
 
 def _unwelcome_notices(events: Iterable[TrackingEvent]) -> set[str]:
-    """Hashes of the addresses whose owners want no more notices, or cannot get any."""
+    """Return the hashes of addresses with a spam complaint about, or a bounce of, a notice."""
     unwelcome = (event for event in events if event.status & _WITH_EFFECT)
     hashes = ((address_hash(identity(event.address)), event.labels) for event in unwelcome)
     return {address for address, labels in hashes if labels.get(NOTICE_LABEL) == address}

@@ -1,4 +1,4 @@
-"""Sends the batches of a recap to the mail service, several at a time (spec 3.3, design 3.39)."""
+"""Dispatch of a recap's batches to the email provider, in parallel (spec 3.3, design 3.39)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,26 +23,26 @@ from functions.recap.ledger.claim import Claim
 from functions.recap.mail.composer import Composer, Recipient
 
 REQUESTS_AT_ONCE: Final = 3
-"""Large requests in parallel: one has up to 10 MB, and takes three times that while it is built."""
+"""Large requests in parallel. One has up to 10 MB, and needs three times that while it is built."""
 
 SMALL_REQUESTS_AT_ONCE: Final = 12
-"""Small requests in parallel, at SendGrid: a lone mail has 100 KB at most, others some 10 KB."""
+"""Small requests in parallel at SendGrid. A single email has at most 100 KB, others about 10 KB."""
 
 SMALL_BATCH: Final = 50
-"""Batches of at most so many recipients are sent `SMALL_REQUESTS_AT_ONCE`, larger ones
-`REQUESTS_AT_ONCE`."""
+"""Maximum recipients of a batch that is sent with `SMALL_REQUESTS_AT_ONCE`. Larger batches are sent
+with `REQUESTS_AT_ONCE`."""
 
 PAUSES: Final = (1.0, 2.0, 4.0, 8.0, 16.0)
-"""Seconds before each further request of a batch, where a busy mail service names no time."""
+"""Seconds before each further request of a batch if a busy email provider names no time."""
 
 LONGEST_PAUSE: Final = 30.0
-"""Seconds; a longer pause that the mail service asks for is cut to this."""
+"""Maximum pause in seconds, even if the email provider asks for a longer one."""
 
 PATIENCE: Final = 45.0
-"""Seconds since the last accepted batch after which a call stops waiting; SDKs give up after 70."""
+"""Seconds since the last accepted batch until a call stops waiting. SDKs time out after 70."""
 
 MAX_BAD_ADDRESS_ROUNDS: Final = 50
-"""How often a batch is sent again without its refused addresses."""
+"""How often a batch is repeated without its refused addresses."""
 
 MAX_REFUSALS: Final = 5
 """Refusals with a cause after which a call stops. Servers block clients that fail to sign in."""
@@ -55,10 +55,11 @@ class Dispatch:
     """Sends the batches of one call, and records the results in the ledger of its claim.
 
     Attributes:
-        batches: The planned batches, with the recipients who still get the mail.
-        recipients: The recipients of all batches, by guest id.
-        small_in_parallel: Sends the batches of few recipients, `in_parallel` all others.
-        give_up_at: When no further request begins, on `claim.clock.monotonic`.
+        batches: The planned batches with the recipients who still get the email.
+        recipients: The recipients of all batches, by guest ID.
+        in_parallel: Sends the large batches in parallel.
+        small_in_parallel: Sends the small batches in parallel.
+        give_up_at: Time after which no further request starts, on `claim.clock.monotonic`.
     """
 
     claim: Claim
@@ -76,21 +77,21 @@ class Dispatch:
 
     @property
     def cause(self) -> Cause | None:
-        """Why batches of this call are left, where it is known who can fix it."""
+        """The reason that batches remain unsent, if known."""
         return next((cause for cause in Cause if cause in self._causes), None)
 
     @property
     def advice(self) -> str:
-        """Sentences that say who can fix `cause`; empty without a cause."""
+        """Sentences that say who can fix `cause`, or "" without a cause."""
         return self.cause.who_can_fix(self.mailer.key_name) if self.cause else ""
 
     @property
     def _is_late(self) -> bool:
-        """Whether a request that begins now might not end within the call's time."""
+        """Whether a request that starts now might not end within the call's time."""
         return self.claim.clock.monotonic() > self.give_up_at or not self.claim.in_time
 
     def send(self) -> None:
-        """Send all batches; a failure of a batch does not affect the others."""
+        """Send all batches. A failed batch does not affect the others."""
         self._accepted_at = self.claim.clock.monotonic()
         small = [batch for batch in self.batches if len(batch.recipients) <= SMALL_BATCH]
         large = [batch for batch in self.batches if len(batch.recipients) > SMALL_BATCH]
@@ -98,14 +99,14 @@ class Dispatch:
         self.small_in_parallel(self._send, small)
 
     def _send(self, batch: Batch) -> None:
-        # After an unknown outcome no further batch is risked; nor after the end of the patience.
+        # No further batch is risked after an unknown outcome or the end of the patience.
         if self._stopped or self._is_late:
             return
         try:
             self._post(self.claim.start(batch))
         except ChangedMeanwhileError:
             # This call outlived its lease, and another call continues the recap.
-            self.claim.log(batch, "taken elsewhere")
+            self.claim.log(batch, "continued by another call")
         except Exception as error:  # noqa: BLE001 - the other batches go on
             self.claim.log(batch, type(error).__name__)
 
@@ -148,7 +149,7 @@ class Dispatch:
                     for guest in batch.recipients
                 },
             )
-        except Exception as error:  # noqa: BLE001 - nothing was sent, and the ledger has to say so
+        except Exception as error:  # noqa: BLE001 - no email was sent, and the ledger records it
             return Refused(type(error).__name__)
         if self._is_late:
             return _LATE

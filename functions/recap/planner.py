@@ -1,6 +1,6 @@
-"""Plans the recipients of a recap and their mails (spec 4.1).
+"""Selection of a recap's recipients and the content of their emails (spec 4.1).
 
-Sending and preview use the same planner, so that they cannot disagree. It only reads.
+Sending and preview use the same planner, so they cannot disagree. It only reads.
 """
 
 from collections import Counter
@@ -18,10 +18,17 @@ from functions.recap.audience.guests import (
     Guest,
     GuestStore,
     least_recently_mailed_first,
-    standing,
+    skip_reasons_and_accounts,
 )
 from functions.recap.audience.photos import PhotoHosts, host_of, logo_address
-from functions.recap.ledger.batch import Batch, Counts, last_mail, open_batches, sent_again, total
+from functions.recap.ledger.batch import (
+    Batch,
+    Counts,
+    batches_to_resend,
+    last_mail,
+    open_batches,
+    total,
+)
 from functions.recap.ledger.recap_store import Lock, RecapStore
 from functions.recap.mail.composer import Composer, Recipient
 from functions.recap.recap_arguments import Mode, RecapArguments
@@ -30,12 +37,19 @@ from functions.wall.wall_event import WallEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gathered:
+class RecapInputs:
     """Everything that was read for a recap of `event`.
 
-    `skip_reasons` are of the guests who get no recap, by id; `accounts` are user ids of guests who
-    have an account, by id. `sent_at` is the time of the last recap of the event, by guest id.
-    `logo_url` is the event's logo if mails may show it; otherwise `hidden_logo` is its host.
+    Attributes:
+        planner: The planner that has read it.
+        event: The event.
+        arguments: The arguments of the call.
+        audience: The guests and their photos.
+        skip_reasons: The reasons why guests get no recap, by guest ID.
+        accounts: User IDs of guests who have an account, by guest ID.
+        sent_at: Time of each guest's last recap of the event, by guest ID.
+        logo_url: The event's logo if emails may show it.
+        hidden_logo: Host of the event's logo if emails may not show it, or "".
     """
 
     planner: "Planner"
@@ -48,8 +62,8 @@ class Gathered:
     logo_url: str | None
     hidden_logo: str
 
-    def choose(self, remaining: int) -> Report:
-        """Return the report of a new recap with its recipients.
+    def select_recipients(self, remaining: int) -> Report:
+        """Select the recipients of a new recap within the limits, and return its report.
 
         Args:
             remaining: The number of emails that the tenant may still send today.
@@ -78,8 +92,8 @@ class Gathered:
             why_nobody=None if guests else _why_nobody(audience, unwilling + bounced, not_new),
         )
 
-    def continued(self, ledger: Collection[Batch]) -> Report | None:
-        """The report of a call that continues a recap; None where the recap sent nothing."""
+    def continuing_report(self, ledger: Collection[Batch]) -> Report | None:
+        """Return the report of a call that continues a recap, or None if it sent no email."""
         if not last_mail(ledger):
             return None
         in_batches = {guest for batch in ledger for guest in batch.mailed + batch.refused}
@@ -87,14 +101,14 @@ class Gathered:
         left = others - self.sent_at.keys() if self.arguments.only_new else others
         return replace(self._rest(ledger, open_batches(ledger)), left=len(left))
 
-    def again(self, ledger: Collection[Batch]) -> Report:
-        """The report of a call that sends unconfirmed mails again."""
-        planned = sent_again(ledger)
+    def resend_report(self, ledger: Collection[Batch]) -> Report:
+        """Return the report of a call that resends unconfirmed emails."""
+        planned = batches_to_resend(ledger)
         return replace(
             self._rest(ledger, planned),
-            again=True,
+            is_resend=True,
             waiting=total(open_batches(ledger)).left - total(planned).left,
-            why_nobody=None if planned else "No mail of the last recap is unconfirmed.",
+            why_nobody=None if planned else "Every email of the last recap is confirmed.",
         )
 
     def _rest(self, ledger: Collection[Batch], planned: Collection[Batch]) -> Report:
@@ -102,7 +116,7 @@ class Gathered:
         skipped = total(remaining).skipped - total(planned).skipped
         return Report(
             recipients=[guest for batch in remaining for guest in batch.recipients],
-            # The batches will count the guests who are skipped now; the report does already.
+            # The batches will count the guests who are skipped now. The report already does.
             before=total(ledger) + Counts(skipped=skipped),
             skipped=skipped,
             bounced=sum(self._skipped(batch, SkipReason.UNREACHABLE) for batch in planned),
@@ -113,9 +127,9 @@ class Gathered:
         )
 
     def remaining(self, batch: Batch) -> Batch:
-        """A planned `batch` with the recipients who still get the mail.
+        """Return a planned `batch` with the recipients who still get the email.
 
-        A recipient who is on no approved photo any more is left out without being counted.
+        Recipients without an approved photo are removed and not counted.
         """
         left_out = self.skip_reasons.keys() | self._not_new(batch)
         return replace(
@@ -137,13 +151,13 @@ class Gathered:
     def recipients(
         self, ids: Iterable[str], links: LinkSigner, *, signed: bool = True
     ) -> Mapping[str, Recipient]:
-        """The guests with these ids, with their pictures, and with their own links if `signed`."""
+        """Return the guests with these IDs and their pictures, and if `signed`, their own links."""
         by_id, accounts = self.audience.by_id, self.accounts
         chosen = {guest: by_id[guest] for guest in ids if guest in by_id}
         if self.audience.pictures_dropped and self.arguments.mode is Mode.PERSONAL:
-            # While photos were collected it was not known whose pictures to keep.
+            # The recipients were unknown while the photos were counted.
             for photo in self.planner.guests.approved_photos(self.arguments.event_id):
-                self.audience.add_again(photo, chosen)
+                self.audience.add_pictures_of(photo, chosen)
         return {
             guest.id: Recipient(
                 guest,
@@ -153,7 +167,7 @@ class Gathered:
         }
 
     def composer(self) -> Composer:
-        """The composer of the mails."""
+        """Return the composer of the emails."""
         return Composer(
             self.event,
             self.arguments,
@@ -171,9 +185,9 @@ class Planner:
     """Plans recaps; one instance serves all threads of the process.
 
     Attributes:
-        mailer: Its `bytes_per_recipient` are also what a guest's pictures may take on average.
-        hosts: The hosts whose photos may stand in a mail.
-        per_call: Recipients of one call, at most.
+        mailer: Its `bytes_per_recipient` is also the average limit of a guest's pictures.
+        hosts: The allowed hosts of photos in an email.
+        per_call: Maximum recipients of one call.
     """
 
     recaps: RecapStore
@@ -187,7 +201,7 @@ class Planner:
     per_call: int
 
     def event(self, caller: Caller, arguments: RecapArguments) -> tuple[WallEvent, Lock | None]:
-        """The event and its lock, if the caller may act on it.
+        """Return the event and its lock if the caller may act on it.
 
         Raises:
             CallError: as `check_event` says.
@@ -196,23 +210,25 @@ class Planner:
         fields = check_event(caller, found.fields if found else None, arguments.tenant_id)
         return WallEvent.read(fields, updated=found.written if found else self.clock.now()), lock
 
-    def gather(self, event: WallEvent, arguments: RecapArguments, *, first: bool) -> Gathered:
+    def gather(self, event: WallEvent, arguments: RecapArguments, *, first: bool) -> RecapInputs:
         """Read the approved photos of the event, the user records and the earlier recaps.
 
-        `first` says that the event had no recap before.
+        `first` is whether the event had no recap before.
         """
         audience = Audience(
             arguments.mode,
             hosts=self.hosts,
             at_most=self.per_call,
-            room=self.mailer.bytes_per_recipient,
+            bytes_per_guest=self.mailer.bytes_per_recipient,
         )
         for photo in self.guests.approved_photos(arguments.event_id):
             audience.add(photo)
-        skipped, accounts = standing(self.guests, audience.guests, self.clock.now(), self.accounts)
+        skipped, accounts = skip_reasons_and_accounts(
+            self.guests, audience.guests, self.clock.now(), self.accounts
+        )
         logo = logo_address(event.logo_url)
         is_shown = logo is not None and self.hosts.allow(logo)
-        return Gathered(
+        return RecapInputs(
             planner=self,
             event=event,
             arguments=arguments,
@@ -226,7 +242,7 @@ class Planner:
 
 
 def _within_mailboxes(guests: Iterable[Guest]) -> tuple[list[Guest], int]:
-    """Return the guests without those beyond `ADDRESSES_OF_A_MAILBOX`, and how many these are."""
+    """Return at most `ADDRESSES_OF_A_MAILBOX` guests of each mailbox, and how many were removed."""
     mailboxes, within, crowded = Counter[str](), list[Guest](), 0
     for guest in guests:
         mailboxes[guest.mailbox] += 1
@@ -239,9 +255,12 @@ def _within_mailboxes(guests: Iterable[Guest]) -> tuple[list[Guest], int]:
 
 def _why_nobody(audience: Audience, skipped: int, not_new: int) -> str:
     if not_new:
-        return "Every guest has had a recap of this event; leave onlyNew out to send another one."
+        return "Every guest has already received a recap. To send to everyone, omit onlyNew."
     if not audience.photo_count:
-        return "There are no approved photos, so there is nobody to send to."
+        return "There are no approved photos yet, so there's nobody to send to."
     if not skipped:
-        return "No guest has left an e-mail address with an approved photo."
-    return "Every guest has opted out, or has left an address that is invalid or has bounced."
+        return "No approved photo has an email address."
+    return (
+        "No guests can be reached: all have opted out, or their addresses are invalid or have "
+        "bounced."
+    )

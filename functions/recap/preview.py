@@ -1,7 +1,6 @@
 """One call of `previewEventRecap`: a recap before it is sent (spec 4.9, 7.4).
 
-It takes no lock, begins no cooldown and writes nothing, except the count of previews mailed to the
-caller.
+It acquires no lock, starts no cooldown and writes only the count of previews emailed to the caller.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,14 +27,14 @@ from functions.rate_limit import RateLimit
 from functions.recap.daily_limit import DailyLimit
 from functions.recap.delivery_status import StatusStore
 from functions.recap.ledger.batch import Batch, BatchState, RecapKey
-from functions.recap.ledger.recap_store import Lock, RecapStore, resumable
-from functions.recap.planner import Gathered, Planner
+from functions.recap.ledger.recap_store import Lock, RecapStore, recap_to_resume
+from functions.recap.planner import Planner, RecapInputs
 from functions.recap.recap_arguments import PreviewArguments
 from functions.recap.report import Report, outlook
 from functions.recap.slots import Slots
 
 PREVIEWS_PER_HOUR: Final = 10
-"""Previews that one caller gets by mail within an hour (spec 8)."""
+"""Previews that are emailed to one caller per hour (spec 8)."""
 
 MARK: Final = "[Preview]"
 
@@ -47,10 +46,17 @@ MIN_GUESTS_TO_COUNT_SKIPPED: Final = 10
 class Preview:
     """The answer to the caller (spec 4.9).
 
-    `mail` is written out; its parts are empty without a guest to show the mail of. `skipped` is
-    None for an event of few guests, `mailed` where no mail was asked for, `unreached` where no
-    recap was named. `hidden` counts photos without a picture in the email. `blocked` is the
-    refusal of `sendEventRecap` now, `notes` what it would say.
+    Attributes:
+        mail: The complete email of one guest. Its parts are empty if the event has no guest.
+        recipients: Number of recipients.
+        skipped: Number of skipped guests, or None for an event with few guests.
+        had_recap: Number of recipients who had a recap of the event.
+        left: Number of guests left for the next recap.
+        hidden: Number of photos without a picture in the email.
+        blocked: The refusal of `sendEventRecap` now, or None.
+        notes: The notes that `sendEventRecap` would return.
+        mailed: Whether the preview was emailed, or None if that was not requested.
+        unreached: Guests whom the requested recap did not reach, or None without such a request.
     """
 
     mail: EmailMessage
@@ -67,7 +73,7 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class Unreached:
-    """A guest whom a sent recap did not reach; without name and address if no photo has them."""
+    """A guest whom a recap did not reach. Name and address are empty if no photo has them."""
 
     trouble: str
     name: str = ""
@@ -79,7 +85,7 @@ class RecapPreview:
     """Shows recaps; one instance serves all threads of the process.
 
     Attributes:
-        min_guests: Guests from which on the skipped are counted.
+        min_guests: Minimum number of guests for which skipped guests are counted.
     """
 
     planner: Planner
@@ -94,7 +100,12 @@ class RecapPreview:
     min_guests: int = MIN_GUESTS_TO_COUNT_SKIPPED
 
     def show(self, caller: Caller, arguments: PreviewArguments, own_address: str | None) -> Preview:
-        """Show the recap as it would be sent now; `own_address` is verified.
+        """Show the recap as it would be sent now.
+
+        Args:
+            caller: The organizer.
+            arguments: The arguments of the call.
+            own_address: The caller's verified address, or None.
 
         Raises:
             CallError: as in spec 7.4.
@@ -104,22 +115,23 @@ class RecapPreview:
             to = self._own_mailbox(caller, own_address) if arguments.send_to_me else None
             try:
                 self.mailer.check()
-                self.links.check()  # a recap needs them; a preview shows nobody's
-                gathered = self.planner.gather(event, arguments, first=lock is None)
-                may_show_counts = len(gathered.audience.guests) >= self.min_guests
+                self.links.check()  # a recap needs them, although a preview has none
+                inputs = self.planner.gather(event, arguments, first=lock is None)
+                may_show_counts = len(inputs.audience.guests) >= self.min_guests
                 # With few guests the counts and the shown guest would reveal who opted out.
-                visible = gathered if may_show_counts else replace(gathered, skip_reasons={})
+                visible = inputs if may_show_counts else replace(inputs, skip_reasons={})
                 report, blocked = self._plan(visible, lock)
                 ids = report.recipients if may_show_counts else []
-                message = self._message(gathered, arguments.guest, ids)
-                unreached = self._unreached(arguments, gathered)
+                message = self._message(inputs, arguments.guest, ids)
+                unreached = self._unreached(arguments, inputs)
             except CallError:
                 raise
             except Exception as error:
                 setting, who = who_can_fix(error)
                 log.fault("recap.not-previewed", error, eventId=arguments.event_id, setting=setting)
                 raise CallError(
-                    Code.INTERNAL, f"The recap could not be prepared, nor could it be sent. {who}"
+                    Code.INTERNAL,
+                    f"The preview failed, and sending would fail for the same reason. {who}",
                 ) from error
             if to and message.copies:
                 outcome = self.mailer.send(_marked(message, to))
@@ -129,9 +141,9 @@ class RecapPreview:
                 mail=mail,
                 recipients=len(report.recipients),
                 skipped=report.skipped if may_show_counts else None,
-                had_recap=sum(guest in gathered.sent_at for guest in report.recipients),
+                had_recap=sum(guest in inputs.sent_at for guest in report.recipients),
                 left=report.left,
-                hidden=gathered.audience.problems.total(),
+                hidden=inputs.audience.problems.total(),
                 blocked=blocked,
                 notes=outlook(report),
                 mailed=bool(message.copies) if to else None,
@@ -139,9 +151,9 @@ class RecapPreview:
             )
 
     def _unreached(
-        self, arguments: PreviewArguments, gathered: Gathered
+        self, arguments: PreviewArguments, inputs: RecapInputs
     ) -> Sequence[Unreached] | None:
-        """The guests whom the recap did not reach, with the addresses that photos show to staff."""
+        """Return the guests whom the recap did not reach, with their addresses from photos."""
         if arguments.recap_id is None:
             return None
         found = self.statuses.load(RecapKey(arguments.event_id, arguments.recap_id), [])
@@ -149,69 +161,71 @@ class RecapPreview:
             Unreached(trouble, guest.name, guest.address) if guest else Unreached(trouble)
             for guest_id, status in found.statuses.items()
             if (trouble := status.trouble)
-            for guest in [gathered.audience.by_id.get(guest_id)]
+            for guest in [inputs.audience.by_id.get(guest_id)]
         ]
 
     def _own_mailbox(self, caller: Caller, own_address: str | None) -> str:
-        """The caller's address, if a preview may be mailed to it."""
+        """Return the caller's address if a preview may be emailed to it."""
         if own_address is None:
             raise CallError(
                 Code.FAILED_PRECONDITION,
-                "Only a verified address gets a preview: verify that of your account and sign in "
-                "again, or leave sendToMe out.",
+                "Previews are emailed only to a verified address. Verify your email address and "
+                "sign in again, or omit sendToMe.",
             )
         if not self.rate_limit.allows(
             "previewEventRecap", f"mail to {caller.uid}", PREVIEWS_PER_HOUR
         ):
             raise CallError(
                 Code.RESOURCE_EXHAUSTED,
-                f"You have had {PREVIEWS_PER_HOUR} previews mailed within this hour; wait for the "
-                "next one, or leave sendToMe out.",
+                f"You have reached the limit of {PREVIEWS_PER_HOUR} emailed previews per hour. "
+                "Try again in an hour, or omit sendToMe.",
                 {"reason": "calls"},
             )
         return own_address
 
     def _plan(
-        self, gathered: Gathered, lock: Lock | None
+        self, inputs: RecapInputs, lock: Lock | None
     ) -> tuple[Report, Mapping[str, object] | None]:
-        """The report of `sendEventRecap` now, with this lock; its refusal."""
+        """Return the report of `sendEventRecap` now, with this lock, and its refusal."""
         blocked = continued = None
         try:
-            continued = resumable(lock, self.clock.now())
+            continued = recap_to_resume(lock, self.clock.now())
         except CallError as refused:
             details = refused.details or {}
             blocked = {"code": refused.code, "message": refused.message, **details}
-        key = RecapKey(gathered.arguments.event_id, continued or "")
+        key = RecapKey(inputs.arguments.event_id, continued or "")
         batches = self.recaps.batches(key) if continued else []
-        report = gathered.continued([_without_its_call(batch) for batch in batches])
+        report = inputs.continuing_report([_without_its_call(batch) for batch in batches])
         if report is None:
-            remaining = self.daily_limit.remaining(gathered.event.tenant_id, self.clock.now())
-            report = gathered.choose(remaining)
+            remaining = self.daily_limit.remaining(inputs.event.tenant_id, self.clock.now())
+            report = inputs.select_recipients(remaining)
         return report, blocked
 
-    def _message(self, gathered: Gathered, address: str | None, ids: Sequence[str]) -> EmailMessage:
-        """The mail of one guest; it has no copy where there is no guest to show."""
-        shown = _shown(gathered, address, ids)
-        recipients = gathered.recipients(shown, self.links, signed=False)
-        return gathered.composer().message(recipients.values())
+    def _message(
+        self, inputs: RecapInputs, address: str | None, ids: Sequence[str]
+    ) -> EmailMessage:
+        """Return the email of one guest. It has no copy if the event has no guest."""
+        shown = _shown(inputs, address, ids)
+        recipients = inputs.recipients(shown, self.links, signed=False)
+        return inputs.composer().message(recipients.values())
 
 
 def _without_its_call(batch: Batch) -> Batch:
-    """The batch as the call that continues the recap would settle it."""
+    """Return the batch as the call that continues the recap would settle it."""
     started = batch.state is BatchState.STARTED
     return replace(batch, state=BatchState.UNKNOWN) if started else batch
 
 
-def _shown(gathered: Gathered, address: str | None, ids: Sequence[str]) -> Sequence[str]:
-    """The requested guest, or the one with most photos, preferably among the recipients `ids`."""
-    audience = gathered.audience
+def _shown(inputs: RecapInputs, address: str | None, ids: Sequence[str]) -> Sequence[str]:
+    """Return the requested guest, or the recipient in `ids` or any guest with most photos."""
+    audience = inputs.audience
     if address is not None:
         guest = audience.find(address)
         if guest is None:
             raise CallError(
                 Code.NOT_FOUND,
-                "No guest has left that address with an approved photo of this event; give "
-                "another one as guest, or leave it out.",
+                "No approved photo of this event has that email address. Pass another guest, or "
+                "omit guest.",
             )
         return [guest.id]
     candidates = [audience.by_id[guest_id] for guest_id in ids] or audience.in_order()
@@ -219,16 +233,16 @@ def _shown(gathered: Gathered, address: str | None, ids: Sequence[str]) -> Seque
 
 
 def _marked(message: EmailMessage, to: str) -> EmailMessage:
-    """The message for the caller: marked, and without the unsubscribe headers."""
+    """Return the message for the caller, marked and without the unsubscribe headers."""
     copies = [Copy(address=to, headers={}, values=copy.values) for copy in message.copies]
     return replace(message, subject=f"{MARK} {message.subject}", copies=copies)
 
 
 def _confirm(event_id: str, mailer: Mailer, outcome: SendOutcome) -> None:
-    """Check that the mail service accepted the preview.
+    """Check that the email provider accepted the preview.
 
     Raises:
-        CallError: it did not, or the outcome is unknown.
+        CallError: the provider did not, or the outcome is unknown.
     """
     match outcome:
         case Accepted():
@@ -237,15 +251,13 @@ def _confirm(event_id: str, mailer: Mailer, outcome: SendOutcome) -> None:
         case BadAddresses():
             raise CallError(
                 Code.FAILED_PRECONDITION,
-                "The mail service does not take your address; leave sendToMe out.",
+                "The email provider rejected your address. Omit sendToMe.",
             )
         case Unknown() | PartlyAccepted():
-            said = "The mail service did not confirm the preview, which may arrive all the same."
+            said = "The email provider didn't confirm the preview. It may still arrive."
         case Later(cause=cause) | Refused(cause=cause):
-            who = (
-                cause.who_can_fix(mailer.key_name) if cause else "The mail service did not take it."
-            )
-            said = f"The preview was not mailed. {who}"
+            who = cause.who_can_fix(mailer.key_name) if cause else "Try again."
+            said = f"We couldn't email the preview. {who}"
     problem, cause = outcome.reason, outcome.cause
     log.error("recap.preview-not-mailed", eventId=event_id, problem=problem, cause=cause)
     raise CallError(Code.INTERNAL, said)

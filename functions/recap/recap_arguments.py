@@ -22,30 +22,35 @@ from functions.mail.text import clean_paragraph, one_line
 SUBJECT_CHARACTERS: Final = 200
 MESSAGE_CHARACTERS: Final = 4000
 GUEST_CHARACTERS: Final = 320
-"""Longest `guest`: no e-mail address is longer."""
+"""Maximum length of `guest`. No email address is longer."""
 
 SOONEST: Final = timedelta(minutes=1)
-"""Earliest planned time: a call of `scheduleEventRecap` ends before it."""
+"""Minimum time until a scheduled recap. A call of `scheduleEventRecap` ends before it."""
 
 LATEST: Final = timedelta(days=30)
-"""Latest planned time: Cloud Tasks keeps no task for longer."""
+"""Maximum time until a scheduled recap. Cloud Tasks keeps no task for longer."""
 
-OF_THE_MAIL: Final = ("mode", "subject", "message")
-"""Arguments that decide what guests see; the record of a recap has them for a later call."""
+MAIL_FIELDS: Final = ("mode", "subject", "message")
+"""Arguments that decide the content of the email. The record of a recap stores them."""
 
-OF_A_RECAP: Final = {**dict(zip(OF_THE_MAIL, OF_THE_MAIL, strict=True)), "onlyNew": "only_new"}
-"""Attributes by argument of every call about a recap; the record of a planned recap has them."""
+RECAP_FIELDS: Final = {**dict(zip(MAIL_FIELDS, MAIL_FIELDS, strict=True)), "onlyNew": "only_new"}
+"""Attributes by argument of every call about a recap. The record of a schedule stores them."""
 
 
 class Mode(StrEnum):
-    """What a guest sees: their own photos, or the highlight reel of the event."""
+    """The photos that a guest sees: their own, or the highlight reel of the event."""
 
     PERSONAL = "personal"
     ALL = "all"
 
 
 class ScheduleVersion(NamedTuple):
-    """The schedule by which a recap is sent: its version, and that of its record as it was read."""
+    """The schedule of a recap.
+
+    Attributes:
+        version: Version of the schedule.
+        record: Version of the schedule's record as it was read.
+    """
 
     version: str
     record: Version
@@ -55,11 +60,15 @@ class ScheduleVersion(NamedTuple):
 class RecapArguments(EventArguments):
     """The valid arguments of a request.
 
-    `subject` is one line, `message` may have several; both are None where the field is missing or
-    blank. With `only_new` guests who had a recap of the event get no second one. With
-    `resend_unconfirmed` the last recap's unconfirmed mails are sent again, once `again` is the id
-    of that recap; `given` names the other fields of the mail that the request has. `schedule` is
-    the schedule by which the recap is sent.
+    Attributes:
+        mode: The photos that a guest sees.
+        subject: One line, or None if the field is missing or blank.
+        message: May have several lines. None if the field is missing or blank.
+        only_new: Whether guests who had a recap of the event get no second one.
+        resend_unconfirmed: Whether the last recap's unconfirmed emails are resent.
+        explicit_fields: Names of the fields in `MAIL_FIELDS` that the request has.
+        resend_of: ID of the recap with the unconfirmed emails to resend, once it is known.
+        schedule: The schedule by which the recap is sent, or None.
     """
 
     mode: Mode = Mode.PERSONAL
@@ -67,55 +76,58 @@ class RecapArguments(EventArguments):
     message: str | None = None
     only_new: bool = False
     resend_unconfirmed: bool = False
-    given: frozenset[str] = frozenset()
-    again: str | None = None
+    explicit_fields: frozenset[str] = frozenset()
+    resend_of: str | None = None
     schedule: ScheduleVersion | None = None
 
     @classmethod
     def read(cls, data: Any) -> Self:
-        """Read the `data` of the request; null counts as missing.
+        """Parse the `data` of the request. Null counts as missing.
 
         Raises:
-            CallError: `invalid-argument`, with a message that names the field and its rule.
+            CallError: `invalid-argument`. The message names the field and its rule.
         """
         fields = _recap(data, "resendUnconfirmed")
-        again = flag_argument("resendUnconfirmed", data.get("resendUnconfirmed"))
-        if again and fields["only_new"]:
-            refuse("onlyNew and resendUnconfirmed are two calls: leave one of them out.")
-        given = frozenset(name for name in OF_THE_MAIL if data.get(name) and fields[name])
-        return cls(**fields, resend_unconfirmed=again, given=given)
+        is_resend = flag_argument("resendUnconfirmed", data.get("resendUnconfirmed"))
+        if is_resend and fields["only_new"]:
+            refuse("onlyNew and resendUnconfirmed can't be combined. Omit one of them.")
+        explicit = frozenset(name for name in MAIL_FIELDS if data.get(name) and fields[name])
+        return cls(**fields, resend_unconfirmed=is_resend, explicit_fields=explicit)
 
     @property
-    def of_the_mail(self) -> Mapping[str, Any]:
-        """The arguments `OF_THE_MAIL`, by name."""
-        return {name: getattr(self, name) for name in OF_THE_MAIL}
+    def mail_fields(self) -> Mapping[str, Any]:
+        """The arguments in `MAIL_FIELDS` by name."""
+        return {name: getattr(self, name) for name in MAIL_FIELDS}
 
     @property
-    def of_a_recap(self) -> Mapping[str, Any]:
-        """The arguments `OF_A_RECAP`, by name."""
-        return {name: getattr(self, attribute) for name, attribute in OF_A_RECAP.items()}
+    def recap_fields(self) -> Mapping[str, Any]:
+        """The arguments in `RECAP_FIELDS` by name."""
+        return {name: getattr(self, attribute) for name, attribute in RECAP_FIELDS.items()}
 
-    def as_recorded(self, recap_id: str, recap: Mapping[str, Any]) -> Self:
-        """These arguments for the `recap` that was sent, with its mode, subject and message.
+    def with_recorded(self, recap_id: str, recap: Mapping[str, Any]) -> Self:
+        """Return these arguments with mode, subject and message of the sent `recap`.
 
         Raises:
-            CallError: `invalid-argument`, where the request has another one.
+            CallError: `invalid-argument` if the request has different ones.
         """
-        recorded = _of_the_mail(recap)
-        for name in sorted(self.given):
+        recorded = _mail_fields(recap)
+        for name in sorted(self.explicit_fields):
             if getattr(self, name) != recorded[name]:
                 refuse(
-                    f"{name} is another one than that of the recap whose unconfirmed mails "
-                    f"resendUnconfirmed sends again; leave {name} out."
+                    f"{name} differs from the recap being resent. "
+                    f"Omit {name} when you pass resendUnconfirmed."
                 )
-        return replace(self, again=recap_id, **recorded)
+        return replace(self, resend_of=recap_id, **recorded)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreviewArguments(RecapArguments):
     """The valid arguments of `previewEventRecap` (spec 4.9).
 
-    `guest` is the guest whose mail is shown, `recap_id` the sent recap that is looked at again.
+    Attributes:
+        guest: Address of the guest for whom the email is shown.
+        recap_id: A recap that was sent, to list the guests whom it did not reach.
+        send_to_me: Whether the preview is also emailed to the caller.
     """
 
     guest: str | None = None
@@ -124,51 +136,55 @@ class PreviewArguments(RecapArguments):
 
     @classmethod
     def read(cls, data: Any) -> Self:
-        """See `RecapArguments`."""
+        """See `RecapArguments.read`."""
         fields = _recap(data, "guest", "recapId", "sendToMe")
         guest = data.get("guest")
         if guest is not None and (
             not isinstance(guest, str) or not 0 < len(guest) <= GUEST_CHARACTERS
         ):
-            refuse("guest must be the e-mail address of a guest, or left out.")
+            refuse("Pass the email address of a guest as guest, or omit it.")
         recap_id = data.get("recapId")
         if recap_id is not None and not is_id(recap_id):
-            refuse("recapId must be the id of a recap of the event, or left out.")
+            refuse("Pass the ID of a recap of the event as recapId, or omit it.")
         send_to_me = flag_argument("sendToMe", data.get("sendToMe"))
         return cls(**fields, guest=guest, recap_id=recap_id, send_to_me=send_to_me)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScheduleArguments(RecapArguments):
-    """The valid arguments of `scheduleEventRecap` (spec 4.15); with `at` None it is taken back."""
+    """The valid arguments of `scheduleEventRecap` (spec 4.15).
+
+    Attributes:
+        at: When the recap is sent, or None to cancel the scheduled recap.
+    """
 
     at: datetime | None = None
 
     @classmethod
     def read_at(cls, now: datetime, data: Any) -> Self:
-        """See `RecapArguments.read`; `now` is the time of the call."""
+        """See `RecapArguments.read`. `now` is the time of the call."""
         fields = _recap(data, "at")
-        given = data.get("at")
-        at = time_argument(given)
-        if "at" not in data or (given is not None and at is None):
+        value = data.get("at")
+        at = time_argument(value)
+        if "at" not in data or (value is not None and at is None):
             refuse(
-                "at must be a time in ISO 8601 with its zone, as in 2026-05-02T10:00:00+02:00, or "
-                "null to take the recap back."
+                "at must be a time in ISO 8601 with a time zone, such as "
+                "2026-05-02T10:00:00+02:00, or null to cancel the scheduled recap."
             )
         if at is not None and not SOONEST <= at - now <= LATEST:
-            refuse("at must be from a minute to 30 days ahead.")
+            refuse("at must be between 1 minute and 30 days from now.")
         return cls(**fields, at=at)
 
 
 def _recap(data: Any, *others: str) -> dict[str, Any]:
     return {
-        **read_event(data, *OF_A_RECAP, *others),
-        **_of_the_mail(data),
+        **read_event(data, *RECAP_FIELDS, *others),
+        **_mail_fields(data),
         "only_new": flag_argument("onlyNew", data.get("onlyNew")),
     }
 
 
-def _of_the_mail(data: Mapping[str, Any]) -> dict[str, Any]:
+def _mail_fields(data: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "mode": choice_argument("mode", data.get("mode"), Mode, Mode.PERSONAL),
         "subject": _text(data, "subject", SUBJECT_CHARACTERS, one_line),
@@ -187,12 +203,12 @@ def _text(
         refuse(f"{name} must be a string.")
     text = clean(value)
     if len(text) > at_most:
-        refuse(f"{name} must have at most {at_most} characters; it has {len(text)}.")
+        refuse(f"{name} must have at most {at_most} characters. It has {len(text)}.")
     return text or None
 
 
 def verified_address(claims: Mapping[str, Any]) -> str | None:
-    """The verified e-mail address in the claims of a user, if any."""
+    """Return the verified email address in the claims of a user, or None."""
     email = claims.get("email")
     if claims.get("email_verified") is not True or not isinstance(email, str):
         return None

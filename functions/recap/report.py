@@ -8,6 +8,7 @@ from typing import Final
 from functions import log
 from functions.call.errors import CallError, Code
 from functions.mail.outcome import Cause
+from functions.mail.text import quantity
 from functions.recap.audience.photos import Problem
 from functions.recap.ledger.batch import Batch, BatchState, Counts, RecapKey, RecapState, total
 
@@ -31,32 +32,33 @@ class RecapResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """A call: its recipients, and its result as far as that is known.
+    """A call: its recipients, and the known part of its result.
 
     Attributes:
-        recipients: The guests to mail, by id, in the order of sending.
-        before: Counts of the recap's batches before this call; `batches` are those now.
-        under_way: Recipients of batches whose result is not recorded.
-        again: Whether the call sends unconfirmed mails again.
-        waiting: Recipients of open batches that this call leaves to the next one.
+        recipients: IDs of the guests to email, in the order of sending.
+        before: Counts of the recap's batches before this call.
+        batches: Counts of the recap's batches now.
+        under_way: Recipients of batches without a recorded result.
+        is_resend: Whether the call resends unconfirmed emails.
+        waiting: Recipients of open batches that this call leaves to the next call.
         skipped: Guests who had opted out before the batches were planned, or have no valid address.
-        bounced: Guests whose address has sent a mail back for good.
-        left: Guests who are in no batch, and the first of the next recap.
-        crowded: Guests among them whose mailbox has as many addresses as one recap mails.
+        bounced: Guests with an address that hard-bounced.
+        left: Guests in no batch, who are first in line for the next recap.
+        crowded: Guests in `left` because one recap emails no more addresses of their mailbox.
         tenant_limited: Whether the tenant's daily limit is below the number of guests.
         not_new: Guests who had a recap of this event and get no second one now.
-        hidden_hosts: Numbers of photos on hosts that are not allowed in mails.
-        problems: Numbers of photos without a picture in the email, by the reason.
-        hidden_logo: Host of the event's logo, if that is not allowed in mails.
-        why_nobody: Why there are no recipients.
-        advice: Who can fix that the mail service refuses mails; empty where that is unknown.
+        hidden_hosts: Numbers of photos on hosts that emails may not show.
+        problems: Numbers of photos without a picture in the email, by reason.
+        hidden_logo: Host of the event's logo if emails may not show it.
+        why_nobody: The reason that the call has no recipients.
+        advice: Who can fix a refusal of the email provider, or "" if that is unknown.
     """
 
     recipients: Sequence[str] = ()
     before: Counts = field(default_factory=Counts)
     batches: Counts = field(default_factory=Counts)
     under_way: int = 0
-    again: bool = False
+    is_resend: bool = False
     waiting: int = 0
     skipped: int = 0
     bounced: int = 0
@@ -71,13 +73,13 @@ class Report:
     advice: str = ""
 
     def after(self, batches: Collection[Batch]) -> "Report":
-        """This report with the recap's final batches."""
+        """Return this report with the recap's final batches."""
         started = [batch for batch in batches if batch.state is BatchState.STARTED]
         return replace(self, batches=total(batches), under_way=total(started).left)
 
     @property
     def call(self) -> Counts:
-        """The counts of this call alone; `left` is what it had to send and did not."""
+        """The counts of this call only. `left` counts the emails that it could not send."""
         done = self.batches - self.before
         return Counts(
             sent=done.sent,
@@ -88,12 +90,12 @@ class Report:
 
     @property
     def skipped_by(self) -> Mapping[str, int]:
-        """Who else got no mail, without zeros."""
+        """Numbers of other guests without an email, by reason, without zeros."""
         others = {"bounced": self.bounced, "left": self.left}
         return {reason: guests for reason, guests in others.items() if guests}
 
     def log(self, key: RecapKey, state: RecapState | None, cause: Cause | None = None) -> None:
-        """Log the end of the call; `state` is the recap's, None where it is not recorded."""
+        """Log the end of the call. `state` is the recap's, or None if it was not recorded."""
         call = self.call
         write = log.info if state in (RecapState.SENT, RecapState.EMPTY) else log.error
         write(
@@ -112,18 +114,22 @@ class Report:
 
 
 def answer(report: Report, state: RecapState | None) -> RecapResult:
-    """The answer to the caller; `state` is the recap's, None where it is not recorded.
+    """Return the answer to the caller.
+
+    Args:
+        report: The report of the call.
+        state: The recap's state, or None if it was not recorded.
 
     Raises:
-        CallError: `internal`, where a mail was not sent or its result is unknown.
+        CallError: `internal` if an email was not sent or its result is unknown.
     """
     call, unknown = report.call, report.batches.unknown
     details = {"unconfirmed": unknown} if unknown else None
     if state is None or report.under_way:
         raise CallError(
             Code.INTERNAL,
-            f"{call.sent} mails were sent, but not all of it could be recorded; "
-            "call again in ten minutes to send the rest.",
+            f"{_emails(call.sent)} sent, but not every result was saved. Try again in ten "
+            "minutes to send the rest.",
             details,
         )
     if call.left and state is RecapState.FAILED:
@@ -131,39 +137,40 @@ def answer(report: Report, state: RecapState | None) -> RecapResult:
             Code.INTERNAL,
             f"Nothing was sent. {report.advice}"
             if report.advice
-            else "The mail service took none of the mails; nothing was sent, try again.",
+            else "The email provider rejected every email. Nothing was sent. Try again.",
         )
     confirmed = call.sent - call.unknown
     doubt = unconfirmed(call.unknown)
     if call.left:
+        others = "1 was" if call.left == 1 else f"{call.left:,} were"
         sentences = [
-            f"{confirmed} mails were sent and {call.left} were not; call again to send those.",
+            f"{_emails(confirmed)} sent and {others} not. Call again to send the rest.",
             doubt if call.unknown else "",
             report.advice,
         ]
         raise CallError(Code.INTERNAL, " ".join(filter(None, sentences)), details)
     if call.unknown:
-        sent = "The other mail was" if confirmed == 1 else f"All other {confirmed} mails were"
-        others = f" {sent} sent." if confirmed else ""
-        raise CallError(Code.INTERNAL, f"{doubt}{others}", details)
+        rest = quantity(confirmed, "other email was", "other emails were")
+        raise CallError(Code.INTERNAL, f"{doubt} {rest} sent." if confirmed else doubt, details)
     notes = _notes(report)
     if not call.sent:
-        message, *notes = notes or ["Nobody is left to send to."]
+        message, *notes = notes or ["There are no guests left to send to."]
         return RecapResult(0, call.skipped, message, notes, report.skipped_by)
     return RecapResult(call.sent, call.skipped, None, notes, report.skipped_by)
 
 
-def unconfirmed(mails: int) -> str:
-    """What an organizer reads of mails that the mail service did not confirm."""
+def unconfirmed(emails: int) -> str:
+    """Return the note for an organizer about emails that the provider did not confirm."""
+    they_count = "It counts" if emails == 1 else "They count"
     return (
-        f"The mail service did not confirm {mails} of the mails; "
-        "they count as sent, so that nobody gets two. A call with resendUnconfirmed: true mails "
-        "those again of which the mail service has reported nothing by then."
+        f"The email provider didn't confirm {quantity(emails, 'email', 'emails')}. {they_count} "
+        "as sent, so no guest receives two. To resend the emails that still have no delivery "
+        "report, call again with resendUnconfirmed: true."
     )
 
 
 def outlook(report: Report) -> Sequence[str]:
-    """The notes of a call that sends to all its recipients now."""
+    """Return the notes of a call that sends to all its recipients now."""
     sent = report.before.sent + len(report.recipients)
     return _notes(replace(report, batches=Counts(sent=sent)))
 
@@ -172,25 +179,27 @@ def _notes(report: Report) -> list[str]:
     when = "in" if report.batches.sent else "within"
     notes = {
         report.why_nobody or "": True,
-        f"This continues an interrupted recap: {report.batches.sent} mails in all.": (
-            report.before.sent and not report.again
+        "This continues an interrupted recap: "
+        f"{quantity(report.batches.sent, 'email', 'emails')} in total.": (
+            report.before.sent and not report.is_resend
         ),
         unconfirmed(report.before.unknown): report.before.unknown,
-        f"{report.waiting} mails of that recap were never sent; call without resendUnconfirmed to "
-        "send those.": report.waiting,
-        "The mail service takes none of the guests' addresses.": (
+        f"{quantity(report.waiting, 'email of that recap was', 'emails of that recap were')} never "
+        "sent. Call again without resendUnconfirmed to send the rest.": report.waiting,
+        "The email provider rejected every guest's address.": (
             report.batches.skipped and not report.batches.sent
         ),
-        f"{report.bounced} guests were left out, as their addresses have sent a mail back for good "
-        "within a year.": report.bounced,
-        "Your events have sent as many recap mails as they may in 24 hours "
+        f"Not sent to {quantity(report.bounced, 'guest', 'guests')} with an address that "
+        "hard-bounced in the last 12 months.": report.bounced,
+        "Your events have reached the limit of recap emails in 24 hours "
         "(RECAP_MAILS_PER_DAY).": report.tenant_limited,
-        f"{report.not_new} guests have had a recap of this event before: this one goes to guests "
-        "without one alone.": report.not_new and not report.why_nobody,
-        f"A recap is sent to at most {ADDRESSES_OF_A_MAILBOX} addresses of one mailbox, such as "
-        f"ann+1@example.com and ann+2@example.com; {report.crowded} more are left.": report.crowded,
-        f"{report.left} guests are left; the next recap, possible {when} 24 hours, goes to them "
-        "first (with onlyNew, only to guests without one).": report.left,
+        f"Not sent to {quantity(report.not_new, 'guest', 'guests')} who already received a recap "
+        "of this event (onlyNew).": report.not_new and not report.why_nobody,
+        f"A recap has a limit of {ADDRESSES_OF_A_MAILBOX} addresses of one mailbox, such as "
+        "ann+1@example.com and ann+2@example.com. "
+        f"{quantity(report.crowded, 'guest is', 'guests are')} beyond it.": report.crowded,
+        f"{quantity(report.left, 'guest', 'guests')} did not fit in this call. They are first in "
+        f"line for the next recap, {when} 24 hours.": report.left,
         _hidden(report.hidden_hosts): report.batches.sent,
         **{
             f"{_photos(report.problems[problem])} without a picture: {reason}": (
@@ -198,30 +207,39 @@ def _notes(report: Report) -> list[str]:
             )
             for problem, reason in _REASONS.items()
         },
-        f"The logo is not shown, as its host is none of PHOTO_HOSTS: {report.hidden_logo}. "
-        "The operator of the service can add it.": report.hidden_logo and report.batches.sent,
+        f"The logo is hidden because its host, {report.hidden_logo}, isn't in PHOTO_HOSTS. Ask "
+        "the operator to add it.": report.hidden_logo and report.batches.sent,
     }
     return [note for note, applies in notes.items() if note and applies]
 
 
+def _emails(count: int) -> str:
+    return quantity(count, "email was", "emails were")
+
+
+def _photos(count: int) -> str:
+    return quantity(count, "photo is", "photos are")
+
+
 _REASONS: Final = {
-    Problem.NO_LINK: "the url is no web address that starts with https:// or http://.",
+    Problem.NO_LINK: "the url is not a web address that starts with https:// or http://.",
     Problem.TOO_LONG: "the url has more than 2,048 characters.",
     Problem.FORMAT: "email programs don't show the format, so the email has a link.",
 }
-"""What organizers read of photos without a picture; `_hidden` names the hosts."""
-
-
-def _photos(number: int) -> str:
-    return "1 photo is" if number == 1 else f"{number} photos are"
+"""Explanations for photos without a picture. `_hidden` names the hosts."""
 
 
 def _hidden(hosts: Counter[str]) -> str:
     most = hosts.most_common(HOSTS_NAMED)
     named = [f"{host} ({photos})" for host, photos in most if host]
     more = ["others"] if len(hosts) > HOSTS_NAMED else []
-    says = (
-        f"{hosts.total()} photos are not shown, as their hosts are none of PHOTO_HOSTS: "
-        f"{', '.join(named + more)}. The operator of the service can add them."
+    why, add = (
+        ("its host isn't in PHOTO_HOSTS", "add it")
+        if hosts.total() == 1
+        else ("their hosts aren't in PHOTO_HOSTS", "add them")
     )
-    return says if hosts else ""
+    note = (
+        f"{_photos(hosts.total())} hidden because {why}: {', '.join(named + more)}. "
+        f"Ask the operator to {add}."
+    )
+    return note if hosts else ""

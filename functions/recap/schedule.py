@@ -1,10 +1,11 @@
-"""A recap at a time: `scheduleEventRecap`, and the task that sends it when it is due (spec 4.15).
+"""Scheduled recaps: `scheduleEventRecap`, and the task that sends a recap when due (spec 4.15).
 
     call ▸ queue the task ▸ write the record         due ▸ record ▸ role ▸ `RecapSender` ▸ outcome
 
-The task is queued before the record is written: a record without its task would promise mails that
-never leave, and a task without its record does nothing. The call ends before the earliest time that
-it takes. The record's version tells the task of a replaced schedule from the present one.
+The task is queued before the record is written: a record without its task would promise emails that
+are never sent, and a task without its record has no effect. The call ends before the earliest time
+that it accepts. The record's version distinguishes the task of a replaced schedule from the present
+one.
 
     state      next
     scheduled  sent, failed, cancelled; or another version, with the next call
@@ -59,7 +60,7 @@ from functions.ports import (
 from functions.recap.ledger.batch import TIMEOUT, RecapState
 from functions.recap.ledger.recap_store import schedule_path
 from functions.recap.recap_arguments import (
-    OF_A_RECAP,
+    RECAP_FIELDS,
     RecapArguments,
     ScheduleArguments,
     ScheduleVersion,
@@ -71,31 +72,31 @@ from functions.recap.send_recap import RecapSender
 QUEUE: Final = "sendScheduledRecap"
 
 TRIED_FOR: Final = timedelta(hours=1)
-"""How long after its time a recap is tried again: longer than a crashed call keeps the lock."""
+"""How long after its time a recap is retried: longer than a crashed call holds the lock."""
 
 GIVEN_UP_AFTER: Final = timedelta(hours=2, minutes=30)
-"""How long after its time the sweep ends a recap: half an hour after its queue gave up."""
+"""How long after its time the sweep ends a recap: half an hour after its queue stopped."""
 
 _ENDED_AT_ONCE: Final = 20
 """Schedules that one sweep ends."""
 
 _SCHEDULES_READ: Final = 1000
-"""Records that one sweep reads: an app may have a collection `schedules` of its own."""
+"""Records that one sweep reads, because an app may have its own collection `schedules`."""
 
 _NOT_TRIED: Final = "The recap could not be sent within two hours of its time."
 
-_NOT_ALLOWED: Final = "The account that planned the recap may not send it any more."
+_NOT_ALLOWED: Final = "The account that scheduled this recap no longer has permission to send it."
 
 _NOT_SENT: Final = (
-    "The planned recap did not go out",
-    "The recap can be sent, or planned again, in the console.",
+    "Your scheduled recap wasn't sent",
+    "You can send or schedule the recap again in the console.",
 )
-_TO_NOBODY: Final = ("The planned recap went to nobody", _NOT_SENT[1])
+_NO_RECIPIENTS: Final = ("Your scheduled recap had no recipients", _NOT_SENT[1])
 _UNCONFIRMED: Final = (
-    "The planned recap went out, but not all of it is confirmed",
-    "The unconfirmed mails can be sent again in the console.",
+    "Your scheduled recap was sent, but some emails aren't confirmed",
+    "You can resend the unconfirmed emails in the console.",
 )
-"""Headline and advice of the mail to the user who planned the recap."""
+"""Headline and advice of the email to the user who scheduled the recap."""
 
 _templates: Final = templates_in(Path(__file__).parent / "mail" / "templates")
 
@@ -111,10 +112,10 @@ class ScheduleState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecapSchedule:
-    """Plans recaps and sends them; one instance serves all threads of the process.
+    """Schedules recaps and sends them; one instance serves all threads of the process.
 
     Attributes:
-        base_url: Of the link to the console.
+        base_url: Address of the site with the console.
     """
 
     documents: Documents
@@ -128,13 +129,13 @@ class RecapSchedule:
     random: Random
 
     def schedule(self, caller: Caller, arguments: ScheduleArguments) -> datetime | None:
-        """Plan the event's recap in place of an earlier plan, or cancel that plan.
+        """Schedule the event's recap in place of an earlier schedule, or cancel that schedule.
 
         Returns:
-            When the recap is due; None where none is planned any more.
+            When the recap is due, or None if the schedule was canceled.
 
         Raises:
-            CallError: as `sendEventRecap` would be refused at that time, as things are now.
+            CallError: as `sendEventRecap` would be refused at that time in the present state.
         """
         path, at = schedule_path(arguments.event_id), arguments.at
         self.sender.check(caller, arguments, at)
@@ -143,28 +144,28 @@ class RecapSchedule:
             return None
         version = self.random.new_id()
         self.task_queue.enqueue(scheduled_task(arguments.event_id, version, at))
-        if self.clock.now() >= at:  # its task may have come and found no record
-            refuse("at has passed before the recap was scheduled; schedule it for a later time.")
+        if self.clock.now() >= at:  # its task may have found no record
+            refuse("at has passed before the recap was scheduled. Schedule it for a later time.")
         self.documents.commit(Put(path, _record(caller, arguments, version)))
         return at
 
     def send(self, event_id: str, version: str, at: datetime) -> None:
-        """Send the recap that is scheduled, if that is still this `version`, due at `at`.
+        """Send the scheduled recap if its version is still `version`, due at `at`.
 
         The task of a replaced schedule ends after one read.
 
         Raises:
-            NotDueError: it is too early, another call has the lock, or a fault may pass.
-            Exception: a fault of ours that may pass.
+            NotDueError: it is too early, another call has the lock, or the fault may be temporary.
+            Exception: an internal fault that may be temporary.
         """
         if self.clock.now() < at:
-            raise NotDueError  # perhaps its record is not written yet either
+            raise NotDueError  # its record may not be written yet either
         found = self.documents.get(schedule_path(event_id))
         if not _is_waiting(found, version):
             return
         uid, is_over = found.fields["by"]["uid"], self.clock.now() >= at + GIVEN_UP_AFTER
         claims: Mapping[str, Any] = {}
-        # The end is recorded even if the account, and with it its address, can't be looked up.
+        # The end is recorded even if the account and its address can't be looked up.
         with suppress(*([Exception] if is_over else [])):
             claims = self.accounts.claims_of(uid) or {}
         message = None
@@ -194,13 +195,13 @@ class RecapSchedule:
         """Send the recap unless its time `is_over`, and return the note about it.
 
         Raises:
-            CallError: as `RecapSender.send` says, or the time is over.
-            ChangedMeanwhileError: as `Claim.take` says.
+            CallError: as `RecapSender.send`, or if the time is over.
+            ChangedMeanwhileError: as `Claim.take`.
         """
         if is_over:
             raise CallError(Code.INTERNAL, _NOT_TRIED)
         arguments = _arguments(event_id, found)
-        # A task that waited for a slot would hold a place of other tenants' recaps.
+        # A task that waited for a slot would block recaps of other tenants.
         return self.sender.send(staff(uid, claims), arguments, waits=False).message
 
     def _recap_sent(self, event_id: str, version: str) -> Mapping[str, Any] | None:
@@ -226,7 +227,7 @@ class RecapSchedule:
                 return []  # another run has recorded the outcome, and emailed it
             return [Update(found.path, {"state": ScheduleState.SENT, "outcome": outcome})]
 
-        news = None if outcome["sent"] else _TO_NOBODY
+        news = None if outcome["sent"] else _NO_RECIPIENTS
         if "unconfirmed" in outcome:
             news = _UNCONFIRMED
         if self.documents.transact(schedule_path(event_id), sent) and news:
@@ -256,7 +257,7 @@ class RecapSchedule:
         except ChangedMeanwhileError as changed:
             raise NotDueError from changed
         log.error("recap.schedule-failed", eventId=event_id, code=refused.code)
-        if not denied:  # an account without the role learns no more of the event
+        if not denied:  # an account without the role gets no news of the event
             self._mail(event_id, address, at, _NOT_SENT, message)
 
     def _may_pass(self, refused: CallError, at: datetime) -> bool:
@@ -294,13 +295,13 @@ class RecapSchedule:
             outcome = self.mailer.send(message)
             if not isinstance(outcome, Accepted):
                 log.error("recap.failure-not-mailed", eventId=event_id)
-        except Exception as error:  # noqa: BLE001 - the record has the news as well
+        except Exception as error:  # noqa: BLE001 - the record also has the outcome
             log.fault("recap.failure-not-mailed", error, eventId=event_id)
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduleSweep:
-    """Has scheduled recaps ended that no task has ended: their queue gave up, or lost the task."""
+    """Ends scheduled recaps that no task has ended: their queue stopped, or lost the task."""
 
     documents: Documents
     task_queue: TaskQueue
@@ -329,7 +330,7 @@ class ScheduleSweep:
 
 
 def _end_task(now: datetime, schedule: Document) -> Task:
-    """Return the task that ends an overdue schedule; there is one an hour."""
+    """Return the task that ends an overdue schedule, one per hour."""
     event_id = schedule.path.split("/")[1]
     version, at = str(schedule.fields["version"]), schedule.fields["at"]
     schedule.fields["by"]["uid"]  # without it the task would fail each time
@@ -361,15 +362,15 @@ def _outcome(recap: Mapping[str, Any], message: str | None) -> dict[str, Any]:
 
 
 def task_of(data: Any) -> tuple[str, str, datetime]:
-    """Event and version that a task is about, and when it is due.
+    """Parse the event, version and due time of a task.
 
     Raises:
-        MalformedTaskError: `scheduled_task` made no such body.
+        MalformedTaskError: the body was not created by `scheduled_task`.
     """
     match data:
         case {"eventId": str(event_id), "version": str(version), "at": str(at)} if event_id:
             return event_id, version, datetime.fromisoformat(at)
-    raise MalformedTaskError("a planned recap's task needs eventId, version and at")
+    raise MalformedTaskError("a scheduled recap's task needs eventId, version and at")
 
 
 def _is_waiting(found: Document | None, version: str) -> TypeGuard[Document]:
@@ -384,7 +385,7 @@ def _is_cooldown(refused: CallError) -> bool:
 
 def _record(caller: Caller, arguments: ScheduleArguments, version: str) -> dict[str, Any]:
     return {
-        **arguments.of_a_recap,
+        **arguments.recap_fields,
         "at": arguments.at,
         "tenantId": arguments.tenant_id,
         "by": caller.record,
@@ -400,7 +401,7 @@ def _arguments(event_id: str, found: Document) -> RecapArguments:
     Raises:
         CallError: `invalid-argument`.
     """
-    data = {name: found.fields.get(name) for name in ("tenantId", *OF_A_RECAP)}
+    data = {name: found.fields.get(name) for name in ("tenantId", *RECAP_FIELDS)}
     arguments = RecapArguments.read({"eventId": event_id} | data)
     schedule = ScheduleVersion(found.fields["version"], found.version)
     return replace(arguments, schedule=schedule)

@@ -16,9 +16,9 @@ from functions.ports import Clock, ParallelMap, Random, Threads
 from functions.recap.daily_limit import DailyLimit
 from functions.recap.delivery_status import StatusStore
 from functions.recap.dispatch import Dispatch
-from functions.recap.ledger.batch import TIMEOUT, open_batches, plan, sent_again
+from functions.recap.ledger.batch import TIMEOUT, batches_to_resend, open_batches, plan
 from functions.recap.ledger.claim import Claim
-from functions.recap.ledger.recap_store import RecapStore, resumable
+from functions.recap.ledger.recap_store import RecapStore, recap_to_resume
 from functions.recap.planner import Planner
 from functions.recap.recap_arguments import RecapArguments
 from functions.recap.report import RecapResult, Report, answer
@@ -26,8 +26,8 @@ from functions.recap.slots import Slots
 from functions.wall.wall_event import WallEvent
 
 _LAST_WAIT_SECONDS: Final = TIMEOUT.total_seconds() - 120
-"""Seconds from the start of a call after which no further request begins. A request that is running
-then, and the records after it, still end within the function's timeout."""
+"""Seconds from the start of a call after which no further request starts. A request that is running
+at that time, and the records after it, still end within the function's timeout."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,8 @@ class RecapSender:
         slot ▸ take the lock ▸ gather ▸ choose ▸ plan ▸ send ▸ release ▸ report
 
     Attributes:
-        small_in_parallel: Sends the small batches, `in_parallel` all others.
+        in_parallel: Sends the large batches in parallel.
+        small_in_parallel: Sends the small batches in parallel.
     """
 
     planner: Planner
@@ -54,7 +55,12 @@ class RecapSender:
     threads: Threads
 
     def send(self, caller: Caller, arguments: RecapArguments, *, waits: bool = True) -> RecapResult:
-        """Send the recap, or the rest of an interrupted one; `waits` is for a free slot.
+        """Send the recap, or the rest of an interrupted recap.
+
+        Args:
+            caller: The organizer.
+            arguments: The arguments of the call.
+            waits: Whether the call waits for a free slot.
 
         Raises:
             CallError: as in spec 7.1.
@@ -65,36 +71,36 @@ class RecapSender:
             last = self.recaps.last_recap(arguments.event_id)
             if last is None:
                 return RecapResult(0, 0, "No recap of this event was sent.")
-            arguments = arguments.as_recorded(*last)
-        with self._telling_of_last_recap(arguments.event_id):
-            # A call that is refused waits for no slot.
-            resumable(lock, self.clock.now(), arguments.again)
+            arguments = arguments.with_recorded(*last)
+        with self._with_last_recap(arguments.event_id):
+            # A call that is refused does not wait for a slot.
+            recap_to_resume(lock, self.clock.now(), arguments.resend_of)
             with self.slots.slot(event.tenant_id, waits=waits):
                 return self._send(caller, arguments, event, give_up_at)
 
     def check(self, caller: Caller, arguments: RecapArguments, at: datetime | None) -> None:
-        """Check that a call at that time would not be refused, as things are now.
+        """Check that a call at that time would not be refused in the present state.
 
-        With None as the time, only the event and the caller are checked.
+        If `at` is None, only the event and the caller are checked.
 
         Raises:
             CallError: as `send` would.
         """
         _, lock = self.planner.event(caller, arguments)
-        with self._telling_of_last_recap(arguments.event_id):
+        with self._with_last_recap(arguments.event_id):
             if at is not None:
-                resumable(lock, at)
+                recap_to_resume(lock, at)
 
     @contextmanager
-    def _telling_of_last_recap(self, event_id: str) -> Iterator[None]:
-        """Add the counts of the last recap, whose own answer may have been lost, to a refusal."""
+    def _with_last_recap(self, event_id: str) -> Iterator[None]:
+        """Add the counts of the last recap to a refusal: its own response may have been lost."""
         try:
             yield
         except CallError as refused:
             if refused.code not in (Code.ABORTED, Code.RESOURCE_EXHAUSTED):
                 raise
             last: Mapping[str, Any] = {}
-            with suppress(Exception):  # the refusal stands without them
+            with suppress(Exception):  # the refusal is complete without them
                 _, last = self.recaps.last_recap(event_id) or ("", {})
             names = {"sent": "sent", "skipped": "skipped", "unconfirmed": "unknown"}
             counts = {name: last.get(field, 0) for name, field in names.items()}
@@ -111,7 +117,7 @@ class RecapSender:
             event.tenant_id,
             clock=self.clock,
             random=self.random,
-            one_at_a_time=self.threads.mutex(),
+            mutex=self.threads.mutex(),
         )
         try:
             report, dispatch = self._prepare(claim, event, arguments, give_up_at)
@@ -132,26 +138,26 @@ class RecapSender:
     def _prepare(
         self, claim: Claim, event: WallEvent, arguments: RecapArguments, give_up_at: float
     ) -> tuple[Report, Dispatch]:
-        """Plan the call; nothing is sent yet."""
+        """Plan the call without sending an email."""
         if claim.resumed:
             claim.read_ledger()
         self.mailer.check()
-        gathered = self.planner.gather(event, arguments, first=claim.before is None)
-        composer = gathered.composer()
-        if claim.resumed and (arguments.again or open_batches(claim.ledger.values())):
-            # No guest who has the email gets it again, by whichever call.
+        inputs = self.planner.gather(event, arguments, first=claim.before is None)
+        composer = inputs.composer()
+        if claim.resumed and (arguments.resend_of or open_batches(claim.ledger.values())):
+            # No call resends the email to a guest who has it.
             reported = self.statuses.load(claim.key, []).statuses.keys()
-            if arguments.again:
+            if arguments.resend_of:
                 claim.resend(reported)
             claim.confirm(reported)
-        if arguments.again:
-            continued: Report | None = gathered.again(claim.ledger.values())
+        if arguments.resend_of:
+            continued: Report | None = inputs.resend_report(claim.ledger.values())
         else:
-            continued = gathered.continued(claim.ledger.values())
-        report = continued or gathered.choose(
+            continued = inputs.continuing_report(claim.ledger.values())
+        report = continued or inputs.select_recipients(
             self.daily_limit.remaining(claim.tenant_id, self.clock.now())
         )
-        recipients = gathered.recipients(report.recipients, self.links)
+        recipients = inputs.recipients(report.recipients, self.links)
         if not continued:
             batches = plan(
                 composer.groups(recipients),
@@ -159,12 +165,12 @@ class RecapSender:
                 first=claim.next_number,
             )
             claim.plan(batches, skipped=report.skipped, left=report.left)
-        still_open = sent_again if arguments.again else open_batches
+        still_open = batches_to_resend if arguments.resend_of else open_batches
         return report, Dispatch(
             claim=claim,
             mailer=self.mailer,
             composer=composer,
-            batches=[gathered.remaining(batch) for batch in still_open(claim.ledger.values())],
+            batches=[inputs.remaining(batch) for batch in still_open(claim.ledger.values())],
             recipients=recipients,
             in_parallel=self.in_parallel,
             small_in_parallel=self.small_in_parallel,

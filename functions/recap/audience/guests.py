@@ -1,7 +1,7 @@
-"""The guests of an event, and who of them gets the mail (spec 4.1, rules 1 to 3).
+"""The guests of an event, and which of them get the email (spec 4.1, rules 1 to 3).
 
-Guests are the unique addresses on the event's approved photos. Their user records say who has opted
-out, and which accounts have the addresses.
+Guests are the unique addresses on the event's approved photos. Their user records contain opt-outs
+and the accounts with the addresses.
 """
 
 import itertools
@@ -37,9 +37,9 @@ from functions.recap.audience.photos import (
     FIELDS,
     MAIL_BYTES,
     MAX_REEL,
-    Newest,
     PhotoHosts,
     Picture,
+    PictureHeap,
     Problem,
     hosts_of,
     picture_of,
@@ -50,8 +50,8 @@ from functions.wall.wall_event import Photo
 
 NAME_CHARACTERS: Final = 40
 
-# A guest chooses the name and the address that the mail goes to. So a name must contain no text
-# that a mail program turns into a link or a telephone number. The patterns match the `plain` name.
+# A guest chooses the name and the address of the email. So a name must contain no text that an
+# email program turns into a link or a telephone number. The patterns match the `plain` name.
 _LINKS: Final = re.compile(r"[/@:\\]|www\.|\w\.\w{2,}", re.IGNORECASE)
 _DIGITS_AT_MOST: Final = 4
 
@@ -74,9 +74,9 @@ https://www.unicode.org/reports/tr39/#Optional_Detection"""
 
 
 def greeted_name(text: str) -> str:
-    """`text` as a name: one short visible line without a link or a telephone number.
+    """Return `text` as a name: one short visible line without a link or a telephone number.
 
-    Empty where nothing of that kind is left.
+    Return "" if no such name remains.
     """
     name = shortened(_visible(text), NAME_CHARACTERS)
     read = normalized("".join(character for character in name if character not in _JOINERS))
@@ -121,7 +121,7 @@ _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 _LATER: Final = datetime.max.replace(tzinfo=UTC)
 
 _PHOTOS_OF_MANY: Final = 24
-"""Photos that are kept of a guest where all of all guests would take too much memory."""
+"""Pictures kept per guest once the memory budget is exceeded."""
 
 HOSTS_COUNTED: Final = 1000
 """Hidden hosts that are counted by name. Each photo may have a made-up host of 2 kB."""
@@ -134,9 +134,15 @@ _NO_LIMIT: Final = MAIL_BYTES
 class Guest:
     """An address, and the photos that were uploaded with it.
 
-    `id` is a hash of the address, by which the ledger knows the guest; `mailbox` is one of the
-    mailbox, which several addresses may share. `first_at` is when the server got the guest's oldest
-    approved photo. `written` is the address as one of the photos has it.
+    Attributes:
+        address: The address, in the form that emails are sent to.
+        name: The newest name.
+        first_at: When the server got the guest's oldest approved photo.
+        photo_count: Number of the guest's approved photos.
+        written: The address as one of the photos has it.
+        newest: The guest's newest pictures.
+        id: Hash of the address, which identifies the guest in the ledger.
+        mailbox: Hash of the mailbox, which several addresses may share.
     """
 
     address: str
@@ -144,7 +150,7 @@ class Guest:
     first_at: datetime = _LATER
     photo_count: int = 0
     written: str = ""
-    newest: Newest = field(default_factory=lambda: Newest(MAIL_BYTES, _NO_LIMIT))
+    newest: PictureHeap = field(default_factory=lambda: PictureHeap(MAIL_BYTES, _NO_LIMIT))
     id: str = field(init=False)
     mailbox: str = field(init=False)
     _named_at: datetime = _NEVER
@@ -155,7 +161,7 @@ class Guest:
         self.mailbox = address_hash(mailbox(self.address))
 
     def count(self, photo: Photo) -> None:
-        """Count the photo; the newest name wins."""
+        """Count the photo, and use its name if it is the newest."""
         self.photo_count += 1
         self.first_at = min(self.first_at, photo.uploaded_at)
         name = greeted_name(photo.uploader_name or "")
@@ -164,12 +170,12 @@ class Guest:
 
     @property
     def uid(self) -> str:
-        """Id of the user record that the links in an email to the guest lead to (design 3.53)."""
+        """ID of the user record that the links in an email to the guest lead to (design 3.53)."""
         return guest_uid(self.id)
 
     @property
     def earlier_uid(self) -> str:
-        """Id of the record in which earlier releases kept the choices of the mailbox."""
+        """ID of the record in which earlier releases kept the choices of the mailbox."""
         return guest_uid(self.mailbox)
 
     @property
@@ -183,19 +189,19 @@ class Guest:
 class Audience:
     """The guests on the approved photos of an event, collected photo by photo.
 
-    Memory is bounded: photos are not kept, and pictures only for up to `at_most` guests. With more
-    guests no pictures are kept; `add_again` adds those of the chosen guests later. All pictures of
-    a guest are kept as far as a mail carries them, up to `at_most * room` bytes for all guests;
-    beyond that, each guest has the newest pictures that fit into `room`.
+    Memory is bounded. Photos are not kept, and pictures only for up to `at_most` guests. With more
+    guests no pictures are kept, and `add_pictures_of` later adds those of the chosen guests. As
+    many pictures of a guest are kept as an email holds, up to `at_most * bytes_per_guest` bytes for
+    all guests. Beyond that, each guest keeps the newest pictures that fit into `bytes_per_guest`.
 
     Attributes:
-        mode: Whose photos a guest sees.
-        hosts: The hosts whose photos may be shown.
-        at_most: Guests whose pictures are kept.
-        room: Bytes for one guest's pictures, on average.
-        hidden_hosts: Numbers of the photos that may not be shown, by host; photos of any further
-            host than `HOSTS_COUNTED` are counted without its name.
-        problems: Numbers of the photos without a picture, by the reason.
+        mode: Whether guests see their own photos or the highlight reel.
+        hosts: Allowed hosts of photos.
+        at_most: Maximum number of guests for which pictures are kept.
+        bytes_per_guest: Bytes for one guest's pictures, on average.
+        hidden_hosts: Numbers of photos that may not be shown, by host. At most `HOSTS_COUNTED`
+            hosts are counted by name.
+        problems: Numbers of photos without a picture, by reason.
         pictures_dropped: Whether there were more guests than `at_most`.
     """
 
@@ -203,20 +209,20 @@ class Audience:
     _: KW_ONLY
     hosts: PhotoHosts
     at_most: int
-    room: int
+    bytes_per_guest: int
     photo_count: int = 0
     hidden_hosts: Counter[str] = field(default_factory=Counter)
     problems: Counter[Problem] = field(default_factory=Counter)
     pictures_dropped: bool = False
-    reel: Newest = field(default_factory=lambda: Newest(MAIL_BYTES, MAX_REEL))
+    reel: PictureHeap = field(default_factory=lambda: PictureHeap(MAIL_BYTES, MAX_REEL))
     by_id: dict[str, Guest] = field(default_factory=dict)
     _by_identity: dict[str, Guest | None] = field(default_factory=dict)
-    _narrowed: bool = False
-    _left: int = field(init=False)
+    _over_budget: bool = False
+    _budget_left: int = field(init=False)
 
     def __post_init__(self) -> None:
-        """Begin without guests."""
-        self._left = self.at_most * self.room
+        """Start without guests."""
+        self._budget_left = self.at_most * self.bytes_per_guest
 
     def add(self, photo: Photo) -> None:
         """Count the photo, its guest and its picture."""
@@ -242,8 +248,8 @@ class Audience:
             if picture and self.mode is Mode.PERSONAL and not self.pictures_dropped:
                 self._keep(guest, photo, picture)
 
-    def add_again(self, photo: Photo, chosen: Mapping[str, Guest]) -> None:
-        """Keep the picture of a photo that was counted before, if its guest is `chosen`."""
+    def add_pictures_of(self, photo: Photo, chosen: Mapping[str, Guest]) -> None:
+        """Keep the picture of a photo that was counted before if its guest is `chosen`."""
         guest = self._by_identity.get(photo.guest) if photo.guest else None
         if guest and guest.id in chosen and (picture := picture_of(photo, self.hosts)):
             self._keep(guest, photo, picture)
@@ -251,18 +257,18 @@ class Audience:
     def _keep(self, guest: Guest, photo: Photo, picture: Picture) -> None:
         before = guest.newest.memory
         guest.newest.add(photo.id, (False, photo.created_at), picture)
-        self._left -= guest.newest.memory - before
-        if self._left < 0 and not self._narrowed:
-            self._narrowed = True
+        self._budget_left -= guest.newest.memory - before
+        if self._budget_left < 0 and not self._over_budget:
+            self._over_budget = True
             for each in self.by_id.values():
-                each.newest.limit(self.room, _PHOTOS_OF_MANY)
+                each.newest.limit(self.bytes_per_guest, _PHOTOS_OF_MANY)
 
     def find(self, email: str) -> Guest | None:
         """Return the guest with this address, in any spelling, or None without such a guest."""
         return self._by_identity.get(identity(email))
 
     def in_order(self) -> list[Guest]:
-        """All guests with a valid address; whose first approved photo is oldest comes first."""
+        """Return all guests with a valid address, ordered by their first approved photo."""
         return sorted(self.guests, key=lambda guest: (guest.first_at, guest.id))
 
     def _guest(self, email: str) -> Guest | None:
@@ -271,13 +277,13 @@ class Audience:
             return None
         guest = Guest(address, written=email)
         self.by_id[guest.id] = guest
-        if self._narrowed:
-            guest.newest.limit(self.room, _PHOTOS_OF_MANY)
+        if self._over_budget:
+            guest.newest.limit(self.bytes_per_guest, _PHOTOS_OF_MANY)
         if len(self.by_id) > self.at_most and not self.pictures_dropped:
-            self.pictures_dropped, self._narrowed = True, False
+            self.pictures_dropped, self._over_budget = True, False
             for each in self.by_id.values():
-                each.newest = Newest(MAIL_BYTES, _NO_LIMIT)
-            self._left = self.at_most * self.room
+                each.newest = PictureHeap(MAIL_BYTES, _NO_LIMIT)
+            self._budget_left = self.at_most * self.bytes_per_guest
         return guest
 
     @property
@@ -287,7 +293,7 @@ class Audience:
 
     @property
     def invalid(self) -> int:
-        """Number of addresses that are not valid."""
+        """Number of invalid addresses."""
         return sum(guest is None for guest in self._by_identity.values())
 
 
@@ -300,13 +306,13 @@ _ADDRESSES_PER_QUERY: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class GuestStore:
-    """The approved photos and the user records of guests; pages are read `in_parallel`."""
+    """Reads the approved photos and the user records of guests, pages of them in parallel."""
 
     documents: Documents
     in_parallel: ParallelMap
 
     def approved_photos(self, event_id: str) -> Iterator[Photo]:
-        """All approved photos of the event."""
+        """Yield all approved photos of the event."""
         approved = Query(
             collection=f"events/{event_id}/photos",
             where=[("status", "==", "approved")],
@@ -316,7 +322,7 @@ class GuestStore:
             yield Photo.read(photo.id, photo.fields, created=photo.created, updated=photo.written)
 
     def records(self, uids: Iterable[str]) -> dict[str, Mapping[str, Any]]:
-        """The existing records `users/{uid}`, by id."""
+        """Return the existing records `users/{uid}` by ID."""
 
         def read(page: Sequence[str]) -> Sequence[Document | None]:
             return self.documents.get_all([f"users/{uid}" for uid in page], fields=RECORD_FIELDS)
@@ -324,7 +330,7 @@ class GuestStore:
         return self._by_id(read, uids, _RECORDS_PER_READ)
 
     def records_with(self, emails: Iterable[str]) -> dict[str, Mapping[str, Any]]:
-        """All user records whose `email` equals an entry of `emails` exactly, by id."""
+        """Return all user records with an `email` that equals an entry of `emails`, by ID."""
         fields = ["email", "emailPreferences"]
 
         def read(page: Sequence[str]) -> Sequence[Document | None]:
@@ -345,14 +351,14 @@ class GuestStore:
         return {user.id: user.fields for user in found if user}
 
 
-def standing(
+def skip_reasons_and_accounts(
     store: GuestStore, guests: Sequence[Guest], now: datetime, of_users: Accounts
 ) -> tuple[Mapping[str, SkipReason], Mapping[str, str]]:
     """Read the records of the addresses of guests, and of the accounts with these addresses.
 
     Returns:
-        Why guests get no recap; and the account that has a guest's address, the first by id of
-        several. Both are by guest id.
+        The reasons why guests get no recap, and the account with each guest's address. If several
+        accounts have an address, the account with the lowest ID. Both are by guest ID.
     """
     own = store.records({uid for guest in guests for uid in (guest.uid, guest.earlier_uid)})
     accounts = store.records_with({email for guest in guests for email in guest.emails})
@@ -378,7 +384,7 @@ def standing(
         for guest in guests
         if is_unreachable(own.get(guest.uid), now)
     }
-    # If a guest has several reasons, the guest's own choice wins.
+    # If a guest has both reasons, the guest's own choice wins.
     reasons |= {
         guest: SkipReason.OPTED_OUT
         for guest, each in records.items()
@@ -390,9 +396,14 @@ def standing(
 def least_recently_mailed_first(
     guests: Iterable[Guest], sent_at: Mapping[str, datetime], *, only_new: bool
 ) -> Sequence[Guest]:
-    """The guests to mail, first those without a recap of the event, then the oldest recap first.
+    """Return guests sorted by their last recap, guests without a recap first.
 
-    The order of `guests` is kept among equals. `sent_at` is the time of the last recap, by id.
+    The order of `guests` is kept among equals.
+
+    Args:
+        guests: The guests.
+        sent_at: Time of each guest's last recap of the event, by guest ID.
+        only_new: Whether to omit guests who had a recap of the event.
     """
     return sorted(
         (guest for guest in guests if not (only_new and guest.id in sent_at)),

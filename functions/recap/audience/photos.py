@@ -1,7 +1,7 @@
-"""Approved photos, the pictures that a mail shows of them, and the hosts that these may be on.
+"""Approved photos, their pictures in an email, and the allowed hosts of pictures.
 
 A guest can write any address into a photo. The server of a picture learns who looks at it and when,
-and may serve another picture than the approved one; so the project has to trust the host
+and may serve a different picture than the approved one. So the project has to trust the host
 (parameter `PHOTO_HOSTS`).
 """
 
@@ -21,10 +21,10 @@ MAX_REEL: Final = 24
 """Photos of the highlight reel (design 3.50)."""
 
 SMALL_PIXELS: Final = 1600
-"""Longer side of a picture that counts as small: a mail may show any number of them."""
+"""Longer side of a picture that counts as small. An email may show any number of them."""
 
 MAIL_BYTES: Final = 100_000
-"""Size of both parts of a mail together: Gmail cuts a mail off after 102 KB."""
+"""Size of both parts of an email together. Gmail clips an email after 102 KB."""
 
 FIELDS: Final = (
     "status",
@@ -37,26 +37,26 @@ FIELDS: Final = (
     "createdAt",
     "approvedAt",
 )
-"""The fields that are read of a photo; a long list of photos costs less without the rest."""
+"""The fields of a photo that are read. A long list of photos costs less without the others."""
 
 _URL_CHARACTERS: Final = 2048
-"""Every mail client and browser accepts a URL of this length."""
+"""Every email client and browser accepts a URL of this length."""
 
 _ENCODED: Final = re.compile(r"[^!#-;=?-\[\]_a-z~]")
-"""Everything but printable ASCII, and the ASCII characters that a URL cannot contain."""
+"""All characters except printable ASCII, and the ASCII characters that a URL cannot contain."""
 
 _HOST: Final = re.compile(r"([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", re.IGNORECASE | re.ASCII)
-"""The host and port of a link, as the rules have them."""
+"""The host and port of a link, as in the rules."""
 
 _RESIZED: Final = re.compile(r"_([0-9]{1,5})x([0-9]{1,5})(\.[A-Za-z]{3,4})?")
-"""The end of a name such as `name_400x400.webp`, given by the extension Resize Images:
+"""The end of a name such as `name_400x400.webp`, which the extension Resize Images creates:
 https://extensions.dev/extensions/firebase/storage-resize-images"""
 
 
 class Picture(NamedTuple):
-    """A photo in a mail: the shown picture, which is `small` or the original, and its link.
+    """A photo in an email: the shown picture, which is `small` or the original, and its link.
 
-    Without `is_shown` there is only the link, as email programs don't show the format.
+    If `is_shown` is false, there is only the link, because email programs don't show the format.
     """
 
     thumb: str
@@ -66,7 +66,7 @@ class Picture(NamedTuple):
 
 
 class Problem(StrEnum):
-    """Why an email has no picture of an approved photo."""
+    """The reason that an email has no picture of an approved photo."""
 
     HOST = "host"
     NO_LINK = "no link"
@@ -75,11 +75,11 @@ class Problem(StrEnum):
 
 
 _NOT_SHOWN: Final = re.compile(r"\.(?:heic|heif|mov|mp4|m4v|avi|webm|tiff?|dng|pdf)", re.IGNORECASE)
-"""The end of a file name whose format email programs don't show."""
+"""The end of a file name with a format that email programs don't show."""
 
 
 def picture_of(photo: Photo, hosts: "PhotoHosts") -> Picture | None:
-    """The photo's picture; None where `hosts` allow no address of the photo."""
+    """Return the photo's picture, or None if `hosts` allow no address of the photo."""
     url, thumb = (link if link and hosts.allow(link) else None for link in _addresses(photo))
     leads_to = url or thumb
     if leads_to is None:
@@ -91,7 +91,7 @@ def picture_of(photo: Photo, hosts: "PhotoHosts") -> Picture | None:
 
 
 def problem_of(photo: Photo, picture: Picture | None) -> Problem | None:
-    """Return why an email shows no picture of the photo with that `picture`."""
+    """Return the reason that an email shows no picture of the photo, or None."""
     if picture:
         return None if picture.is_shown else Problem.FORMAT
     if hosts_of(photo):
@@ -106,12 +106,12 @@ def _is_image(url: str) -> bool:
 
 
 def hosts_of(photo: Photo) -> list[str]:
-    """The hosts of the photo's picture and of its small one."""
+    """Return the hosts of the photo's picture and of its small picture."""
     return [host_of(link) for link in _addresses(photo) if link]
 
 
 def host_of(url: str) -> str:
-    """The host of a web address, with the port if it is another than that of https."""
+    """Return the host of a web address, with the port unless it is 443."""
     return urlsplit(url).netloc.lower().removesuffix(":443")
 
 
@@ -119,53 +119,53 @@ def _addresses(photo: Photo) -> tuple[str | None, str | None]:
     return web_address(photo.url), web_address(photo.thumb_url)
 
 
-class Newest:
-    """The newest pictures of many: at most `at_most`, and at most `room` bytes of a mail.
+class PictureHeap:
+    """The newest of many pictures: at most `at_most`, and at most `max_bytes` of an email.
 
-    The limit in bytes keeps long addresses from taking more memory than short ones.
+    With the limit in bytes, long addresses need no more memory than short addresses.
     """
 
-    __slots__ = ("_at_most", "_bytes", "_heap", "_room")
+    __slots__ = ("_at_most", "_bytes", "_heap", "_max_bytes")
 
-    def __init__(self, room: int, at_most: int) -> None:
-        self._room = room
+    def __init__(self, max_bytes: int, at_most: int) -> None:
+        self._max_bytes = max_bytes
         self._at_most = at_most
         self._bytes = 0
         self._heap: list[tuple[tuple[bool, datetime], str, Picture]] = []
 
     def add(self, photo_id: str, rank: tuple[bool, datetime], picture: Picture) -> None:
-        """Keep the picture while pictures of a higher rank leave room for it."""
+        """Keep the picture while it fits beside pictures of a higher rank."""
         heapq.heappush(self._heap, (rank, photo_id, picture))
         self._bytes += _bytes(picture)
-        self.limit(self._room, self._at_most)
+        self.limit(self._max_bytes, self._at_most)
 
-    def limit(self, room: int, at_most: int) -> None:
-        """Keep no more than that from now on."""
-        self._room, self._at_most = room, at_most
-        while len(self._heap) > at_most or (len(self._heap) > 1 and self._bytes > room):
+    def limit(self, max_bytes: int, at_most: int) -> None:
+        """Replace the limits, and drop the pictures beyond them."""
+        self._max_bytes, self._at_most = max_bytes, at_most
+        while len(self._heap) > at_most or (len(self._heap) > 1 and self._bytes > max_bytes):
             self._bytes -= _bytes(heapq.heappop(self._heap)[2])
 
     @property
     def memory(self) -> int:
-        """Bytes of memory that the pictures take, about."""
+        """Approximate memory of the pictures, in bytes."""
         return self._bytes + _OBJECTS_BYTES * len(self._heap)
 
     def pictures(self) -> list[Picture]:
-        """The pictures, highest rank first."""
+        """Return the pictures, highest rank first."""
         return [picture for _, _, picture in sorted(self._heap, reverse=True)]
 
 
 _OBJECTS_BYTES: Final = 400
-"""Bytes of memory that a kept picture takes beside its addresses."""
+"""Bytes of memory that a kept picture needs in addition to its addresses."""
 
 
 def _bytes(picture: Picture) -> int:
-    """The least that the picture takes in a mail: a link in both parts."""
+    """Return the minimum size of the picture in an email: a link in both parts."""
     return len(picture.url) + max(len(picture.thumb), len(picture.url))
 
 
 def is_resized(url: str) -> bool:
-    """Whether the file name in `url` is that of a small picture."""
+    """Return whether the file name in `url` belongs to a small picture."""
     name = unquote(urlsplit(url).path).rpartition("/")[2]
     found = _RESIZED.search(name)
     return (
@@ -176,10 +176,10 @@ def is_resized(url: str) -> bool:
 
 
 def web_address(value: object) -> str | None:
-    """Return the http or https address `value` as a browser would request it, else None.
+    """Return the http or https address `value` as a browser would request it, or None.
 
     Spaces at the ends are dropped, and characters that a URL cannot contain are percent-encoded.
-    An address with a user name is refused: `https://bank.example@evil.example` misleads readers.
+    An address with a user name is rejected: `https://bank.example@evil.example` misleads readers.
     """
     if not isinstance(value, str) or len(value) > _URL_CHARACTERS:
         return None
@@ -200,7 +200,7 @@ def _host_in_ascii(netloc: str) -> str:
     """Return the host by UTS #46.
 
     Raises:
-        ValueError: it is no host name.
+        ValueError: the text is not a host name.
     """
     import idna  # noqa: PLC0415 - a cold start
 
@@ -216,7 +216,7 @@ LOGO_CHARACTERS: Final = 2_000
 
 
 def logo_address(value: object) -> str | None:
-    """`value` if it is an https address that can be the logo of a mail, else None."""
+    """Return `value` if it is an https address that can be the logo of an email, or None."""
     url = web_address(value) or ""
     return (
         url
@@ -239,9 +239,11 @@ _BUCKETS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class PhotoHosts:
-    """Decides which photo addresses may stand in a mail.
+    """The allowed hosts of photos in an email.
 
-    `paths` are the beginnings of paths that each host may have.
+    Attributes:
+        paths: Allowed prefixes of paths, by host.
+        any_host: Whether every host is allowed.
     """
 
     paths: Mapping[str, Sequence[str]]
@@ -249,9 +251,9 @@ class PhotoHosts:
 
     @classmethod
     def read(cls, text: str, project: str) -> Self:
-        """Read the parameter: hosts with commas between; `project` for its buckets, `*` for any.
+        """Parse the parameter: hosts separated by commas, `project` for its buckets, `*` for any.
 
-        A host may have the beginning of a path.
+        A host may have a path prefix.
         """
         entries = {entry.strip() for entry in text.split(",")}
         buckets = {bucket.format(project=project) for bucket in _BUCKETS if PROJECT in entries}
@@ -262,11 +264,11 @@ class PhotoHosts:
         return cls(paths, ANY in entries)
 
     def allow(self, url: str) -> bool:
-        """Whether the photo at the web address `url` may be shown."""
+        """Return whether the photo at the web address `url` may be shown."""
         if self.any_host:
             return True
         parts = urlsplit(url)
-        paths = self.paths.get(host_of(url), ())  # with another port it is another server
+        paths = self.paths.get(host_of(url), ())  # another port is another server
         # A browser resolves `..` before it sends the request, even as `%2e%2e`.
         is_direct = {".", ".."}.isdisjoint(unquote(parts.path).split("/"))
         return parts.scheme == "https" and is_direct and parts.path.startswith(tuple(paths))

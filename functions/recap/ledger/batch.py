@@ -1,15 +1,15 @@
 """The ledger of a recap (spec 3.3, design 3.40).
 
-A batch moves through these states. A request is sent only after the step to `started`, and every
-step is a conditional write that fails where another call wrote first:
+A batch moves through these states. A request is sent only after the step to `started`. Every step
+is a conditional write that fails if another call wrote first:
 
-    planned ──▶ started ──▶ accepted     the mail service has the mails
-       ▲         │ ↺ ├────▶ unknown      it may have the mails: they count as sent, never sent again
+    planned ──▶ started ──▶ accepted     the email provider has the emails
+       ▲         │ ↺ ├────▶ unknown      it may have the emails: they count as sent, and stay so
        └─────────┘   the last request was refused: another request may follow
 
-Only the call that started a batch, and knows that its mails were refused, moves it back to
-`planned`. A call with `resendUnconfirmed` moves the recipients of an unknown batch without a mail
-event into a new batch; the unknown batch is accepted then, because the others have the mail.
+Only the call that started a batch, and knows that its emails were refused, moves it back to
+`planned`. A call with `resendUnconfirmed` moves recipients of an unknown batch without a delivery
+report into a new batch. The unknown batch becomes accepted, because the others have the email.
 The recap's counts and its state follow from its batches.
 """
 
@@ -52,14 +52,14 @@ class BatchState(StrEnum):
 
     @property
     def counts_as_sent(self) -> bool:
-        """Whether the mails must not be sent again; for a started batch that is not known yet."""
+        """Whether the emails must not be resent. For a started batch this is not yet known."""
         return self in (BatchState.ACCEPTED, BatchState.UNKNOWN)
 
 
 class RecapState(StrEnum):
     """States of a recap.
 
-    `INTERRUPTED` has batches left for the next call. `FAILED` and `EMPTY` sent nothing, because of
+    `INTERRUPTED` has batches left for the next call. `FAILED` and `EMPTY` sent no email, because of
     a failure or for lack of recipients.
     """
 
@@ -75,10 +75,10 @@ class Counts:
     """Numbers of recipients of some batches.
 
     Attributes:
-        sent: Mails that count as sent.
-        unknown: Those of the sent mails that the mail service may not have.
-        skipped: Recipients who opted out since the plan, or whose address was refused.
-        left: Recipients who still get the mail.
+        sent: Emails that count as sent.
+        unknown: Sent emails that the email provider may not have.
+        skipped: Recipients with a refused address, or with an opt-out since the plan.
+        left: Recipients who still get the email.
     """
 
     sent: int = 0
@@ -95,18 +95,18 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """The recipients of one request to the mail service.
+    """The recipients of one request to the email provider.
 
     Attributes:
         number: Place in the recap.
         state: State of the batch.
-        recipients: Ids of the guests who get the mail or have it.
-        refused: Ids of former recipients whose address the mail service refused.
+        recipients: IDs of the guests who get the email or have it.
+        refused: IDs of former recipients with an address that the email provider refused.
         opted_out: Number of former recipients who opted out since the plan.
-        resent: Ids of former recipients who may have the mail, and are in a later batch again.
+        resent: IDs of former recipients who may have the email, and are also in a later batch.
         holder: The last call that changed the batch; empty until the first change.
         started_at: When the last request was about to be sent.
-        note: The mail service's id of the request, or the problem.
+        note: The email provider's ID of the request, or the problem.
         version: Version of the record, as last read or written.
     """
 
@@ -123,7 +123,7 @@ class Batch:
 
     @classmethod
     def read(cls, found: Document) -> Self:
-        """The batch in a document."""
+        """Parse the batch in a document."""
         fields = found.fields
         return cls(
             number=int(found.id),
@@ -165,21 +165,21 @@ class Batch:
 
     @property
     def mailed(self) -> tuple[str, ...]:
-        """Who may have the mail, once a request was sent."""
+        """The guests who may have the email once a request was sent."""
         return self.recipients + self.resent
 
     def confirmed(self, reported: Collection[str]) -> "Batch":
-        """This unknown batch with its `reported` recipients: those who have a mail event."""
+        """Return this unknown batch with its `reported` recipients, who have a delivery report."""
         kept = tuple(guest for guest in self.recipients if guest in reported)
         gone = tuple(guest for guest in self.recipients if guest not in reported)
         return replace(self, state=BatchState.ACCEPTED, recipients=kept, resent=gone)
 
     def started(self, holder: str, at: datetime) -> "Batch":
-        """This batch, started by the call `holder`."""
+        """Return this batch as started by the call `holder`."""
         return replace(self.settled(BatchState.STARTED, holder), started_at=at)
 
     def settled(self, state: BatchState, holder: str, note: str | None = None) -> "Batch":
-        """This batch in `state`, settled by the call `holder`."""
+        """Return this batch in `state`, as settled by the call `holder`."""
         return replace(self, state=state, holder=holder, note=note)
 
     def at(self, indices: Collection[int]) -> "Batch":
@@ -188,7 +188,7 @@ class Batch:
         return replace(self, recipients=kept)
 
     def without_refused(self, indices: Collection[int]) -> "Batch":
-        """This batch without the recipients with these indices, whose address was refused."""
+        """Return this batch without the recipients at `indices`, who have a refused address."""
         refused = [guest for n, guest in enumerate(self.recipients) if n in indices]
         return replace(
             self,
@@ -211,23 +211,23 @@ def plan(groups: Iterable[Sequence[str]], *, per_batch: int, first: int = 0) -> 
 
 
 def open_batches(batches: Iterable[Batch]) -> list[Batch]:
-    """The batches that are still to be sent."""
+    """Return the batches that are still to be sent."""
     return [batch for batch in batches if batch.state is BatchState.PLANNED]
 
 
-def sent_again(batches: Collection[Batch]) -> list[Batch]:
-    """The batches still to be sent whose recipients all may have the mail."""
+def batches_to_resend(batches: Collection[Batch]) -> list[Batch]:
+    """Return the open batches in which every recipient may already have the email."""
     resent = {guest for batch in batches for guest in batch.resent}
     return [batch for batch in open_batches(batches) if resent.issuperset(batch.recipients)]
 
 
 def total(batches: Iterable[Batch]) -> Counts:
-    """The sum of the numbers of all batches."""
+    """Return the sum of the counts of all batches."""
     return sum((batch.counts for batch in batches), start=Counts())
 
 
 def recap_state(batches: Iterable[Batch]) -> RecapState:
-    """State of a recap with these batches, while no call works on it."""
+    """Return the state of a recap with these batches while no call works on it."""
     states = {batch.state for batch in batches if batch.mailed}
     if BatchState.STARTED in states:
         return RecapState.INTERRUPTED  # it may have been sent
@@ -238,7 +238,7 @@ def recap_state(batches: Iterable[Batch]) -> RecapState:
 
 
 def last_mail(batches: Iterable[Batch]) -> datetime | None:
-    """Time of the last request that may have sent mails; None without such a request."""
+    """Return the time of the last request that may have sent emails, or None."""
     return max(
         (
             batch.started_at

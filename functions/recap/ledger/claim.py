@@ -1,12 +1,12 @@
 """A call's claim on a recap: the lock, and the ledger as the call knows it (spec 3.3, design 3.41).
 
-The lock is taken in a transaction. Every later step is one commit that fails where a record was
-written since the call read it; the call does not read it again. So of any number of simultaneous
-calls one continues.
+The lock is acquired in a transaction. Every later step is one commit that fails if a record was
+written since the call read it. The call does not read the record again. So of any number of
+simultaneous calls, exactly one continues.
 
-A call that takes the lock ends the claim of the call before, which may still be running after its
-lease. The older call cannot start another batch, because each start is written together with the
-lock. Its started batches count as sent, and no call repeats them.
+A call that acquires the lock ends the claim of the previous call, which may still be running after
+its lease. The older call cannot start another batch, because each start is written together with
+the lock. Its started batches count as sent, and no call repeats them.
 """
 
 from collections.abc import Collection, Sequence
@@ -45,15 +45,15 @@ from functions.recap.ledger.recap_store import (
     COOLDOWN,
     Lock,
     RecapStore,
+    acquire,
     lock_path,
     schedule_path,
-    taken,
 )
 from functions.recap.recap_arguments import RecapArguments
 
 _CRASHED: Final = "the call ended before its answer"
 _NO_REPLY: Final = "the connection broke before the reply to an email"
-_CONFIRMED: Final = "the mail service has reported on these emails"
+_CONFIRMED: Final = "the email provider has reported on these emails"
 
 
 @dataclass(slots=True)
@@ -62,10 +62,10 @@ class Claim:
 
     Attributes:
         event_id: The event.
-        tenant_id: Its tenant; empty where it has none.
-        before: The lock before this call took it; None where the event had no recap.
-        lock: The lock, as this call last wrote it.
-        one_at_a_time: A mutex for the threads of this call.
+        tenant_id: Its tenant, or "" if it has none.
+        before: The lock before this call acquired it, or None before the first recap.
+        lock: The lock as this call last wrote it.
+        mutex: A mutex for the threads of this call.
         ledger: The batches by number, as this call last read or wrote them.
     """
 
@@ -75,7 +75,7 @@ class Claim:
     before: Lock | None
     lock: Lock
     clock: Clock
-    one_at_a_time: AbstractContextManager[object]
+    mutex: AbstractContextManager[object]
     ledger: dict[int, Batch] = field(default_factory=dict)
 
     @classmethod
@@ -88,19 +88,18 @@ class Claim:
         *,
         clock: Clock,
         random: Random,
-        one_at_a_time: AbstractContextManager[object],
+        mutex: AbstractContextManager[object],
     ) -> Self:
-        """Take the event's lock in one transaction, for a new recap or to continue one.
+        """Acquire the event's lock in one transaction, for a new recap or to continue one.
 
-        Without a `caller`, who would continue the recap, its record keeps what it says of the last.
-        The lock is judged again where it was written meanwhile, also by this very call where the
-        answer to its commit was lost.
+        If `caller` is None, keep the recorded organizer. Retry if the lock changed, including when
+        this call's own commit succeeded but its response was lost.
 
         A scheduled recap writes the record of its schedule in the same commit, as the record was
         read: no recap is sent by a schedule that was ended, canceled or replaced meanwhile.
 
         Raises:
-            CallError: as `taken` says.
+            CallError: as `acquire` says.
             ChangedMeanwhileError: the record of the schedule was written meanwhile.
         """
         event_id, schedule = arguments.event_id, arguments.schedule
@@ -109,13 +108,17 @@ class Claim:
 
         def writes(found: Document | None) -> Sequence[Write]:
             before, at = Lock.read(found) if found else None, clock.now()
-            lock = taken(
-                before, holder=holder, recap_id=random.new_id(), at=at, again=arguments.again
+            lock = acquire(
+                before,
+                holder=holder,
+                recap_id=random.new_id(),
+                at=at,
+                resend_of=arguments.resend_of,
             )
             locks.append((before, lock))
             is_new = before is None or before.recap_id != lock.recap_id
             fresh = {"startedAt": at, **asdict(Counts()), **asdict(Tally())} if is_new else {}
-            recap = (_head(caller, arguments, tenant_id) if caller else {}) | fresh
+            recap = (_recap_fields(caller, arguments, tenant_id) if caller else {}) | fresh
             taking: list[Write] = [
                 Put(path, lock.fields),
                 Merge(RecapKey(event_id, lock.recap_id).path, recap),
@@ -134,7 +137,7 @@ class Claim:
                 written, *_ = recaps.documents.transact(path, writes)
                 before, lock = locks[-1]
                 lock = replace(lock, version=written.version)
-                return cls(recaps, event_id, tenant_id, before, lock, clock, one_at_a_time)
+                return cls(recaps, event_id, tenant_id, before, lock, clock, mutex)
             if schedule:
                 recaps.check_schedule(event_id, schedule.record)
 
@@ -155,12 +158,12 @@ class Claim:
         return until is not None and self.clock.now() < until
 
     def _recorded_lock(self) -> Lock | None:
-        """The lock as it is recorded now; None where another call has it."""
+        """Return the lock as it is recorded now, or None if another call has it."""
         lock = self.recaps.lock(self.event_id)
         return lock if lock and lock.holder == self.lock.holder else None
 
     def read_ledger(self) -> None:
-        """Read the ledger; the started batches of a crashed call count as sent from now on.
+        """Read the ledger, and count started batches of a crashed call as sent.
 
         Raises:
             ChangedMeanwhileError: another call has taken over the recap.
@@ -192,9 +195,12 @@ class Claim:
         return max(self.ledger, default=-1) + 1
 
     def plan(self, batches: Sequence[Batch], *, skipped: int, left: int) -> None:
-        """Write a plan; it replaces an older plan of which nothing was sent.
+        """Write a plan. It may replace only a plan that has sent no email.
 
-        `skipped` and `left` are guests who are in no batch.
+        Args:
+            batches: The planned batches.
+            skipped: Number of guests in no batch who were skipped.
+            left: Number of guests in no batch who are left for the next recap.
 
         Raises:
             ChangedMeanwhileError: another call has taken over the recap.
@@ -210,7 +216,10 @@ class Claim:
         self.ledger = {batch.number: batch for batch in planned}
 
     def resend(self, reported: Collection[str]) -> None:
-        """Plan the unknown batches anew, without the `reported` recipients, who have a mail event.
+        """Plan new batches for unknown emails, except those with a delivery report.
+
+        Args:
+            reported: IDs of the guests with a delivery report.
 
         Raises:
             ChangedMeanwhileError: another call has taken over the recap.
@@ -226,7 +235,7 @@ class Claim:
             for number, guests in enumerate(moved, start=self.next_number)
         ]
         if older:
-            # A recipient counts as sent, and as unknown, in neither until the new batch is settled.
+            # Until the new batches are settled, their recipients count as left, not as sent.
             left = total(batches).left
             confirmed = sum(len(batch.recipients) for batch in older)
             change = {"sent": -left, "unknown": -left - confirmed, "left": left}
@@ -235,9 +244,9 @@ class Claim:
             self.ledger |= {batch.number: batch for batch in written}
 
     def confirm(self, reported: Collection[str]) -> None:
-        """Count planned recipients as sent if they are `reported`: they have a mail event.
+        """Count planned recipients as sent if they have a delivery report.
 
-        An earlier request got no answer, or a refusal, although the mail service sent its emails.
+        An earlier request got no response, or a refusal, although the provider sent its emails.
 
         Raises:
             ChangedMeanwhileError: another call has taken over the recap.
@@ -264,20 +273,20 @@ class Claim:
         self.ledger |= {batch.number: batch for batch in written}
 
     def start(self, batch: Batch) -> Batch:
-        """Record that a request of `batch` is about to be sent; called before every request.
+        """Record that a request of `batch` is about to be sent. Call it before every request.
 
         Args:
-            batch: Planned, or started by this call, which knows that its mails were refused; with
-                the recipients who still get the mail.
+            batch: The batch with the recipients who still get the email. It is planned, or this
+                call started it and knows that its emails were refused.
 
         Raises:
             ChangedMeanwhileError: another call has the batch or the lock.
         """
-        with self.one_at_a_time:  # each start needs the lock's version after the last start
+        with self.mutex:  # each start needs the lock's version after the last start
             now = self.clock.now()
             if not self.in_time:
                 raise ChangedMeanwhileError
-            # The request may be refused; `release` sets the cooldown by what was sent.
+            # The request may be refused; `release` sets the cooldown by the last email.
             lock = replace(self.lock, cooldown_until=now + COOLDOWN)
             self.ledger[batch.number] = self._start(batch.started(lock.holder, now), lock)
             return self.ledger[batch.number]
@@ -297,18 +306,18 @@ class Claim:
                 stale = recorded.version != lock.version
                 lock = replace(lock, version=recorded.version)
                 if found == started:
-                    self.lock = lock  # only the answer was lost
+                    self.lock = lock  # only the response was lost
                     read = (self.recaps.batch(self.key, batch.number) for batch in batches)
                     written = list(filter(None, read))
                     break
                 if found != known or not stale:
                     raise
-                # The answer to an earlier write of the lock was lost; this write is yet to be made.
+                # The response to an earlier write of the lock was lost: write again.
         self.ledger |= {batch.number: batch for batch in written}
         return self.ledger[started.number]
 
     def settle(self, batch: Batch, state: BatchState, note: str | None = None) -> Batch:
-        """Record the result of a started batch, with the recipients who are left.
+        """Record the result of a started batch with its remaining recipients.
 
         Raises:
             ChangedMeanwhileError: another call has settled the batch.
@@ -339,7 +348,7 @@ class Claim:
         """
         states = ((BatchState.ACCEPTED, accepted, None), (BatchState.UNKNOWN, unknown, _NO_REPLY))
         rest = batch.at(set(range(len(batch.recipients))).difference(accepted, unknown))
-        with self.one_at_a_time:  # the numbers of new batches, and the lock's version
+        with self.mutex:  # the numbers of new batches, and the lock's version
             parts = [
                 Batch(
                     number=number,
@@ -365,8 +374,8 @@ class Claim:
 
         Returns:
             The state, or None if it is not recorded: another call has the recap, or the lock could
-            not be written. In this case its lease ends by itself, and the next call continues from
-            the ledger.
+            not be written. In that case its lease expires, and the next call continues from the
+            ledger.
         """
         try:
             return self._release(self._state(failed=failed))
@@ -377,7 +386,7 @@ class Claim:
 
     def _state(self, *, failed: bool) -> RecapState:
         if failed or recap_state(self.ledger.values()) not in (RecapState.SENT, RecapState.EMPTY):
-            # A write may have succeeded whose answer was lost.
+            # A write may have succeeded although its response was lost.
             recorded = self._recorded_lock()
             if recorded:
                 self.lock = recorded
@@ -404,10 +413,10 @@ class Claim:
     def commit(
         self, batches: Sequence[Batch], *writes: Write, lock: Lock | None = None
     ) -> list[Batch]:
-        """Make the writes of one step in one commit, and return the batches as they were written.
+        """Write one step in one commit, and return the batches as they were written.
 
-        A batch without a version is created. Every step but the last of a batch writes the `lock`
-        as well, so that a call without the lock cannot make the step.
+        A batch without a version is created. Every step except the last of a batch also writes the
+        `lock`, so that it fails for a call without the lock.
 
         Raises:
             ChangedMeanwhileError: the lock or a batch was written since this call read it.
@@ -426,7 +435,7 @@ class Claim:
         ]
 
     def log(self, batch: Batch, problem: str | None, cause: Cause | None = None) -> None:
-        """Log what became of a request of `batch`."""
+        """Log the result of a request of `batch`."""
         write = log.warning if problem else log.info
         if batch.state is BatchState.UNKNOWN:
             write = log.error
@@ -455,10 +464,10 @@ class Claim:
         return [*of_recap, *count_emails(self.tenant_id, emails)]
 
 
-def _head(caller: Caller, arguments: RecapArguments, tenant_id: str) -> dict[str, Any]:
-    """What a call writes into its recap; the texts show later what the guests got."""
+def _recap_fields(caller: Caller, arguments: RecapArguments, tenant_id: str) -> dict[str, Any]:
+    """Return the fields that a call writes into its recap, with the organizer's texts."""
     return {
-        **arguments.of_the_mail,
+        **arguments.mail_fields,
         "tenantId": tenant_id,
         "startedBy": caller.uid,
         "startedByEmail": caller.email,

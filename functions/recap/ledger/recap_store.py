@@ -1,4 +1,4 @@
-"""The lock of an event, and what Firestore has of its recaps (spec 3.3, design 4).
+"""The lock of an event, and reads of its recaps and their ledgers (spec 3.3, design 4).
 
 A `Claim` writes them.
 """
@@ -26,22 +26,22 @@ from functions.recap.ledger.batch import TIMEOUT, Batch, BatchState, RecapKey
 COOLDOWN: Final = timedelta(hours=24)
 
 LEASE: Final = TIMEOUT + timedelta(seconds=60)
-"""How long a call may hold the lock; the lock of a crashed call is free after this time."""
+"""How long a call may hold the lock. The lock of a crashed call is free after this time."""
 
 _CRASHED: Final = 20
 """Crashed calls of one sweep."""
 
 _LOCKS_READ: Final = 1000
-"""Locks that one sweep reads: an app may have a collection `locks` of its own."""
+"""Locks that one sweep reads, because an app may have its own collection `locks`."""
 
 
 def lock_path(event_id: str) -> str:
-    """Path of an event's lock."""
+    """Return the path of an event's lock."""
     return f"events/{event_id}/locks/recap"
 
 
 def schedule_path(event_id: str) -> str:
-    """Path of the record of an event's scheduled recap."""
+    """Return the path of the record of an event's scheduled recap."""
     return f"events/{event_id}/schedules/recap"
 
 
@@ -51,9 +51,9 @@ class Lock:
 
     Attributes:
         recap_id: The last recap of the event.
-        holder: Random id of the last call that took the lock.
-        leased_until: End of that call's lease; None after it released the lock.
-        cooldown_until: When the next recap may be sent; None where the last recap sent nothing.
+        holder: Random ID of the last call that acquired the lock.
+        leased_until: End of that call's lease, or None after it released the lock.
+        cooldown_until: When the next recap may be sent, or None if the last recap sent no email.
         unfinished: Whether the recap may have batches left.
         version: Version of the record, as last read or written.
     """
@@ -67,7 +67,7 @@ class Lock:
 
     @classmethod
     def read(cls, found: Document) -> Self:
-        """The lock in a document."""
+        """Parse the lock in a document."""
         fields = found.fields
         return cls(
             recap_id=fields["recapId"],
@@ -90,54 +90,64 @@ class Lock:
         }
 
 
-def resumable(lock: Lock | None, now: datetime, again: str | None = None) -> str | None:
-    """Id of the recap that a call made `now` continues; None where it starts a new recap.
+def recap_to_resume(lock: Lock | None, now: datetime, resend_of: str | None = None) -> str | None:
+    """Return the ID of the recap that a call continues, or None if it starts a new one.
 
-    `again` is the recap of a call that sends unconfirmed mails again, for which no cooldown counts.
+    Args:
+        lock: The event's lock, or None before the first recap.
+        now: Time of the call.
+        resend_of: The recap with unconfirmed emails to resend, if any. The cooldown does not apply.
 
     Raises:
-        CallError: `aborted` while another call holds the lock, `resource-exhausted` during the
+        CallError: `aborted` while another call holds the lock, `resource-exhausted` in the
             cooldown.
     """
     if lock is None:
         return None
     if lock.leased_until and now < lock.leased_until:
         raise CallError(
-            Code.ABORTED, "A recap of this event is being sent right now; wait until it is done."
+            Code.ABORTED, "A recap of this event is being sent. Wait until it is finished."
         )
-    if again is not None:
-        if lock.recap_id != again:
-            raise CallError(Code.ABORTED, "Another recap of this event was begun just now.")
-        return again
+    if resend_of is not None:
+        if lock.recap_id != resend_of:
+            raise CallError(Code.ABORTED, "Another recap of this event was just started.")
+        return resend_of
     if lock.cooldown_until is None or now >= lock.cooldown_until:
         return None
     if lock.unfinished:
         return lock.recap_id
     raise CallError(
         Code.RESOURCE_EXHAUSTED,
-        "A recap of this event was sent within the last 24 hours; "
-        f"the next one is possible from {wire_time(lock.cooldown_until)} on.",
+        "A recap of this event was sent within the last 24 hours. "
+        f"The next recap is possible from {wire_time(lock.cooldown_until)}.",
         {"reason": "cooldown", "possibleFrom": wire_time(lock.cooldown_until)},
     )
 
 
-def taken(
-    before: Lock | None, *, holder: str, recap_id: str, at: datetime, again: str | None = None
+def acquire(
+    before: Lock | None, *, holder: str, recap_id: str, at: datetime, resend_of: str | None = None
 ) -> Lock:
-    """The lock after the call `holder` took it, from `before`; `recap_id` is for a new recap.
+    """Return the lock after the call `holder` acquired it.
+
+    Args:
+        before: The lock before, or None before the first recap.
+        holder: Random ID of the call.
+        recap_id: ID of the recap if the call starts a new one.
+        at: Time of the call.
+        resend_of: The recap with unconfirmed emails to resend, if any.
 
     Raises:
-        CallError: as `resumable` says.
+        CallError: as `recap_to_resume` says.
     """
-    # The lock of this very call: only the answer to its commit was lost.
+    # This call already has the lock: only the response to its commit was lost.
     is_own = before is not None and before.holder == holder
-    resumed = before.recap_id if before and is_own else resumable(before, at, again)
+    resumed = before.recap_id if before and is_own else recap_to_resume(before, at, resend_of)
     return Lock(
         recap_id=resumed or recap_id,
         holder=holder,
         leased_until=at + LEASE,
-        # A new recap gets its cooldown before its first mail, so that it can be continued after a
-        # crash.
+        # A new recap gets its cooldown before its first email, so that it can be continued after
+        # a crash.
         cooldown_until=before.cooldown_until if before and resumed else at + COOLDOWN,
         unfinished=True,
     )
@@ -154,20 +164,20 @@ class RecapStore:
     documents: Documents
 
     def event_and_lock(self, event_id: str) -> tuple[Document | None, Lock | None]:
-        """The event and its lock; None where the event does not exist or had no recap."""
+        """Return the event and its lock. Either is None if it does not exist."""
         event, found = self.documents.get_all([f"events/{event_id}", lock_path(event_id)])
         return event, Lock.read(found) if found else None
 
     def lock(self, event_id: str) -> Lock | None:
-        """The event's lock; None before the first recap."""
+        """Return the event's lock, or None before the first recap."""
         found = self.documents.get(lock_path(event_id))
         return Lock.read(found) if found else None
 
     def check_schedule(self, event_id: str, version: Version) -> None:
-        """Check that the record of the event's schedule is still in this version.
+        """Check that the record of the event's schedule still has this version.
 
         Raises:
-            ChangedMeanwhileError: it was written since, or deleted.
+            ChangedMeanwhileError: the record was written since, or deleted.
         """
         found = self.documents.get(schedule_path(event_id), ["state"])
         if found is None or found.version != version:
@@ -176,7 +186,7 @@ class RecapStore:
     def crashed(self, now: datetime) -> Sequence[RecapKey]:
         """Return the recaps of calls that never released their lock, oldest lease first.
 
-        Locks of an app and unreadable locks are passed over.
+        Locks of an app and unreadable locks are ignored.
         """
         held = Query(
             collection="locks",
@@ -193,10 +203,10 @@ class RecapStore:
         return list(itertools.islice(readable(found, _crashed_recap), _CRASHED))
 
     def release_without_recap(self, key: RecapKey, now: datetime) -> None:
-        """Release the lock of a recap that is gone, unless another call has the lock.
+        """Release the lock of a deleted recap, unless another call has the lock.
 
         Raises:
-            ChangedMeanwhileError: another call takes the lock at the same time.
+            ChangedMeanwhileError: another call acquires the lock at the same time.
         """
         lock = self.lock(key.event_id)
         until = lock.leased_until if lock and lock.recap_id == key.recap_id else None
@@ -205,23 +215,23 @@ class RecapStore:
             self.documents.commit(Update(lock_path(key.event_id), freed, version=lock.version))
 
     def last_recap(self, event_id: str) -> tuple[str, Mapping[str, Any]] | None:
-        """Id and fields of the event's last recap; None before the first. Two round trips."""
+        """Return ID and fields of the event's last recap, or None. Two round trips."""
         lock = self.lock(event_id)
         found = self.documents.get(RecapKey(event_id, lock.recap_id).path) if lock else None
         return (found.id, found.fields) if found else None
 
     def batches(self, key: RecapKey) -> list[Batch]:
-        """The batches of the ledger, in order."""
+        """Return the batches of the ledger in order."""
         found = self.documents.find(Query(collection=f"{key.path}/batches"))
         return sorted(map(Batch.read, found), key=lambda batch: batch.number)
 
     def batch(self, key: RecapKey, number: int) -> Batch | None:
-        """One batch of the ledger; None where it does not exist."""
+        """Return one batch of the ledger, or None if it does not exist."""
         found = self.documents.get(key.batch_path(number))
         return Batch.read(found) if found else None
 
     def sent_at(self, event_id: str) -> Mapping[str, datetime]:
-        """When each guest, by id, was last in a started batch, even if the address was refused.
+        """Return when each guest, by ID, was last in a started batch, even if it was refused.
 
         Reads every batch of the event's recaps.
         """

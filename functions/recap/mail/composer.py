@@ -1,11 +1,12 @@
-"""Composes the recap mail from recipients and pictures.
+"""Composes the recap email from recipients and pictures.
 
 The parts of the message hold the common text, and the copy of each recipient holds the values of
-the tags in it. A mail service replaces tags everywhere, even in text that people wrote, so every
-message has its own unguessable tags.
+the tags in it. The email provider replaces tags everywhere, even in text that people wrote. So
+every message has its own unguessable tags.
 
-The values of one copy are limited where a message has several. So mails with equally many photos
-share the markup of their photos: the values are then the ends of the photos' addresses alone.
+The size of the values is limited in a message with several copies. So emails with equally many
+photos share the markup of their photos (`SharedLayout`), and the values are only the ends of the
+photos' addresses.
 """
 
 import bisect
@@ -35,7 +36,7 @@ from functions.ports import Random
 from functions.recap.audience.guests import Guest, greeted_name
 from functions.recap.audience.photos import MAIL_BYTES, Picture, web_address
 from functions.recap.mail.layout import (
-    Colours,
+    Colors,
     Layout,
     SharedLayout,
     Tags,
@@ -48,10 +49,10 @@ from functions.recap.recap_arguments import Mode, RecapArguments
 from functions.wall.wall_event import WallEvent
 
 PREHEADER_CHARACTERS: Final = 110
-"""Length of the line beside the subject in a mailbox; phones show less."""
+"""Length of the line next to the subject in a mailbox. Phones show less."""
 
 _OTHER_VALUES: Final = 2_000
-"""Bytes of a copy beside its photos, counted as JSON: name and links, in both parts."""
+"""Bytes of a copy without its photos, counted as JSON: name and links, in both parts."""
 
 _MARKUP: Final = 400
 """Bytes around the addresses of one picture in both parts, counted as JSON."""
@@ -67,7 +68,7 @@ _templates: Final = templates_in(Path(__file__).parent / "templates")
 
 @dataclass(frozen=True)
 class Recipient:
-    """A guest, with the links in the mail."""
+    """A guest with the links in the email."""
 
     guest: Guest
     links: PreferencesLinks
@@ -90,7 +91,7 @@ class Recipient:
 
 
 class Photos(NamedTuple):
-    """The photos of a mail: in the plain part, and in HTML the first photo and the others."""
+    """The photos of an email: in the plain part, and in HTML the first photo and the others."""
 
     text: str
     first: str
@@ -98,7 +99,7 @@ class Photos(NamedTuple):
 
 
 class Composer:
-    """Writes messages of one recap."""
+    """Composes the messages of one recap."""
 
     def __init__(
         self,
@@ -116,15 +117,16 @@ class Composer:
         """Prepare the common content.
 
         Args:
-            event: Its name may be missing, and its addresses may be none.
-            arguments: The organizer's texts, and whose photos a guest sees.
-            sender: Of all mails; replies go to the event's own address if it has one.
+            event: Its name may be missing, and its addresses may be invalid.
+            arguments: The organizer's texts and the mode.
+            sender: The sender. Replies go to the event's own address if it has one.
             reel: The pictures of mode `all`, best first.
-            photo_count: Approved photos of the event.
-            random: Gives unguessable words.
-            bytes_per_recipient: What may differ for each of several recipients, as JSON.
-            texts: Those of the event's language, if None.
-            logo_url: The event's logo, if a mail may show it.
+            photo_count: Number of approved photos of the event.
+            random: The source of unguessable tags.
+            bytes_per_recipient: Maximum size of one recipient's values in a message with several
+                copies, in bytes of JSON.
+            texts: The texts, or None for the event's language.
+            logo_url: The event's logo if an email may show it.
         """
         self._sender = sender
         self._reply_to = deliverable(event.reply_to or "") or sender.reply_to
@@ -134,7 +136,7 @@ class Composer:
         self._texts = texts or Texts.of(event.language)
         self._event_name = shortened(event.name or "", EVENT_NAME_CHARACTERS)
         self._gallery_url = web_address(event.gallery_url)
-        self._colours = Colours.of(event.accent_color)
+        self._colors = Colors.of(event.accent_color)
         self._personal = arguments.mode is Mode.PERSONAL
         self._subject = arguments.subject or self._templated_subject()
         thanks = (
@@ -148,7 +150,7 @@ class Composer:
             "event_name": self._event_name,
             "gallery_url": self._gallery_url,
             "logo_url": logo_url,
-            "colours": self._colours,
+            "colors": self._colors,
             "thanks": "" if self._personal and arguments.message else thanks,
             "address_line": sender.address_line,
             "subject": self._subject,
@@ -161,8 +163,8 @@ class Composer:
     def groups(self, recipients: Mapping[str, Recipient]) -> list[list[str]]:
         """Divide recipients, by id, into groups whose members may share a message.
 
-        The first group has few photos. The members of each further group have equally many photos.
-        A recipient whose photos have no room among others is a group of one; these come last.
+        Members of the first group have few photos. Members of each further group have equally many
+        photos. A recipient with too many photos for a shared message is a group of one, at the end.
         """
         few: list[str] = []
         many: dict[tuple[int, ...], list[str]] = defaultdict(list)
@@ -181,9 +183,11 @@ class Composer:
         recipients: Iterable[Recipient],
         labels: Mapping[str, Mapping[str, str]] | None = None,
     ) -> EmailMessage:
-        """One message, with a copy for each of `recipients`; a single one has more room.
+        """Return one message with a copy for each recipient. A single copy can have more photos.
 
-        The `labels` of a guest, by id, come back with the tracking events of the mail.
+        Args:
+            recipients: The recipients.
+            labels: Labels by guest ID, which the delivery reports repeat.
         """
         recipients = list(recipients)
         tags = Tags(self._random.new_id())
@@ -215,28 +219,28 @@ class Composer:
         )
 
     def _has_few_photos(self, to: Recipient) -> bool:
-        """Whether a copy among others has room for the markup of the recipient's photos."""
+        """Return whether the markup of the recipient's photos fits into one of several copies."""
         room = self._bytes_per_recipient - _OTHER_VALUES
         return not self._personal or self._written_out(to) <= room
 
     def _has_room(self, shared: SharedLayout, to: Recipient) -> bool:
-        """Whether a copy has room for the ends of the addresses, and the mail for its photos."""
+        """Return whether the addresses' ends fit into a copy, and the photos into an email."""
         ends = shared.values(to.layout).values()
-        # One tag stands in both parts.
+        # Both parts have the same tag.
         are_plain = all(Markup(end).unescape() == end for end in ends)  # noqa: S704 - for reading
         fits = sum(len(end) + _TAG for end in ends) <= self._bytes_per_recipient - _OTHER_VALUES
         left = MAIL_BYTES - self._frame_bytes - _OTHER_VALUES
         return fits and are_plain and self._written_out(to) <= left
 
     def _written_out(self, to: Recipient) -> int:
-        """Bytes of the recipient's photos in both parts, at most."""
+        """Return the maximum bytes of the recipient's photos in both parts."""
         addresses = [self._gallery_url or ""]
         for picture in to.pictures:
             addresses += [picture.thumb, picture.url, picture.url]  # the link in both parts
         return sum(len(escape(address)) for address in addresses) + _MARKUP * len(to.pictures)
 
     def _shared(self, recipients: Sequence[Recipient], tags: Tags) -> SharedLayout | None:
-        """The layout of all these mails; None where the mails differ, or one has no room."""
+        """Return the layout that all recipients share, or None if they can't share one."""
         are_alike = self._personal and len({to.shape for to in recipients}) == 1
         if not are_alike or len(recipients) == 1:
             return None
@@ -252,7 +256,7 @@ class Composer:
         return text("Highlights: %(event)s", event=event)
 
     def _from(self) -> str:
-        """The sender, with the event's name added where both names are given."""
+        """Return the sender, with the event's name added if both names exist."""
         name, address = name_and_address(self._sender.address)
         event = greeted_name(self._event_name)
         if not (name and event):
@@ -261,7 +265,7 @@ class Composer:
         return f'"{quote(shown)}" <{address}>'
 
     def _parts(self, tags: Tags, photos: Photos) -> tuple[str, str]:
-        """Text and HTML around the photos."""
+        """Render text and HTML around the photos."""
         html = _templates.get_template("recap.html").render(
             self._common,
             tags=tags.html,
@@ -285,7 +289,7 @@ class Composer:
         size: Callable[[str], int],
         room: int,
     ) -> Copy:
-        """The copy for one recipient, whose values may take `room`, measured by `size`."""
+        """Return the copy for one recipient, with at most `room` of values, measured by `size`."""
         html, text = tags.html, tags.text
         values = {
             html["greeting"]: str(self._greeting(self._texts.html, to.guest.name)),
@@ -322,10 +326,10 @@ class Composer:
         size: Callable[[str], int],
         at_most: int,
     ) -> Photos:
-        """As many of `pictures` as fit into `at_most` bytes, and the number of the others.
+        """Render as many of `pictures` as fit into `at_most` bytes, and the number of the others.
 
-        Pictures that do not fit become links, before links are left out. Without room for any photo
-        the sentence with the number remains.
+        Pictures that do not fit become links first, and are omitted next. If no photo fits, the
+        sentence with the number remains.
         """
 
         # The first layouts are the largest: look for the first that fits.
@@ -357,7 +361,7 @@ class Composer:
             "shown": len(everything),
             "count": count,
             "own": self._personal,
-            "colours": self._colours,
+            "colors": self._colors,
             "gallery_url": self._gallery_url,
         }
 

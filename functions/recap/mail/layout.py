@@ -1,4 +1,4 @@
-"""The look of a mail: its colours, photos as pictures and links, and the organizer's paragraph."""
+"""The look of an email: its colors, photos as pictures and links, and the organizer's paragraph."""
 
 import itertools
 import re
@@ -15,14 +15,14 @@ _AFTER_A_LINK: Final = ".,;:!?…)]}'»”\u2019"
 _BRACKETS: Final = {")": "(", "]": "[", "}": "{"}
 
 
-def linked(paragraph: str, colour: str) -> Markup:
-    """`paragraph` escaped, with `<br>` for line breaks, and its web addresses as links."""
+def linked(paragraph: str, color: str) -> Markup:
+    """Return `paragraph` escaped, with `<br>` for line breaks, and its web addresses as links."""
     parts, end = [], 0
     for found in _LINK.finditer(paragraph):
         address = _without_punctuation(found[0])
         if web_address(address) != address:
             continue
-        parts += [escape(paragraph[end : found.start()]), _anchor(address, colour)]
+        parts += [escape(paragraph[end : found.start()]), _anchor(address, color)]
         end = found.start() + len(address)
     parts.append(escape(paragraph[end:]))
     return Markup("").join(parts).replace("\n", Markup("<br>\n"))
@@ -38,23 +38,23 @@ def _without_punctuation(address: str) -> str:
     return address
 
 
-def _anchor(address: str, colour: str) -> Markup:
-    return Markup('<a href="%s" style="color:%s">%s</a>') % (address, colour, address)
+def _anchor(address: str, color: str) -> Markup:
+    return Markup('<a href="%s" style="color:%s">%s</a>') % (address, color, address)
 
 
 FULL_SIZE_PICTURES: Final = 8
-"""In one mail; an original, shown where no smaller picture exists, has some 4 MB."""
+"""Maximum in one email. An original, shown if no smaller picture exists, has about 4 MB."""
 
 
 class Layout(NamedTuple):
-    """The photos of a mail, in order: those shown as pictures, and the links behind them."""
+    """The photos of an email in order: the pictures, and after them the links."""
 
     pictures: Sequence[Picture]
     links: Sequence[Picture]
 
 
 class Cell(NamedTuple):
-    """A picture in a row, with its alternative text; `wide` where it takes the whole row."""
+    """A picture in a row with its alternative text. A `wide` picture fills the row."""
 
     picture: Picture
     alt: str
@@ -62,15 +62,15 @@ class Cell(NamedTuple):
 
 
 def layout(pictures: Sequence[Picture], *, oldest_first: bool, step: int = 0) -> Layout:
-    """Layout number `step` of a series that shrinks.
+    """Return layout number `step` of a shrinking series.
 
     Step 0 shows all photos, with links in place of originals after the first few. Each further step
-    turns one more picture into a link; then each step drops one photo.
+    turns one more picture into a link. After that, each step drops one photo.
 
     Args:
-        pictures: The best or newest first.
-        oldest_first: Whether the order is turned round.
-        step: From 0 on.
+        pictures: The pictures, best or newest first.
+        oldest_first: Whether the order is reversed.
+        step: Number of the step, from 0.
     """
     made_links = min(step, max(len(pictures) - FULL_SIZE_PICTURES, 0))
     kept = pictures[: len(pictures) + made_links - step]
@@ -90,14 +90,14 @@ def layout(pictures: Sequence[Picture], *, oldest_first: bool, step: int = 0) ->
 
 
 def steps(pictures: Sequence[Picture]) -> int:
-    """Number of steps after which no photo is left."""
+    """Return the number of steps until no photo remains."""
     return len(pictures) + max(len(pictures) - FULL_SIZE_PICTURES, 0)
 
 
 def rows(pictures: Sequence[Picture], alts: Sequence[str]) -> Sequence[Sequence[Cell]]:
-    """The first picture, five more, and all others.
+    """Arrange the pictures in rows: the first picture, five more, and all others.
 
-    Two pictures stand side by side, so the last of an odd number is wide.
+    A line of the email has two pictures, so the last of an odd number is wide.
     """
     cells = list(zip(pictures, alts, strict=True))
     return [
@@ -111,19 +111,19 @@ def rows(pictures: Sequence[Picture], alts: Sequence[str]) -> Sequence[Sequence[
 
 
 class Tags:
-    """Tags of one message; `html` and `text` have the same names and never the same tag."""
+    """Tags of one message. `html` and `text` have the same names and different tags."""
 
     NAMES: Final = ("greeting", "first", "photos", "preferences")
 
     def __init__(self, word: str) -> None:
-        """`word` is unguessable, and in no other message."""
+        """Create the tags from `word`, which is unguessable and unique to the message."""
         self._word = word
         self._numbers = itertools.count()
         self.html = {name: self.new() for name in self.NAMES}
         self.text = {name: self.new() for name in self.NAMES}
 
     def new(self) -> str:
-        """A further tag."""
+        """Return a new tag."""
         return f"%{self._word}-{next(self._numbers)}%"
 
 
@@ -131,7 +131,7 @@ class Tags:
 class SharedLayout:
     """The layout of several mails with equally many pictures and links.
 
-    An address consists of the beginning that all have, and an end for which a tag stands. One tag
+    An address consists of the beginning that all have, and an end, represented by a tag. One tag
     serves the HTML and the plain part.
 
     Attributes:
@@ -148,7 +148,7 @@ class SharedLayout:
 
     @classmethod
     def of(cls, layouts: Sequence[Layout], tags: Tags) -> Self:
-        """The common layout of at least one mail."""
+        """Create the common layout of at least one email."""
         thumb = _beginning(shown.thumb for photos in layouts for shown in photos.pictures)
         url = _beginning(shown.url for photos in layouts for part in photos for shown in part)
         pictures, links = layouts[0]
@@ -159,7 +159,7 @@ class SharedLayout:
         return cls(slots, _ends(slots, len(thumb), len(url)), len(thumb), len(url))
 
     def values(self, photos: Layout) -> dict[str, str]:
-        """The ends of the addresses, by tag."""
+        """Return the ends of the addresses by tag."""
         return dict(zip(self.tags, _ends(photos, self.thumbs, self.urls), strict=True))
 
 
@@ -170,32 +170,32 @@ def _ends(photos: Layout, thumbs: int, urls: int) -> list[str]:
 
 
 def _beginning(addresses: Iterable[str]) -> str:
-    """The longest beginning that all addresses have."""
+    """Return the longest common prefix of all addresses."""
     addresses = list(addresses)
-    # The first and the last in order have the shortest common beginning.
+    # The first and the last in order have the shortest common prefix.
     first, last = min(addresses, default=""), max(addresses, default="")
     same = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
     return first[: len(list(same))]
 
 
 MIN_CONTRAST: Final = 4.5
-"""Of text: https://www.w3.org/TR/WCAG22/#contrast-minimum"""
+"""Minimum contrast of text: https://www.w3.org/TR/WCAG22/#contrast-minimum"""
 
-_COLOUR: Final = re.compile("#[0-9A-Fa-f]{6}")
+_COLOR: Final = re.compile("#[0-9A-Fa-f]{6}")
 
 _SHADES: Final = 20
 """Steps from a color to white."""
 
 
 @dataclass(frozen=True, slots=True)
-class Colours:
-    """The colours of one mail: the event's accent, where people can read it.
+class Colors:
+    """The colors of one email, with the event's accent if it is readable.
 
-    Contrast is that of WCAG 2.2: https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio
+    Contrast is defined by WCAG 2.2: https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio
 
     Attributes:
-        accent: The event's own colour, for the button; None where the event has none.
-        on_accent: The text on it, black or white.
+        accent: The event's own color for the button, or None if the event has none.
+        on_accent: The color of text on it, black or white.
     """
 
     accent: str | None = None
@@ -203,8 +203,8 @@ class Colours:
 
     @classmethod
     def of(cls, accent: str | None) -> Self:
-        """The colours with `accent`, as the event has it; a text of another form counts as none."""
-        if not accent or not _COLOUR.fullmatch(accent):
+        """Return the colors with the event's `accent`, which is ignored if it is malformed."""
+        if not accent or not _COLOR.fullmatch(accent):
             return cls()
         return cls(accent, max("#000000", "#ffffff", key=lambda text: contrast(text, accent)))
 
@@ -214,7 +214,7 @@ class Colours:
         return accent if accent and contrast(accent, background) >= MIN_CONTRAST else usual
 
     def dark_link(self, background: str, usual: str = "#8ab4ff") -> str:
-        """Return the accent for a link on a dark `background`, as much lighter as a reader needs.
+        """Return the accent for a link on a dark `background`, lightened until it is readable.
 
         Without an accent, `usual` is returned.
         """
@@ -224,22 +224,22 @@ class Colours:
         return next(shade for shade in shades if contrast(shade, background) >= MIN_CONTRAST)
 
 
-def _lighter(colour: str, share: float) -> str:
-    """Return `colour` mixed with this `share` of white."""
+def _lighter(color: str, share: float) -> str:
+    """Return `color` mixed with this `share` of white."""
     if not share:
-        return colour
-    parts = [round(part + (255 - part) * share) for part in bytes.fromhex(colour[1:])]
+        return color
+    parts = [round(part + (255 - part) * share) for part in bytes.fromhex(color[1:])]
     return f"#{bytes(parts).hex()}"
 
 
 def contrast(one: str, other: str) -> float:
-    """The contrast of two colours `#rrggbb`, from 1 to 21."""
+    """Return the contrast of two colors `#rrggbb`, from 1 to 21."""
     darker, lighter = sorted((_luminance(one), _luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
 
 
-def _luminance(colour: str) -> float:
-    red, green, blue = (_linear(part / 255) for part in bytes.fromhex(colour[1:]))
+def _luminance(color: str) -> float:
+    red, green, blue = (_linear(part / 255) for part in bytes.fromhex(color[1:]))
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 

@@ -20,7 +20,7 @@ from functions.mail.message import EmailMessage
 from functions.parameters import Parameters
 from functions.ports import Clock, NotDueError, ParallelMap, Task
 from functions.recap.daily_limit import counter_path
-from functions.recap.delivery_status import MailEvents, StillBusyError
+from functions.recap.delivery_status import ContentionError, MailEvents
 from functions.recap.ledger.batch import (
     Batch,
     BatchState,
@@ -232,7 +232,7 @@ class RecapWorld:
             at_most=3,
         )
         self._events_pool = Pool(
-            simulation, "events", self._mail_events, expected=(ServiceError, StillBusyError)
+            simulation, "events", self._mail_events, expected=(ServiceError, ContentionError)
         )
         self._cloud_tasks = cloud_tasks(simulation)
         self._tasks = InMemoryTasks(lambda: simulation.now, self._queued)

@@ -42,7 +42,7 @@ def test_after_a_crash_the_next_call_goes_on_and_nobody_gets_two(
     answer = recap()
     assert answer.result["sent"] == GUESTS - under_way
     (_, note) = answer.result["notes"]
-    assert note.startswith(f"The mail service did not confirm {under_way} of the mails")
+    assert note.startswith(f"The email provider didn't confirm {under_way} email")
     assert set(Counter(mail.to for mail in mailbox.emails).values()) == {1}
     assert len(mailbox.emails) == GUESTS
     (record,) = wall.recaps()

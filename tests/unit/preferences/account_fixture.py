@@ -16,7 +16,7 @@ from functions.handlers import preference_calls
 from functions.links.token import Scope, TokenKeys
 from functions.parameters import Parameters
 from functions.ports import Clock
-from functions.recap.audience.guests import Guest, GuestStore, standing
+from functions.recap.audience.guests import Guest, GuestStore, skip_reasons_and_accounts
 from functions.service import Service
 from tests.in_memory.adapters import InMemoryAccounts, InMemorySecrets, one_by_one, service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
@@ -113,7 +113,9 @@ class AccountFixture:
         """The ids in the links of a recap to the address, and whether it would be mailed now."""
         guest = Guest(address)
         store = GuestStore(self.documents, one_by_one)
-        reasons, accounts = standing(store, [guest], self.now, self.service.adapters.accounts)
+        reasons, accounts = skip_reasons_and_accounts(
+            store, [guest], self.now, self.service.adapters.accounts
+        )
         return (guest.uid, *accounts.values()), not reasons
 
     def look_up(self, ids: Ids) -> dict[str, Any]:

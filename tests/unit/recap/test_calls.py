@@ -22,12 +22,12 @@ ADMIN: Final = {
     "email": "me@example.org",
     "email_verified": True,
 }
-BUSY: Final = "A recap of this event is being sent right now; wait until it is done."
+BUSY: Final = "A recap of this event is being sent. Wait until it is finished."
 COOLING: Final = (
-    "A recap of this event was sent within the last 24 hours; the next one is possible from "
-    "2026-05-02T12:00:00.000Z on."
+    "A recap of this event was sent within the last 24 hours. The next recap is possible from "
+    "2026-05-02T12:00:00.000Z."
 )
-NO_PHOTOS: Final = "There are no approved photos, so there is nobody to send to."
+NO_PHOTOS: Final = "There are no approved photos yet, so there's nobody to send to."
 COUNTED: Final = {"rateLimits"}
 LOCKED: Final = COUNTED | {"locks", "recaps"}
 SENT: Final = LOCKED | {"recapMails", "batches"}
@@ -214,14 +214,14 @@ def test_who_may_call(
 
 
 ID_RULE: Final = "eventId must be an event ID: a string of 1 to 1500 bytes without a slash."
-GUEST_RULE: Final = "guest must be the e-mail address of a guest, or left out."
+GUEST_RULE: Final = "Pass the email address of a guest as guest, or omit it."
 AT_RULE: Final = (
-    "at must be a time in ISO 8601 with its zone, as in 2026-05-02T10:00:00+02:00, or null to take "
-    "the recap back."
+    "at must be a time in ISO 8601 with a time zone, such as 2026-05-02T10:00:00+02:00, or null to "
+    "cancel the scheduled recap."
 )
-RECAP_RULE: Final = "recapId must be the id of a recap of the event, or left out."
-TWO_CALLS: Final = "onlyNew and resendUnconfirmed are two calls: leave one of them out."
-AHEAD: Final = "at must be from a minute to 30 days ahead."
+RECAP_RULE: Final = "Pass the ID of a recap of the event as recapId, or omit it."
+TWO_CALLS: Final = "onlyNew and resendUnconfirmed can't be combined. Omit one of them."
+AHEAD: Final = "at must be between 1 minute and 30 days from now."
 LINES: Final = ["\n" * 900, "a\r\nb" * 66, "\u2028" * 201 + "x" * 200, "x" * 200 + "\n"]
 
 
@@ -240,9 +240,9 @@ BAD_IDS: Final = (None, 7, "", ".", "..", "a/b", "__a__", "x" * 1501, "ä" * 751
     [
         *((VALID, {"eventId": bad}, ID_RULE) for bad in BAD_IDS),
         (VALID, {"subject": ["x"]}, "subject must be a string."),
-        (VALID, {"subject": "🎉" * 201}, "subject must have at most 200 characters; it has 201."),
+        (VALID, {"subject": "🎉" * 201}, "subject must have at most 200 characters. It has 201."),
         (VALID, {"message": 1}, "message must be a string."),
-        (VALID, {"message": "x" * 4001}, "message must have at most 4000 characters; it has 4001."),
+        (VALID, {"message": "x" * 4001}, "message must have at most 4000 characters. It has 4001."),
         (VALID, {"mode": "some"}, "mode must be one of personal, all."),
         (VALID, {"mode": ["all"]}, "mode must be one of personal, all."),
         (VALID, {"tenantId": ""}, "tenantId must be a tenant ID or omitted."),
@@ -273,12 +273,14 @@ NO_SLOT: Final = "2 other calls for your events are running. Try again in a minu
 LAST: Final = {"lastRecap": {"sent": 2, "skipped": 0, "unconfirmed": 0}}
 AGAIN: Final = {"resendUnconfirmed": True}
 NO_RECAP: Final = "No recap of this event was sent."
-CONFIRMED: Final = "No mail of the last recap is unconfirmed."
+CONFIRMED: Final = "Every email of the last recap is confirmed."
 TWO: Final = {"sent": 2, "skipped": 0}
-NO_ADDRESS: Final = "No guest has left an e-mail address with an approved photo."
-ALL_OUT: Final = "Every guest has opted out, or has left an address that is invalid or has bounced."
-CONTINUED: Final = "This continues an interrupted recap: 5 mails in all."
-REFUSED: Final = "The mail service took none of the mails; nothing was sent, try again."
+NO_ADDRESS: Final = "No approved photo has an email address."
+ALL_OUT: Final = (
+    "No guests can be reached: all have opted out, or their addresses are invalid or have bounced."
+)
+CONTINUED: Final = "This continues an interrupted recap: 5 emails in total."
+REFUSED: Final = "The email provider rejected every email. Nothing was sent. Try again."
 COOLDOWN: Final = {"reason": "cooldown", "possibleFrom": "2026-05-02T12:00:00.000Z"}
 
 
@@ -334,16 +336,15 @@ SHOWN: Final = {
 EMPTY: Final = SHOWN | {"recipients": 0, "notes": [NO_PHOTOS]}
 ME: Final = {"sendToMe": True}
 NO_GUEST: Final = (
-    "No guest has left that address with an approved photo of this event; give another one as "
-    "guest, or leave it out."
+    "No approved photo of this event has that email address. Pass another guest, or omit guest."
 )
 UNVERIFIED: Final = (
-    "Only a verified address gets a preview: verify that of your account and sign in again, or "
-    "leave sendToMe out."
+    "Previews are emailed only to a verified address. Verify your email address and sign in "
+    "again, or omit sendToMe."
 )
 TEN: Final = (
-    "You have had 10 previews mailed within this hour; wait for the next one, or leave sendToMe "
-    "out."
+    "You have reached the limit of 10 emailed previews per hour. Try again in an hour, or omit "
+    "sendToMe."
 )
 IS_SENT: Final = {"code": "aborted", "message": BUSY}
 IN_COOLDOWN: Final = {"code": "resource-exhausted", "message": COOLING, **COOLDOWN}

@@ -10,9 +10,9 @@ from functions.email_address import deliverable
 from functions.recap.audience.guests import Audience, Guest, least_recently_mailed_first
 from functions.recap.audience.photos import (
     MAX_REEL,
-    Newest,
     PhotoHosts,
     Picture,
+    PictureHeap,
     Problem,
     is_resized,
     picture_of,
@@ -40,7 +40,7 @@ def _photo(number: int, email: str = "", **fields: Any) -> Photo:
 
 
 def _audience(mode: Mode, *photos: Photo) -> Audience:
-    audience = Audience(mode, hosts=ANY, at_most=5000, room=9500)
+    audience = Audience(mode, hosts=ANY, at_most=5000, bytes_per_guest=9500)
     for photo in photos:
         audience.add(photo)
     return audience
@@ -104,7 +104,7 @@ def test_a_guest_has_the_newest_name_and_all_photos() -> None:
 
 def test_one_picture_is_kept_in_any_room() -> None:
     """A guest whose only photo has a long address sees it all the same."""
-    newest = Newest(room=0, at_most=3)
+    newest = PictureHeap(max_bytes=0, at_most=3)
     for number in range(3):
         newest.add(str(number), (False, NOON + timedelta(minutes=number)), Picture(str(number), ""))
     assert [picture.thumb for picture in newest.pictures()] == ["2"]

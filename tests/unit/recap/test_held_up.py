@@ -87,7 +87,7 @@ def test_the_cooldown_counts_from_the_last_mail_whenever_the_end_is_recorded(
     house.later(minutes=minutes, seconds=-1)
     possible_from = f"2026-05-02T12:{minutes:02}:00.000Z"
     refused = house.refusal()
-    assert f"the next one is possible from {possible_from}" in refused.message
+    assert f"The next recap is possible from {possible_from}" in refused.message
     assert (refused.details or {})["possibleFrom"] == possible_from
     house.later(seconds=1)
     assert house.send().sent == GUESTS
@@ -100,7 +100,7 @@ def test_a_recap_that_is_continued_begins_the_cooldown_anew(house: House) -> Non
     house.later(hours=23)
     assert house.send().sent == GUESTS - 2
     house.later(hours=23, minutes=59)
-    assert "the next one is possible from 2026-05-03T11:00:00" in house.refusal().message
+    assert "The next recap is possible from 2026-05-03T11:00:00" in house.refusal().message
     house.later(minutes=1)
     assert house.send().sent == GUESTS
 
@@ -124,8 +124,8 @@ def test_an_answer_says_that_a_record_is_missing(house: House, step: Step, sent:
     """A batch may be under way by its record, or the lock may still be held, for the lease."""
     what, number = step
     assert house.refusal(At(what, fail, number=number)).message == (
-        f"{sent} mails were sent, but not all of it could be recorded; call again in ten minutes "
-        "to send the rest."
+        f"{sent} emails were sent, but not every result was saved. Try again in ten minutes to "
+        "send the rest."
     )
 
 

@@ -17,7 +17,7 @@ from functions.preferences.preferences import UNREACHABLE_FOR, Flag
 from functions.preferences.user_store import UserStore
 from functions.process import ProcessThreads
 from functions.recap import delivery_status
-from functions.recap.delivery_status import StillBusyError
+from functions.recap.delivery_status import ContentionError
 from functions.recap.ledger.batch import RecapKey
 from functions.recap.preview import Unreached
 from tests.in_memory.through import ServiceError
@@ -309,7 +309,7 @@ def test_a_request_that_is_never_first_has_to_come_again(house: House) -> None:
             )
         return effect()
 
-    with pytest.raises(StillBusyError):
+    with pytest.raises(ContentionError):
         house.mail_events(busy).record([house.told(ANN, DeliveryStatus.DELIVERED)])
     assert sum(house.slept) < 6
 

@@ -90,7 +90,7 @@ def test_verified_statuses_are_recorded(house: House, logged: Logged) -> None:
     house.now += timedelta(hours=25)
     assert post(house, body, headers) == (200, "Recorded.\n")
     assert house.recap()["delivered"] == 2
-    assert [(line["told"], line["new"]) for line in logged()] == [(2, 2), (2, 0)]
+    assert [(line["events"], line["newStatuses"]) for line in logged()] == [(2, 2), (2, 0)]
 
 
 def test_every_request_that_does_not_verify_is_answered_the_same(

@@ -57,9 +57,8 @@ def test_a_tenant_sends_so_many_mails_a_day(house: House) -> None:
     assert result.sent == 2
     assert (result.message, result.skipped_by) == (None, {"left": 2})
     assert " ".join(result.notes) == (
-        "Your events have sent as many recap mails as they may in 24 hours "
-        "(RECAP_MAILS_PER_DAY). 2 guests are left; the next recap, possible in 24 hours, goes to "
-        "them first (with onlyNew, only to guests without one)."
+        "Your events have reached the limit of recap emails in 24 hours (RECAP_MAILS_PER_DAY). 2 "
+        "guests did not fit in this call. They are first in line for the next recap, in 24 hours."
     )
     house.event("e3")
     house.guests(1, "e3")
@@ -187,7 +186,7 @@ def test_many_made_up_uids_push_no_earlier_guest_out(house: House) -> None:
 def test_a_photo_cannot_choose_its_time() -> None:
     """`createdAt` is a field of the document; the time that the server wrote it counts."""
     audience = Audience(
-        Mode.ALL, hosts=PhotoHosts.read("*", ""), at_most=1, room=BYTES_PER_RECIPIENT
+        Mode.ALL, hosts=PhotoHosts.read("*", ""), at_most=1, bytes_per_guest=BYTES_PER_RECIPIENT
     )
     for minute, email in enumerate(["x@example.com", "y@example.com", "z@example.com"]):
         fields = {"uploaderEmail": email, "createdAt": NOON - timedelta(minutes=minute)}
@@ -217,7 +216,10 @@ def _kept(photos: int, guests: int, length: int) -> float:
     tracemalloc.start()
     try:
         audience = Audience(
-            Mode.PERSONAL, hosts=PhotoHosts.read("*", ""), at_most=50, room=BYTES_PER_RECIPIENT
+            Mode.PERSONAL,
+            hosts=PhotoHosts.read("*", ""),
+            at_most=50,
+            bytes_per_guest=BYTES_PER_RECIPIENT,
         )
         for number in range(photos):
             audience.add(_photo(number, guest(number % guests), length))
@@ -241,15 +243,17 @@ def test_made_up_hosts_take_no_memory_without_end(house: House) -> None:
     house.hosts = "example.com"
     for number in range(HOSTS_COUNTED + 3):
         house.photo("a@example.com", url=f"https://{number}.example/a.jpg")
-    audience = Audience(Mode.ALL, hosts=PhotoHosts.read("example.com", ""), at_most=1, room=1)
+    audience = Audience(
+        Mode.ALL, hosts=PhotoHosts.read("example.com", ""), at_most=1, bytes_per_guest=1
+    )
     for number in range(HOSTS_COUNTED + 3):
         fields = {"url": f"https://{number}.example/a.jpg"}
         audience.add(Photo.read("p1", fields, created=NOON, updated=NOON))
     assert (len(audience.hidden_hosts), audience.hidden_hosts[""]) == (HOSTS_COUNTED + 1, 3)
     [note] = house.preview().notes
-    assert note.startswith(f"{HOSTS_COUNTED + 3} photos are not shown")
+    assert note.startswith(f"{HOSTS_COUNTED + 3:,} photos are hidden")
     assert "PHOTO_HOSTS: 0.example (1), 1.example (1)" in note
-    assert note.endswith("(1), others. The operator of the service can add them.")
+    assert note.endswith("(1), others. Ask the operator to add them.")
 
 
 def test_where_guests_are_chosen_they_see_their_photos_all_the_same(house: House) -> None:
@@ -316,8 +320,8 @@ def test_photos_come_from_hosts_that_the_project_trusts(
 
 
 HIDDEN = (
-    "1 photos are not shown, as their hosts are none of PHOTO_HOSTS: evil.example (1). The "
-    "operator of the service can add them."
+    "1 photo is hidden because its host isn't in PHOTO_HOSTS: evil.example (1). Ask the operator "
+    "to add it."
 )
 
 

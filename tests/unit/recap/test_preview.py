@@ -226,13 +226,13 @@ def test_it_is_mailed_to_the_caller_alone_and_marked(house: House) -> None:
     [
         (refused(401), Code.INTERNAL, Cause.KEY.who_can_fix(KEY_NAME)),
         (refused(429), Code.INTERNAL, Cause.BUSY.who_can_fix(KEY_NAME)),
-        (refused(413), Code.INTERNAL, "did not take it"),
+        (refused(413), Code.INTERNAL, "Try again."),
         (refused(500), Code.INTERNAL, Cause.BUSY.who_can_fix(KEY_NAME)),
-        (Answer(500, {}, b"<html>"), Code.INTERNAL, "may arrive all the same"),
+        (Answer(500, {}, b"<html>"), Code.INTERNAL, "may still arrive"),
         (
             Answer(400, {}, b'{"errors": [{"message": "no", "field": "personalizations.0.to"}]}'),
             Code.FAILED_PRECONDITION,
-            "does not take your address",
+            "rejected your address",
         ),
     ],
 )

@@ -118,7 +118,7 @@ def test_a_recap_beside_it_ends_it_as_failed(
     [(address, mail)] = planned.house.mails
     assert (address, mail.subject) == (
         "ann@example.com",
-        "The planned recap did not go out: Summer Party",
+        "Your scheduled recap wasn't sent: Summer Party",
     )
     assert "sent within the last 24 hours" in mail.text
     assert planned.record["outcome"]["code"] == "resource-exhausted"
@@ -339,7 +339,7 @@ def test_a_superadmin_plans_for_the_tenant_that_was_named(planned: Planned) -> N
 
 
 @pytest.mark.parametrize(
-    ("mails_a_day", "word"), [(0, "RECAP_MAILS_PER_DAY"), (9, "Every guest has opted out")]
+    ("mails_a_day", "word"), [(0, "RECAP_MAILS_PER_DAY"), (9, "No guests can be reached")]
 )
 def test_a_recap_that_went_to_nobody_is_mailed_to_its_planner(
     planned: Planned, mails_a_day: int, word: str
@@ -353,7 +353,7 @@ def test_a_recap_that_went_to_nobody_is_mailed_to_its_planner(
     [(address, mail)] = planned.house.mails
     assert (address, mail.subject) == (
         ADMIN["email"],
-        "The planned recap went to nobody: Summer Party",
+        "Your scheduled recap had no recipients: Summer Party",
     )
     assert planned.record["state"] == "sent"
     assert planned.record["outcome"]["sent"] == 0
@@ -381,10 +381,10 @@ def test_a_recap_with_unconfirmed_mails_is_sent_and_its_planner_told(
     [(address, mail)] = planned.house.mails
     assert (address, mail.subject) == (
         ADMIN["email"],
-        "The planned recap went out, but not all of it is confirmed: Summer Party",
+        "Your scheduled recap was sent, but some emails aren't confirmed: Summer Party",
     )
     assert outcome["message"] in mail.text
-    assert "did not confirm 2 of the mails" in outcome["message"]
+    assert "didn't confirm 2 emails" in outcome["message"]
     planned.run()
     assert len(planned.house.mails) == 1
 

@@ -187,7 +187,7 @@ def test_a_bounce_is_of_the_address_alone(house: House) -> None:
         house.photo(address)
     result = house.send()
     assert (result.sent, result.skipped, result.skipped_by) == (2, 0, {"bounced": 1})
-    assert result.notes[0].startswith("1 guests were left out, as their addresses have sent")
+    assert result.notes[0].startswith("Not sent to 1 guest with an address that hard-bounced")
     assert sorted(house.addresses) == ["ann+x@example.com", "bob@example.com"]
 
 
@@ -223,8 +223,7 @@ def test_at_most_5000_recipients_a_call_and_the_rest_with_the_next(house: House)
     assert (first.message, first.skipped, first.skipped_by) == (None, 0, {"left": 2})
     (note,) = first.notes
     assert note == (
-        "2 guests are left; the next recap, possible in 24 hours, goes to them first (with "
-        "onlyNew, only to guests without one)."
+        "2 guests did not fit in this call. They are first in line for the next recap, in 24 hours."
     )
     before = list(house.addresses)
     house.later(hours=24)
@@ -257,7 +256,7 @@ def test_a_call_that_continues_a_recap_says_again_how_many_are_left(
     preview = house.preview(limits=limits, onlyNew=only_new)
     result = house.send(limits=limits, onlyNew=only_new)
     assert (result.sent, result.skipped_by) == (2, {"left": left})
-    assert any(note.startswith(f"{left} guests are left; the next recap") for note in result.notes)
+    assert any(note.startswith(f"{left} guests did not fit") for note in result.notes)
     assert (preview.left, preview.notes) == (left, result.notes)
 
 
@@ -283,9 +282,9 @@ def test_only_new_sends_nobody_a_second_recap_when_it_continues(
     assert house.addresses[before:] == [guest(9)]
     assert (preview.recipients, preview.had_recap, result.sent) == (1, 0, 1)
     continued, newcomers = result.notes
-    assert continued == "This continues an interrupted recap: 3 mails in all."
+    assert continued == "This continues an interrupted recap: 3 emails in total."
     assert newcomers == (
-        "4 guests have had a recap of this event before: this one goes to guests without one alone."
+        "Not sent to 4 guests who already received a recap of this event (onlyNew)."
     )
 
 
@@ -295,7 +294,7 @@ def test_only_new_never_sends_a_second_recap(house: House) -> None:
     house.answers = [Answer(400, {}, BAD)]
     assert house.send(onlyNew=True).sent == 1
     house.later(hours=24)
-    nobody = "Every guest has had a recap of this event; leave onlyNew out to send another one."
+    nobody = "Every guest has already received a recap. To send to everyone, omit onlyNew."
     assert house.preview(onlyNew=True).notes == [nobody]
     assert house.send(onlyNew=True) == RecapResult(0, 0, nobody)
     assert house.send(onlyNew=False).sent == 2
@@ -325,7 +324,7 @@ def test_where_it_takes_some_a_retry_sends_the_rest_only(house: House) -> None:
     house.guests(5)
     house.answers = [accepted("made-up"), refused(403), refused(413)]
     assert house.refusal().message == (
-        "2 mails were sent and 3 were not; call again to send those. "
+        "2 emails were sent and 3 were not. Call again to send the rest. "
         + Cause.KEY.who_can_fix(KEY_NAME)
     )
     assert (house.recap()["state"], house.recap()["sent"], house.recap()["left"]) == (
@@ -337,7 +336,7 @@ def test_where_it_takes_some_a_retry_sends_the_rest_only(house: House) -> None:
     house.later(hours=1)
     again = house.send()
     assert (again.sent, again.skipped) == (2, 1)
-    assert again.notes == ["This continues an interrupted recap: 4 mails in all."]
+    assert again.notes == ["This continues an interrupted recap: 4 emails in total."]
     assert sorted(house.addresses) == [guest(number) for number in range(4)]
     assert (house.recap()["state"], house.recap()["sent"], house.recap()["left"]) == ("sent", 4, 0)
     assert house.refusal().code is Code.RESOURCE_EXHAUSTED
@@ -447,7 +446,7 @@ def test_a_busy_mail_service_is_waited_for_45_seconds_after_the_last_accepted_ba
     wait = Answer(503, {"Retry-After": "20", "X-RateLimit-Reset": "0"}, ERRORS)
     house.answers = [wait, accepted("made-up"), wait, wait, wait, accepted("made-up")]
     refused = house.refusal()
-    assert refused.message.startswith("2 mails were sent and 3 were not; call again to send those.")
+    assert refused.message.startswith("2 emails were sent and 3 were not.")
     assert (refused.details, house.slept) == (None, [20.0] * 3)
     assert house.send().sent == 3
     house.later(hours=24)
@@ -503,7 +502,7 @@ def test_a_mail_that_could_not_be_composed_is_still_to_be_sent(
     house.guests(1)
     with monkeypatch.context() as broken:
         broken.setattr(Composer, "message", fail)
-        assert house.refusal().message.startswith("The mail service took none of the mails;")
+        assert house.refusal().message.startswith("The email provider rejected every email.")
     assert house.send() == RecapResult(sent=1, skipped=0)
 
 
@@ -516,7 +515,7 @@ def test_an_unknown_batch_counts_as_sent_and_no_further_batch_leaves(
     house.answers = [Answer(status, {}, b"<html>")]
     refused = house.refusal()
     assert refused.details == {"unconfirmed": 2}
-    assert "did not confirm 2 of the mails; they count as sent" in refused.message
+    assert "didn't confirm 2 emails. They count as sent" in refused.message
     assert [batch.state for batch in house.batches()] == [
         BatchState.UNKNOWN,
         BatchState.PLANNED,
@@ -525,15 +524,15 @@ def test_an_unknown_batch_counts_as_sent_and_no_further_batch_leaves(
     again = house.send()
     assert again.sent == 3
     assert again.message is None
-    assert any("did not confirm 2 of the mails" in note for note in again.notes)
+    assert any("didn't confirm 2 emails" in note for note in again.notes)
     assert house.addresses == [guest(number) for number in (2, 3, 4)]
 
 
 @pytest.mark.parametrize(
     ("answers", "others"),
     [
-        ([accepted("m")], "All other 2 mails were sent."),
-        ([Answer(400, {}, BAD), accepted("m")], "The other mail was sent."),
+        ([accepted("m")], "2 other emails were sent."),
+        ([Answer(400, {}, BAD), accepted("m")], "1 other email was sent."),
     ],
 )
 def test_mails_beside_an_unknown_batch_are_told_of(
@@ -542,7 +541,7 @@ def test_mails_beside_an_unknown_batch_are_told_of(
     """Spec 7.1, internal: the organizer reads how many guests have the mail for certain."""
     house.guests(3)
     house.answers = [*answers, Answer(502, {}, b"<html>")]
-    assert house.refusal().message.endswith(f"nothing by then. {others}")
+    assert house.refusal().message.endswith(f" {others}")
 
 
 @pytest.mark.parametrize(("guests", "state"), [(0, "empty"), (1, "sent")])

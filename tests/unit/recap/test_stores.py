@@ -36,7 +36,7 @@ def _take(recaps: RecapStore, now: datetime = NOW) -> Claim:
         TENANT,
         clock=Clock(lambda: now, lambda: 0.0, lambda _: None),
         random=InMemoryRandom(),
-        one_at_a_time=threading.Lock(),
+        mutex=threading.Lock(),
     )
 
 

@@ -14,7 +14,7 @@ from tests.unit.recap.parts import EVENT, At, House, fail, guest
 
 LOST: Answer = Answer(502, {}, b"<html>")
 """The answer of a gateway, which does not know what the mail service did."""
-NOTHING = "No mail of the last recap is unconfirmed."
+NOTHING = "Every email of the last recap is confirmed."
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def house() -> House:
     made.answers, made.takes = [LOST], True
     refused = made.refusal(mode="all", subject="Thank you", message="All of you.")
     assert (refused.code, refused.details) == (Code.INTERNAL, {"unconfirmed": 2})
-    assert "A call with resendUnconfirmed: true" in refused.message
+    assert "resendUnconfirmed: true" in refused.message
     return made
 
 
@@ -84,9 +84,8 @@ def test_mails_that_were_never_sent_are_left_to_a_plain_call() -> None:
     house.refusal()
     result = house.send(resendUnconfirmed=True)
     assert (result.sent, house.addresses) == (2, [guest(0), guest(1)])
-    assert result.notes == [
-        "1 mails of that recap were never sent; call without resendUnconfirmed to send those."
-    ]
+    [note] = result.notes
+    assert note.startswith("1 email of that recap was never sent.")
     assert house.send().sent == 1
     assert house.addresses == [guest(0), guest(1), guest(2)]
 

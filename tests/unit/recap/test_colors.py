@@ -1,4 +1,4 @@
-"""The colours and the logo of the recap mail (spec 4.1)."""
+"""The colors and the logo of the recap mail (spec 4.1)."""
 
 import itertools
 from typing import Any, Final
@@ -7,7 +7,7 @@ import pytest
 
 from emulator.provider_models.sendgrid import accepted, refused
 from functions.firestore.model import Put
-from functions.recap.mail.layout import MIN_CONTRAST, Colours, contrast
+from functions.recap.mail.layout import MIN_CONTRAST, Colors, contrast
 from tests.unit.recap.parts import EVENT, TENANT, House
 
 BLACK, WHITE, BLUE, LIGHT_BLUE = "#000000", "#ffffff", "#1f5fbf", "#8ab4ff"
@@ -34,13 +34,13 @@ DARK: Final = ("#1f2329", "#2a2f37", "#14161a")
         ("#898989", BLACK, BLUE, "#898989"),
     ],
 )
-def test_an_accent_colours_links_where_it_can_be_read(
+def test_an_accent_colors_links_where_it_can_be_read(
     accent: str | None, on_accent: str, link: str, dark_link: str
 ) -> None:
     """A contrast below 4.5 leaves a link blue on a light card, and lightens it on a dark one."""
-    colours = Colours.of(accent)
-    assert (colours.accent, colours.on_accent) == (accent, on_accent)
-    assert (colours.link(LIGHT[0]), colours.dark_link(DARK[0])) == (link, dark_link)
+    colors = Colors.of(accent)
+    assert (colors.accent, colors.on_accent) == (accent, on_accent)
+    assert (colors.link(LIGHT[0]), colors.dark_link(DARK[0])) == (link, dark_link)
 
 
 def test_every_text_has_the_contrast_on_every_background() -> None:
@@ -48,12 +48,12 @@ def test_every_text_has_the_contrast_on_every_background() -> None:
     assert contrast(BLACK, WHITE) == contrast(WHITE, BLACK) == pytest.approx(21)
     assert contrast("#777777", WHITE) == pytest.approx(4.48, abs=0.005)
     for parts in itertools.product(range(0, 256, 31), repeat=3):
-        colours = Colours.of(f"#{bytes(parts).hex()}")
-        assert contrast(colours.on_accent, colours.accent or "") >= MIN_CONTRAST
+        colors = Colors.of(f"#{bytes(parts).hex()}")
+        assert contrast(colors.on_accent, colors.accent or "") >= MIN_CONTRAST
         for background in LIGHT:
-            assert contrast(colours.link(background), background) >= MIN_CONTRAST
+            assert contrast(colors.link(background), background) >= MIN_CONTRAST
         for background in DARK:
-            assert contrast(colours.dark_link(background), background) >= MIN_CONTRAST
+            assert contrast(colors.dark_link(background), background) >= MIN_CONTRAST
 
 
 @pytest.mark.parametrize("accent", ["#0b1f4d", "#7a1230", "#123456"])
@@ -61,7 +61,7 @@ def test_a_dark_accent_keeps_its_hue_in_dark_mode(house: House, accent: str) -> 
     """Links and the note's border are a lighter shade of the accent, never the usual blue."""
     html = _html(house, accentColor=accent)
     dark = html[html.index("prefers-color-scheme: dark") : html.index("</style>")]
-    assert f"border-color: {Colours.of(accent).dark_link('#2a2f37')} !important" in dark
+    assert f"border-color: {Colors.of(accent).dark_link('#2a2f37')} !important" in dark
     assert "#6ea3ff" not in dark
     # The frame's rule for all links comes first; the email's own rules follow it.
     assert dark.count(LIGHT_BLUE) == 2
@@ -125,7 +125,7 @@ def test_a_logo_on_another_host_is_in_no_mail_and_the_answer_says_so(house: Hous
     notes = house.preview().notes
     assert house.send().notes == notes
     (note,) = notes
-    assert "logo is not shown, as its host is none of PHOTO_HOSTS: cdn.example:8443." in note
+    assert "logo is hidden because its host, cdn.example:8443, isn't in PHOTO_HOSTS." in note
     house.later(hours=24)
     house.photo("b@example.com", photo_id="b")
     house.photo("c@example.com", photo_id="c")
