@@ -20,6 +20,8 @@ from tools.command_list import (
     NAMES,
     PORT_OFFSET_VARIABLE,
     PORTS,
+    SMTP,
+    SMTP_VARIABLE,
     WITH_PORTS,
 )
 
@@ -114,6 +116,9 @@ def _read_command_line() -> "tuple[str, list[str], int]":
         parser.exit()
     port_offset = _take_port_offset(parser, command, arguments)
     own = arguments[:1]
+    if command == "up" and SMTP in arguments:
+        arguments.remove(SMTP)
+        os.environ[SMTP_VARIABLE] = "true"
     if command == "exec":
         if own == ["--"]:
             del arguments[0]

@@ -19,4 +19,6 @@ def with_moved_port(text: str) -> str:
 
 
 MAILBOX_PORT = moved(9180)
+SMTP_PORT = moved(9587)
+SMTP_URL = f"smtp://photos%40example.com@localhost:{SMTP_PORT}"
 RECEIVER_PORT = moved(9443)

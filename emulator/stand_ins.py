@@ -4,8 +4,9 @@ To add a stand-in, add its address to `ADDRESSES`, a field to `StandIns` and a l
 """
 
 import functools
+import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import cast
 
@@ -15,10 +16,13 @@ from emulator import certificates
 from emulator.firebase import PROJECT, read_addresses
 from emulator.mailbox import PORT as MAILBOX_PORT
 from emulator.mailbox import EventWebhook, Mailbox
-from emulator.port_numbers import RECEIVER_PORT
+from emulator.mailbox.smtp_server import SmtpServer
+from emulator.port_numbers import RECEIVER_PORT, SMTP_PORT
 from emulator.ports import check_ports
 from emulator.receiver import Receiver, Request, Script, always, fails, slow
 from functions.ports import LOCATION
+from tools import local_secrets
+from tools.command_list import SMTP_VARIABLE
 
 # Longer than the 5 seconds that an attempt may take (spec 8).
 SLOW_SECONDS = 8.0
@@ -26,6 +30,7 @@ SLOW_SECONDS = 8.0
 ADDRESSES = {
     "webhook receiver": f"127.0.0.1:{RECEIVER_PORT}",
     "mailbox": f"127.0.0.1:{MAILBOX_PORT}",
+    "mail server": f"127.0.0.1:{SMTP_PORT}",
 }
 
 RECEIVER_SCRIPTS: dict[str, Script] = {
@@ -67,6 +72,9 @@ def started(on_request: Callable[[Request], None] | None = None) -> Iterator[Sta
         Mailbox(
             port=MAILBOX_PORT, events=EventWebhook(mail_events_url(), certificates.mailbox_key())
         ) as mailbox,
+        SmtpServer(mailbox, local_secrets.read()["SMTP_PASSWORD"], port=SMTP_PORT)
+        if SMTP_VARIABLE in os.environ
+        else nullcontext(),
     ):
         yield StandIns(receiver, mailbox)
 

@@ -1,6 +1,7 @@
 """`python3 -m emulator up`: the sample event, and the addresses of the local service."""
 
 import json
+import os
 import re
 import shlex
 from collections.abc import Sequence
@@ -9,10 +10,12 @@ from emulator import accounts
 from emulator.certificates import SERVER
 from emulator.cloud.local_cloud import LOG, LocalCloud
 from emulator.firebase import ADDRESS_VARIABLES, PROJECT
+from emulator.port_numbers import SMTP_URL
 from emulator.receiver import Request, describe
 from emulator.sample_event import TENANT, SampleEvent
 from emulator.stand_ins import ADDRESSES, StandIns
 from functions.ports import LOCATION
+from tools.command_list import SMTP_VARIABLE
 from tools.paths import ROOT, STATE
 
 # Roles of the sample accounts. All accounts have the same password.
@@ -104,6 +107,7 @@ def _overview(cloud: LocalCloud, secret: str, lines: Sequence[str]) -> str:
         *((name, cloud.addresses[name]) for name in ("firestore", "auth")),
         ("receiver", f"https://{receiver}  /ok /flaky /dead /slow"),
         ("mailbox", f"http://{ADDRESSES['mailbox']}/"),
+        *([("mail", SMTP_URL)] if SMTP_VARIABLE in os.environ else []),
         ("page", f"http://{cloud.addresses['hosting']}/preferences"),
         ("console", f"http://{cloud.addresses['hosting']}/console"),
         ("log", str(LOG)),

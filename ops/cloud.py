@@ -9,6 +9,7 @@ import json
 import re
 import shlex
 import shutil
+import ssl
 import subprocess
 import sys
 import time
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from functions.firestore.model import Documents
+from functions.mail.smtp import MailServer
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 _FIREBASE: Final = Path("emulator/node_modules/.bin/firebase")
@@ -85,6 +87,12 @@ def _documents(cloud: "Cloud") -> Documents:
     return firebase.documents(cloud)
 
 
+def _sign_in(server: MailServer, password: str) -> None:
+    import certifi  # noqa: PLC0415 - few scripts need it
+
+    server.sign_in(password, ssl.create_default_context(cafile=certifi.where())).quit()
+
+
 @dataclass(frozen=True)
 class Outside:
     """Programs, clock, terminal, network and checkout of a script. Tests replace them."""
@@ -97,6 +105,7 @@ class Outside:
     root: Path = ROOT
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     documents: "Callable[[Cloud], Documents]" = _documents
+    sign_in: Callable[[MailServer, str], object] = _sign_in
 
 
 class Cloud:
@@ -244,6 +253,10 @@ class Cloud:
             return self._outside.type_in(question).strip()
         except EOFError:
             return ""
+
+    def sign_in(self, server: MailServer, password: str) -> None:
+        """Sign in to a mail server, and raise an `OSError` if that fails."""
+        self._outside.sign_in(server, password)
 
     def new_token(self) -> str:
         """Return a new access token. Raise `OpsError` if `gcloud` is not signed in."""

@@ -2,12 +2,15 @@
 
 import base64
 import secrets
+import smtplib
+import ssl
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
 
 from functions import service_accounts
+from functions.mail import smtp
 from ops.cloud import OpsError, RefusedError, say
 from ops.parts import Lack, Look, Parts, grants
 from ops.wanted import APIS, BUILDER_ROLE, CPU_QUOTA, MADE_KEYS, NEEDLESS_FOR_BUILDER, REGION, ROLES
@@ -184,6 +187,8 @@ class Foundations(Parts):
         """Yield secrets without an enabled version, and missing roles of their readers."""
         secret_of = f"v1/{self._project}/secrets"
         for name, readers in service_accounts.SECRET_READERS.items():
+            if name == self._wanted.needless_key:
+                continue
             path = f"{secret_of}/{name}"
             if self._cloud.get("secretmanager", path) is None:
                 where = f"{secret_of}?secretId={name}"
@@ -335,6 +340,33 @@ class Foundations(Parts):
             f"--project={self._cloud.project}",
             is_note=True,
         )
+
+    def mail_server(self) -> Iterator[Lack]:
+        """Yield the reason if the mail server in MAIL_URL rejects a sign-in. Send no email."""
+        server = self._wanted.mail_server
+        if server is None:
+            return
+        path = f"v1/{self._project}/secrets/{smtp.KEY_NAME}/versions/latest:access"
+        version = self._readable("secretmanager", path)
+        if not version:
+            text = f"{smtp.KEY_NAME} cannot be read, so the sign-in was not checked"
+            yield Lack(text, ask="Add the password, or ask an owner to check.", is_note=True)
+            return
+        password = base64.b64decode(version["payload"]["data"]).decode().strip()
+        at = f"{server.host}:{server.port}"
+        try:
+            self._cloud.sign_in(server, password)
+        except smtplib.SMTPAuthenticationError as error:
+            text = f"{at} rejects the user in MAIL_URL or the password: {error.smtp_code}"
+            yield Lack(text, ask=f"Correct MAIL_URL, or add a version of {smtp.KEY_NAME}.")
+        except ssl.SSLCertVerificationError:
+            text = f"the certificate of {at} is not valid for this name"
+            yield Lack(text, ask="Use the name in the certificate, or another server.")
+        except smtplib.SMTPNotSupportedError:
+            text = f"{at} offers no STARTTLS, or no sign-in with a password"
+            yield Lack(text, ask="Use another port or server.")
+        except (OSError, ValueError) as error:
+            yield Lack(f"{at} cannot be used: {type(error).__name__}", ask="Correct MAIL_URL.")
 
     def _add_key(self, path: str, value: str) -> None:
         body = {"payload": {"data": base64.b64encode(value.encode()).decode()}}

@@ -121,6 +121,7 @@ class SetUp:
         self._look_around()
         foundations, deployed = self._foundations, self._deployed
         lacks = _seen(foundations.looks + foundations.conditions)
+        lacks += _seen([("Sign-in to the mail server", foundations.mail_server)])
         lacks += _seen(deployed.looks + deployed.answering)
         _seen(Advice(self._cloud, self._wanted).looks)
         if self._wanted.is_beside:

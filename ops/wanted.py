@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 
 from firebase_functions.params import BoolParam, IntParam
 
+from functions.mail import sendgrid, smtp
+from functions.mail.outcome import MisconfiguredError
 from functions.parameters import DECLARED
 from functions.ports import LOCATION
 from functions.service_accounts import LOGS, MAIL_EVENTS, PREFERENCES, RECAP, WEBHOOKS
@@ -70,6 +72,7 @@ _FORMS: Final[Mapping[object, tuple[str, str]]] = {
     IntParam: ("[0-9]+", "a whole number"),
     "PUBLIC_BASE_URL": (r"https://[^/\s]\S*", "https:// and a host"),
     "PHOTO_HOSTS": ("(?!.*://).*", "hosts without https://"),
+    "MAIL_CONNECTIONS": ("[1-9]|[1-4][0-9]|50", "a number from 1 to 50"),
 }
 """Patterns of settings by type or name, and their descriptions."""
 _RENDER: Final = """\
@@ -152,6 +155,17 @@ class Wanted:
     def site(self) -> str:
         """Host of the links in emails, and of sign-in."""
         return urlsplit(self.settings.get("PUBLIC_BASE_URL", "")).hostname or ""
+
+    @property
+    def mail_server(self) -> smtp.MailServer | None:
+        """The mail server in the settings, or None for SendGrid."""
+        url = self.settings.get("MAIL_URL")
+        return smtp.MailServer.from_url(url) if url else None
+
+    @property
+    def needless_key(self) -> str:
+        """The secret of the email provider that is not used."""
+        return sendgrid.KEY_NAME if self.mail_server else smtp.KEY_NAME
 
     @property
     def unfilled(self) -> list[str]:
@@ -239,6 +253,11 @@ def _check(settings: Mapping[str, str]) -> None:
         text = settings.get(parameter.name, "")
         if not re.fullmatch(form, text):
             raise OpsError(f"{parameter.name} is {text or 'empty'} in .env. Write {means}.")
+    if url := settings.get("MAIL_URL"):
+        try:
+            smtp.MailServer.from_url(url)
+        except MisconfiguredError as error:
+            raise OpsError(f"{error}. Correct it in .env.") from error
 
 
 def set_own(root: Path, project: str, name: str, value: str) -> None:

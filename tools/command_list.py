@@ -13,7 +13,7 @@ _TSC = str(Path(__file__).parents[1] / "console/node_modules/.bin/tsc")
 COMMANDS = {
     # name: arguments, description
     "demo": ("[--ports OFFSET]", "show a small sample event, from upload to recap"),
-    "up": ("[--ports OFFSET]", "start the service with a sample event, until Ctrl-C"),
+    "up": ("[--smtp] [--ports OFFSET]", "start the service with a sample event, until Ctrl-C"),
     "exec": ("[--ports OFFSET] -- CMD …", "run CMD with the service and return its exit status"),
     "test": ("[CHECK …] [--all] [pytest's arguments]", "run all checks, or only the named checks:"),
     "bench": ("[NAME …] [--ports OFFSET]", "measure all costs of the service, or only:"),
@@ -25,6 +25,10 @@ PORTS = "--ports"
 PORT_OFFSET_VARIABLE = "WALL_PORT_OFFSET"
 """Environment variable with that offset, for the processes of the service."""
 MAX_PORT_OFFSET = 50_000
+SMTP = "--smtp"
+"""On the command line: emails go through the local mail server, not the stand-in of SendGrid."""
+SMTP_VARIABLE = "WALL_SMTP"
+"""Set for the processes of the service in this case."""
 WITH_PORTS = ("demo", "up", "exec", "bench")
 """Commands that accept `--ports`. The tests need the default ports."""
 

@@ -7,9 +7,10 @@ from typing import Final
 
 from emulator.cloud.api_server import ADDRESS_VARIABLE
 from emulator.firebase import PROJECT
-from emulator.port_numbers import with_moved_port
+from emulator.port_numbers import SMTP_URL, with_moved_port
 from functions.ports import LOCATION
 from tools import env_file
+from tools.command_list import SMTP_VARIABLE
 from tools.paths import ROOT, STATE, VENV
 from tools.processes import MARK
 
@@ -22,6 +23,8 @@ STAND_INS: Final = ("FIRESTORE_EMULATOR_HOST", "FIREBASE_AUTH_EMULATOR_HOST", AD
 def parameters() -> dict[str, str]:
     """Return the settings of `.env`, overridden by those of `.env.demo-wall`."""
     settings = env_file.read(ROOT / ".env") | env_file.read(ROOT / f".env.{PROJECT}")
+    if SMTP_VARIABLE in os.environ:
+        settings["MAIL_URL"] = SMTP_URL
     return {name: with_moved_port(value) for name, value in settings.items()}
 
 

@@ -56,6 +56,7 @@ class SmtpServer:
     """A running mail server, and a context manager.
 
     Attributes:
+        inbox: Gets the emails.
         sessions: Number of connections that have signed in.
         commands: The stages that clients have reached, in order.
     """
@@ -82,7 +83,7 @@ class SmtpServer:
             offers_tls: Whether STARTTLS is offered otherwise.
             delay: Seconds before the reply to each email.
         """
-        self._inbox = inbox
+        self.inbox = inbox
         self._password = password
         self._delay = delay
         self._lock = threading.Lock()
@@ -190,7 +191,7 @@ class SmtpServer:
         reply = await self._reply(server, "message", to)
         if not reply or reply.startswith("250"):
             content = cast("bytes", envelope.content)
-            self._inbox.deliver(lambda number: _email(content, to, number))
+            self.inbox.deliver(lambda number: _email(content, to, number))
         return reply or "250 OK"
 
     async def _reply(self, server: "_Smtp", stage: Stage, address: str = "") -> str | None:

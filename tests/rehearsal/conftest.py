@@ -21,6 +21,7 @@ from unittest import mock
 
 import pytest
 
+from functions.mail.smtp import MailServer
 from ops import applying, braking, setting_up, staff
 from ops.cloud import Outside
 from ops.wanted import manifest, read
@@ -63,6 +64,7 @@ class Operator:
         self.machine = folder / "machine"
         self.typed = "SG.typed-in"
         self.hosts: str | None = None
+        self.sign_in: Callable[[MailServer, str], object] = lambda *_: None
         self.commands: list[str] = []
         self.slept = 0.0
         self.said = ""
@@ -83,6 +85,7 @@ class Operator:
             self._address,
             self.checkout,
             documents=lambda _: InMemoryDocuments(Firestore()),
+            sign_in=self.sign_in,
         )
         auth = self._address.removeprefix("http://").removesuffix("/{host}")
         with (

@@ -140,6 +140,8 @@ class FakeGoogle:
         is_read = method == "GET" or verb in _READS
         if not is_read:
             self.changes.append(f"{method} {api} {path}" + (f":{verb}" if verb else ""))
+        if verb == "access":
+            return self._list(api, path.removesuffix("/latest"), {})["versions"][-1]
         if verb:
             return self._custom(verb, api, path, body)
         if "operations/" in path:

@@ -4,6 +4,8 @@ import base64
 import copy
 import json
 import re
+import smtplib
+import ssl
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, Final
@@ -11,6 +13,7 @@ from typing import Any, Final
 import pytest
 
 from functions.email_address import record_id
+from functions.mail.smtp import MailServer
 from functions.service_accounts import SECRET_READERS
 from ops import wanted
 from ops.cloud import Cloud, Outside, RefusedError
@@ -142,7 +145,7 @@ def test_builds_that_outlast_firebase_are_waited_for(operator: Operator) -> None
 
 def test_keys_are_not_arguments(first_run: FirstRun) -> None:
     """Print no generated or typed key, and pass none as an argument."""
-    for name in SECRET_READERS:
+    for name in SECRET_READERS.keys() - {"SMTP_PASSWORD"}:
         version = f"secretmanager projects/{PROJECT}/secrets/{name}/versions/1"
         data = first_run.google.resources[version]["payload"]["data"]
         value = base64.b64decode(data).decode()
@@ -167,6 +170,58 @@ def test_the_email_key_may_be_added_later(operator: Operator) -> None:
     operator.typed = "SG.typed-in"
     operator.done("setup")
     assert command not in operator.done("check")
+
+
+def _use_mail_server(operator: Operator, url: str) -> None:
+    env = operator.checkout / ".env.acme"
+    text = env.read_text() if env.exists() else ""
+    env.write_text(f"{text}\nMAIL_URL={url}\n")
+
+
+def test_check_signs_in_to_the_mail_server(operator: Operator) -> None:
+    """Setup prompts for SMTP_PASSWORD only. A wrong one is reported before a recap needs it."""
+    _use_mail_server(operator, "smtps://ana@mail.example")
+    operator.typed = "hunter2 and 3"
+    said = operator.done("setup")
+    google = operator.google
+    secrets = f"secretmanager projects/{PROJECT}/secrets"
+    assert google.granted(f"{secrets}/SMTP_PASSWORD") == {(role, RECAP) for role in READ_SECRET}
+    assert not any("SENDGRID_API_KEY" in path for path in google.resources)
+    version = google.resources[f"{secrets}/SMTP_PASSWORD/versions/1"]
+    assert base64.b64decode(version["payload"]["data"]) == b"hunter2 and 3"
+    google.sleep(BUILD_SECONDS)
+    seen = []
+    for error, words in (
+        (None, "Everything is in place"),
+        (smtplib.SMTPAuthenticationError(535, b"hunter2"), "mail.example:465 rejects"),
+        (smtplib.SMTPNotSupportedError("hunter2"), "STARTTLS"),
+        (ssl.SSLCertVerificationError(1, "hunter2"), "certificate of mail.example:465"),
+        (ConnectionRefusedError("hunter2"), "ConnectionRefusedError"),
+    ):
+
+        def sign_in(server: MailServer, password: str, error: Any = error) -> None:
+            seen.append((server.user, password))
+            if error:
+                raise error
+
+        operator.sign_in = sign_in
+        checked = operator.stopped("check") if error else operator.done("check")
+        assert words in checked
+        said += checked + operator.said + "".join(operator.commands)
+    assert seen == [("ana", "hunter2 and 3")] * 5
+    assert "hunter2" not in said
+
+
+@pytest.mark.parametrize(
+    "url", ["smtp://ana:hunter2@mail.example", "smtp://ana@mail.example:25", "mail.example"]
+)
+def test_invalid_mail_url_stops_setup(operator: Operator, url: str) -> None:
+    """The message names the setting, and repeats no password."""
+    _use_mail_server(operator, url)
+    said = operator.stopped("setup")
+    assert "MAIL_URL" in said
+    assert "hunter2" not in said
+    assert ("port 25" in said) == (":25" in url)
 
 
 def test_a_rejected_api_does_not_block_other_apis(operator: Operator) -> None:
