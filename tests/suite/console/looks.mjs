@@ -57,7 +57,7 @@ export default async function looks({ site, staff, views, link, folder, visitor 
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
       );
       if (overflow) found.push(`${name} ${width}: ${overflow} pixels too wide`);
-      await page.screenshot({ path: `${folder}/${name}-${width}-${colorScheme}.png`, fullPage: true });
+      if (folder) await page.screenshot({ path: `${folder}/${name}-${width}-${colorScheme}.png`, fullPage: true });
       if (width !== 800) found.push(...(await problems(name, width, colorScheme)));
     }
   }
