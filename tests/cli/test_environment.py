@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -19,6 +20,9 @@ from tools import local_secrets, pages, python, steps
 from tools.installation import prepare
 from tools.paths import ROOT, VENV, VENV_PYTHON
 from tools.steps import SetupError
+
+_CACHES: Final = shutil.ignore_patterns("__pycache__")
+"""Files that other checks may be writing now."""
 
 
 @pytest.mark.parametrize("folder", ["emulator", "console"])
@@ -47,7 +51,7 @@ def test_the_deployed_runtime_is_linked_to_the_local_python() -> None:
 def test_scripts_of_operators_require_the_current_packages(tmp_path: Path) -> None:
     """Stop after an upgrade without a setup: a deploy would use old packages."""
     for folder in ("ops", "tools"):
-        shutil.copytree(ROOT / folder, tmp_path / folder)
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=_CACHES)
     for name in ("functions", "firebase.json", "requirements.txt", "requirements-dev.txt"):
         (tmp_path / name).symlink_to(ROOT / name)
     (tmp_path / "emulator/node_modules").mkdir(parents=True)

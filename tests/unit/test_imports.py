@@ -57,7 +57,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> str:
     tree = tmp_path_factory.mktemp("tree")
     shutil.copy(ROOT / "pyproject.toml", tree)
     for name in ("functions", "tools", "emulator", "ops", "bench"):
-        ignored = shutil.ignore_patterns("node_modules", "certs")
+        ignored = shutil.ignore_patterns("node_modules", "certs", "__pycache__")
         shutil.copytree(ROOT / name, tree / name, ignore=ignored)
     for module, text, _ in CASES:
         with (tree / "functions" / module).open("a") as file:
