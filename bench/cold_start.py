@@ -135,7 +135,7 @@ class _SampleRequests:
         attempt = Attempt(number=4, at=datetime.now(UTC), status=500, milliseconds=1)
         stored = self._store.load(delivery.event_id, delivery.id)
         assert stored
-        self._store.save(stored.after(attempt))
+        self._store.save(stored.with_attempt(attempt))
         ids = {"eventId": delivery.event_id, "deliveryId": delivery.id}
         return ids | {"tenantId": self.tenant}
 

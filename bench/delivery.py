@@ -29,7 +29,7 @@ from functions.firestore.client import documents
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.events import EventType
-from functions.webhooks.webhook_settings import key
+from functions.webhooks.webhook_settings import endpoint_id
 
 AIMS: Final = {16: "2.5", 64: "2.2"}
 """Ratio to the reference, by the number of attempts in flight."""
@@ -154,7 +154,7 @@ def delivery_to(url: str, event_id: str) -> Delivery:
         event_id=event_id,
         event_type=EventType.PHOTO_UPLOADED,
         url=url,
-        endpoint=key(url),
+        endpoint=endpoint_id(url),
         data={"photo": {"id": "p1", "status": "pending", "url": "https://example.com/p1.jpg"}},
         now=datetime.now(UTC),
     )

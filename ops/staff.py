@@ -9,7 +9,7 @@ from typing import Any, Final
 from firebase_admin import App, auth
 
 from functions.email_address import identity
-from functions.firestore.model import Documents, Query, Update, time
+from functions.firestore.model import Documents, Query, Update, as_time
 from functions.ports import wire_time
 from ops import firebase
 from ops.cloud import Cloud, OpsError, Outside, parser_of, run, say
@@ -205,7 +205,7 @@ class LeftBehind:
 def _is_waiting(schedule: Mapping[str, Any], uid: str) -> bool:
     by = schedule.get("by")
     is_own = isinstance(by, Mapping) and by.get("uid") == uid
-    return is_own and schedule.get("state") == "scheduled" and bool(time(schedule.get("at")))
+    return is_own and schedule.get("state") == "scheduled" and bool(as_time(schedule.get("at")))
 
 
 def _of_app(claims: Mapping[str, Any]) -> dict[str, Any]:

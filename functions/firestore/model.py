@@ -64,17 +64,17 @@ Status = TypeVar("Status", bound=StrEnum)
 Record = TypeVar("Record")
 
 
-def text(value: object) -> str | None:
+def as_text(value: object) -> str | None:
     """Return `value` if it is a string, else None."""
     return value if isinstance(value, str) else None
 
 
-def time(value: object) -> datetime | None:
+def as_time(value: object) -> datetime | None:
     """Return `value` in UTC if it is an aware datetime, else None."""
     return value.astimezone(UTC) if isinstance(value, datetime) and value.tzinfo else None
 
 
-def status(fields: Mapping[str, Any], otherwise: Status) -> Status:
+def as_status(fields: Mapping[str, Any], otherwise: Status) -> Status:
     """Return the field `status`, or `otherwise` if the enumeration does not have its value."""
     try:
         return type(otherwise)(str(fields.get("status")))

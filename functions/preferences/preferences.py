@@ -25,7 +25,7 @@ from typing import Any, Final, Self, TypeAlias
 from functions.call.arguments import refuse_unknown
 from functions.call.errors import refuse
 from functions.email_address import mailbox_record_id, record_id, trimmed
-from functions.firestore.model import time
+from functions.firestore.model import as_time
 from functions.ports import Accounts
 
 PREFERENCES: Final = "emailPreferences"
@@ -122,7 +122,7 @@ class SkipReason(StrEnum):
 
 def is_unreachable(record: Mapping[str, Any] | None, now: datetime) -> bool:
     """Return whether emails to the address of `record` are paused after a hard bounce."""
-    until = time((record or {}).get(UNREACHABLE_UNTIL))
+    until = as_time((record or {}).get(UNREACHABLE_UNTIL))
     return until is not None and now < until
 
 

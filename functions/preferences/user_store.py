@@ -12,7 +12,7 @@ from functions.firestore.model import (
     Document,
     Documents,
     Merge,
-    time,
+    as_time,
     write_as_read,
 )
 from functions.ports import Accounts
@@ -146,7 +146,7 @@ class UserStore:
 
         def decide(current: Document | None) -> Sequence[Merge]:
             record = current.fields if current else {}
-            later = time(record.get(CHOSEN_AT))
+            later = as_time(record.get(CHOSEN_AT))
             if later and at <= later:
                 return []
             records = AddressRecords(id=record_id, own=record, earlier=earlier)

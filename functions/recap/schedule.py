@@ -41,8 +41,8 @@ from functions.firestore.model import (
     Query,
     Update,
     Write,
+    as_text,
     readable,
-    text,
 )
 from functions.mail.message import Mailer, MailSender
 from functions.mail.outcome import Accepted
@@ -276,7 +276,7 @@ class RecapSchedule:
         headline, advice = news
         try:
             event = self.documents.get(f"events/{event_id}", ["name"])
-            name = text(event.fields.get("name")) if event else None
+            name = as_text(event.fields.get("name")) if event else None
             message = staff_mail(
                 _templates,
                 "planned",

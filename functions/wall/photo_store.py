@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from functions.firestore.model import TEXT_BYTES, Documents, Query, text
+from functions.firestore.model import TEXT_BYTES, Documents, Query, as_text
 from functions.wall.wall_event import Photo
 
 
@@ -55,7 +55,7 @@ class PhotoStore:
         paths = [f"events/{event_id}/milestones/{number}" for number in numbers]
         milestones = zip(numbers, self.documents.get_all(paths), strict=True)
         return {
-            number: text(milestone.fields.get("photoId"))
+            number: as_text(milestone.fields.get("photoId"))
             for number, milestone in milestones
             if milestone
         }

@@ -6,7 +6,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from functions.firestore.model import Delete, Document, Documents, Put, Write, status, text, time
+from functions.firestore.model import (
+    Delete,
+    Document,
+    Documents,
+    Put,
+    Write,
+    as_status,
+    as_text,
+    as_time,
+)
 from functions.wall.wall_event import PhotoStatus
 
 BRAKE: Final = "service/brake"
@@ -17,13 +26,13 @@ security rules have a brake."""
 def public_fields(photo: Document | None) -> Mapping[str, Any] | None:
     """Return the fields of the public copy, or None if the photo is not approved."""
     fields = photo.fields if photo else {}
-    if photo is None or status(fields, PhotoStatus.PENDING) is not PhotoStatus.APPROVED:
+    if photo is None or as_status(fields, PhotoStatus.PENDING) is not PhotoStatus.APPROVED:
         return None
     return {
-        "url": text(fields.get("url")),
-        "thumbUrl": text(fields.get("thumbUrl")),
-        "uploaderName": text(fields.get("uploaderName")),
-        "createdAt": time(fields.get("createdAt")) or photo.created,
+        "url": as_text(fields.get("url")),
+        "thumbUrl": as_text(fields.get("thumbUrl")),
+        "uploaderName": as_text(fields.get("uploaderName")),
+        "createdAt": as_time(fields.get("createdAt")) or photo.created,
         "featured": fields.get("featured") is True,
     }
 

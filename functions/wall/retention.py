@@ -34,7 +34,7 @@ from functions.firestore.model import (
     Query,
     Update,
     Write,
-    time,
+    as_time,
 )
 from functions.ports import Clock
 from functions.wall.wall_event import EventStatus
@@ -175,14 +175,14 @@ def _lacks_archiving_time(event: Document | None) -> bool:
     fields = event.fields if event else {}
     if event is None or fields.get("status") != EventStatus.ARCHIVED or keep_days(event) is None:
         return False
-    archived = time(fields.get("archivedAt"))
+    archived = as_time(fields.get("archivedAt"))
     return archived is None or archived > event.written + _CLOCK_ERROR
 
 
 def due_at(event: Document | None) -> datetime | None:
     """Return the time at which the event's guest data is removed, or None for never."""
     fields = event.fields if event else {}
-    days, archived = keep_days(event), time(fields.get("archivedAt"))
+    days, archived = keep_days(event), as_time(fields.get("archivedAt"))
     if fields.get("status") != EventStatus.ARCHIVED or archived is None or days is None:
         return None
     return min(archived, _LATEST) + timedelta(days=days)

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, Self
 
 from functions.email_address import identity
-from functions.firestore.model import status, text, time
+from functions.firestore.model import as_status, as_text, as_time
 
 
 class EventStatus(StrEnum):
@@ -39,18 +39,18 @@ class WallEvent:
     def read(cls, fields: Mapping[str, Any], *, updated: datetime) -> Self:
         """Parse the fields of `events/{eventId}`."""
         return cls(
-            status=status(fields, EventStatus.DRAFT),
-            name=text(fields.get("name")),
-            template=text(fields.get("template")),
-            gallery_url=text(fields.get("galleryUrl")),
-            published_at=time(fields.get("publishedAt")),
-            archived_at=time(fields.get("archivedAt")),
+            status=as_status(fields, EventStatus.DRAFT),
+            name=as_text(fields.get("name")),
+            template=as_text(fields.get("template")),
+            gallery_url=as_text(fields.get("galleryUrl")),
+            published_at=as_time(fields.get("publishedAt")),
+            archived_at=as_time(fields.get("archivedAt")),
             updated_at=updated,
-            tenant_id=text(fields.get("tenantId")) or "",
-            language=text(fields.get("language")),
-            reply_to=text(fields.get("replyTo")),
-            logo_url=text(fields.get("logoUrl")),
-            accent_color=text(fields.get("accentColor")),
+            tenant_id=as_text(fields.get("tenantId")) or "",
+            language=as_text(fields.get("language")),
+            reply_to=as_text(fields.get("replyTo")),
+            logo_url=as_text(fields.get("logoUrl")),
+            accent_color=as_text(fields.get("accentColor")),
         )
 
 
@@ -101,21 +101,21 @@ class Photo:
         """
         return cls(
             id=photo_id,
-            status=status(fields, PhotoStatus.PENDING),
-            url=text(fields.get("url")),
-            thumb_url=text(fields.get("thumbUrl")),
+            status=as_status(fields, PhotoStatus.PENDING),
+            url=as_text(fields.get("url")),
+            thumb_url=as_text(fields.get("thumbUrl")),
             featured=fields.get("featured") is True,
-            uploader_name=text(fields.get("uploaderName")),
-            uploader_email=text(fields.get("uploaderEmail")),
-            uploader_uid=text(fields.get("uploaderUid")),
+            uploader_name=as_text(fields.get("uploaderName")),
+            uploader_email=as_text(fields.get("uploaderEmail")),
+            uploader_uid=as_text(fields.get("uploaderUid")),
             uploaded_at=created,
-            created_at=time(fields.get("createdAt")) or created,
+            created_at=as_time(fields.get("createdAt")) or created,
             updated_at=updated,
-            approved_at=time(fields.get("approvedAt")),
-            approved_by=text(fields.get("approvedBy")),
-            rejected_at=time(fields.get("rejectedAt")),
-            rejected_by=text(fields.get("rejectedBy")),
-            reason=text(fields.get("reason")),
+            approved_at=as_time(fields.get("approvedAt")),
+            approved_by=as_text(fields.get("approvedBy")),
+            rejected_at=as_time(fields.get("rejectedAt")),
+            rejected_by=as_text(fields.get("rejectedBy")),
+            reason=as_text(fields.get("reason")),
         )
 
     @property

@@ -135,7 +135,7 @@ class Actions:
             resent=resent,
             left_alone=len(deliveries) - resent,
             until=matching.until,
-            next=deliveries[-1].end if is_full else None,
+            next=deliveries[-1].cursor if is_full else None,
         )
 
     def make_dry_run(

@@ -25,7 +25,7 @@ from typing import Any, Final, Self
 from functions.cache import TtlCache
 from functions.call.arguments import is_id
 from functions.call.errors import refuse
-from functions.firestore.model import Document, Documents, Update, Version, time
+from functions.firestore.model import Document, Documents, Update, Version, as_time
 from functions.ports import Clock
 from functions.webhooks.events import BY_DEFAULT, EventType
 
@@ -77,12 +77,12 @@ class Subscription:
     @property
     def id(self) -> str:
         """The endpoint's ID in delivery records."""
-        return self.given_id or key(self.url)
+        return self.given_id or endpoint_id(self.url)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The ID, and the ID that the endpoint had before its entry had one, without duplicates."""
-        return tuple(dict.fromkeys((self.id, key(self.url))))
+        return tuple(dict.fromkeys((self.id, endpoint_id(self.url))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +148,7 @@ class WebhookSettings:
                 for address in _list(fields.get("notify"))[:MAX_ADDRESSES]
                 if isinstance(address, str)
             ),
-            urls_changed_at=max(time(fields.get("urlsChangedAt")) or written_at, _LONG_AGO),
+            urls_changed_at=max(as_time(fields.get("urlsChangedAt")) or written_at, _LONG_AGO),
             version=version,
             is_readable=isinstance(fields.get("urls"), list | None),
         )
@@ -183,7 +183,7 @@ class WebhookSettings:
         return endpoint
 
 
-def key(url: str) -> str:
+def endpoint_id(url: str) -> str:
     """Return the ID of an endpoint without an ID, in a form that field paths need not quote."""
     return "u" + hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 

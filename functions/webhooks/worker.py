@@ -304,7 +304,7 @@ class Worker:
     def _save(self, delivery: Delivery, attempt: Attempt) -> Delivery:
         """Write the result of `attempt` and return the record of the delivery."""
         lag = attempt.at - delivery.lag_from
-        done = self._paced(delivery.after(attempt))
+        done = self._paced(delivery.with_attempt(attempt))
         while True:
             try:
                 self.deliveries.save(done)
@@ -318,7 +318,7 @@ class Worker:
                 if not found.overrides_result(attempt, done.url):
                     done = found
                     break
-                done = self._paced(found.after(attempt))
+                done = self._paced(found.with_attempt(attempt))
         _log(done, attempt, lag)
         return done
 

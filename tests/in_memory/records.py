@@ -6,7 +6,7 @@ from typing import Any, Final
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE
 from functions.webhooks.events import EventType
-from functions.webhooks.webhook_settings import key
+from functions.webhooks.webhook_settings import endpoint_id
 
 NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 
@@ -21,7 +21,7 @@ def new_delivery(
     made: dict[str, Any] = {
         "event_id": "e1",
         "event_type": EventType.PHOTO_UPLOADED,
-        "endpoint": key(url),
+        "endpoint": endpoint_id(url),
         "data": {"name": "Zoë"},
     }
     return Delivery.create(cause=cause, url=url, now=now, **(made | fields))
@@ -42,7 +42,7 @@ def ended_delivery(
     made: dict[str, Any] = {
         "event_id": "e1",
         "event_type": EventType.PHOTO_UPLOADED,
-        "endpoint": key(url),
+        "endpoint": endpoint_id(url),
         "body": "{}",
         "created_at": at,
         "attempts": len(RETRY_SCHEDULE),

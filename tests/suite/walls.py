@@ -17,7 +17,7 @@ from emulator.pictures import BUCKET
 from emulator.receiver import Receiver, Request, Script
 from emulator.stand_ins import webhook_secret
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE
-from functions.webhooks.webhook_settings import key
+from functions.webhooks.webhook_settings import endpoint_id
 
 NOON: Final = datetime(2026, 5, 1, 12, tzinfo=UTC)
 TENANT: Final = "tenant-a"
@@ -99,7 +99,7 @@ class Wall:
             {
                 "event": "photo.uploaded",
                 "url": url,
-                "endpoint": key(url),
+                "endpoint": endpoint_id(url),
                 "body": json.dumps(body, separators=(",", ":")),
                 "createdAt": created,
                 "expireAt": ended + timedelta(days=30),

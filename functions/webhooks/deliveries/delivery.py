@@ -213,7 +213,7 @@ class Delivery:
         return host_of(self.url)
 
     @property
-    def end(self) -> Cursor:
+    def cursor(self) -> Cursor:
         """Cursor that continues a page of ended deliveries after this delivery."""
         return Cursor(self.ended_at or self.created_at, self.id)
 
@@ -273,7 +273,7 @@ class Delivery:
             return self
         return replace(self, next_attempt_at=moment)
 
-    def after(self, attempt: Attempt) -> Self:
+    def with_attempt(self, attempt: Attempt) -> Self:
         """Return the record after `attempt` (the table of spec 3.4).
 
         If two tasks run the same attempt concurrently, its last result replaces the earlier result.

@@ -25,7 +25,7 @@ from functions.webhooks.deliveries.delivery import (
     Outcome,
 )
 from functions.webhooks.events import EventType, Milestone
-from functions.webhooks.webhook_settings import key
+from functions.webhooks.webhook_settings import endpoint_id
 
 NEWEST_AT_MOST: Final = 50
 """Maximum number of deliveries in one page of the newest deliveries."""
@@ -261,7 +261,7 @@ def read_delivery(document: Document) -> Delivery:
         event_id=event_id,
         event_type=EventType(fields["event"]),
         url=fields["url"],
-        endpoint=fields.get("endpoint") or key(fields["url"]),
+        endpoint=fields.get("endpoint") or endpoint_id(fields["url"]),
         body=fields["body"],
         created_at=fields["createdAt"],
         outcome=Outcome(fields["outcome"]),

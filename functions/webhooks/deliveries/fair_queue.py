@@ -30,7 +30,7 @@ from datetime import timedelta
 from typing import Final
 
 from functions.cache import TtlCache
-from functions.firestore.model import Documents, text
+from functions.firestore.model import Documents, as_text
 from functions.ports import Clock
 
 BURST_SECONDS: Final = 0.25
@@ -78,7 +78,7 @@ class Tenants:
         kept = self._kept.get(event_id)
         if kept is None:
             event = self._documents.get(f"events/{event_id}")
-            kept = text(event.fields.get("tenantId")) or "" if event else ""
+            kept = as_text(event.fields.get("tenantId")) or "" if event else ""
             self._kept.put(event_id, value=kept)
         return kept
 

@@ -15,8 +15,8 @@ from functions.firestore.model import (
     Documents,
     Query,
     Update,
+    as_time,
     readable,
-    time,
 )
 from functions.webhooks.deliveries.delivery import EndedWithin, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
@@ -83,7 +83,7 @@ class EndpointStore:
         if found is None:
             self.documents.commit(Create(_path(record.event_id, record.id), _fields(record)))
             return
-        due_at = min(record.due_at, time(found.fields.get("dueAt")) or record.due_at)
+        due_at = min(record.due_at, as_time(found.fields.get("dueAt")) or record.due_at)
         noted = {"failedAt": record.failed_at, "dueAt": due_at}
         self.documents.commit(Update(found.path, noted))
 
@@ -175,5 +175,5 @@ def _latest(deliveries: DeliveryStore, check: EndpointCheck) -> RecentDeliveries
     return RecentDeliveries(
         acknowledged_at=acknowledged,
         failures=failures,
-        has_failed_for_long=bool(first) and now - first[0].end.at >= FAILING_FOR,
+        has_failed_for_long=bool(first) and now - first[0].cursor.at >= FAILING_FOR,
     )

@@ -156,7 +156,7 @@ class EndpointSweep:
             deliveries = self.deliveries.ended(record.event_id, failed, after, self.page)
             first_round = [entry for entry in deliveries if not entry.test and not entry.round]
             resent += sum(self.in_parallel(begin, first_round))
-            after = deliveries[-1].end if len(deliveries) == self.page else None
+            after = deliveries[-1].cursor if len(deliveries) == self.page else None
             if after is None:
                 break
         if resent:

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias
 
 from functions import log
 from functions.email_address import deliverable, identity, record_id
-from functions.firestore.model import Documents, text, time
+from functions.firestore.model import Documents, as_text, as_time
 from functions.mail.message import EmailMessage, Mailer, MailSender
 from functions.mail.outcome import (
     Accepted,
@@ -131,14 +131,14 @@ class Notifier:
             return
         self.mailer.check()
         sender = self.sender.validated()  # before the emails are counted
-        tenant_id = text(event.get("tenantId")) or ""
+        tenant_id = as_text(event.get("tenantId")) or ""
         addresses = [address for address in reachable if self._may_get(tenant_id, address)]
         if not addresses:
             return
         message = compose(
             [change for _, change in news],
             event_id=event_id,
-            event_name=text(event.get("name")) or "",
+            event_name=as_text(event.get("name")) or "",
             addresses=addresses,
             sender=sender,
             base_url=self.base_url,
@@ -157,7 +157,7 @@ class Notifier:
         return [
             address
             for address, record in zip(addresses.values(), records, strict=True)
-            if not record or (time(record.fields.get(_UNREACHABLE_UNTIL)) or now) <= now
+            if not record or (as_time(record.fields.get(_UNREACHABLE_UNTIL)) or now) <= now
         ]
 
     def _may_get(self, tenant_id: str, address: str) -> bool:

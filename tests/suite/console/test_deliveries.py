@@ -3,7 +3,7 @@
 from urllib.parse import quote
 
 from emulator.receiver import always, fails
-from functions.webhooks.webhook_settings import key
+from functions.webhooks.webhook_settings import endpoint_id
 from tests.suite.console.conftest import Browser, Login
 from tests.suite.walls import Wall, receiving
 
@@ -77,7 +77,7 @@ def test_each_view_reads_what_it_shows(browser: Browser, superadmin: Login, wall
     wall.event.collection("secrets").document("webhooks").set({"secret": "whsec_present"})
     for earlier in range(15):
         wall.record(url, outcome="success", minutes_ago=200 + earlier)
-    receiver = key(url)
+    receiver = endpoint_id(url)
 
     found = browser.make(
         "counting", superadmin=superadmin, eventId=wall.id, deliveryId=ids[7], receiver=receiver

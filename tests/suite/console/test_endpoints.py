@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from emulator.receiver import always
 from functions.webhooks.events import EventType
-from functions.webhooks.webhook_settings import key
+from functions.webhooks.webhook_settings import endpoint_id
 from tests.suite.console.conftest import Browser, Login
 from tests.suite.walls import Wall, receiving
 
@@ -17,7 +17,7 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
     with receiving(scripts) as receiver:
         dead = receiver.url("/given-up")
         disabled = {
-            key(dead): {
+            endpoint_id(dead): {
                 "url": dead,
                 "reason": "100 deliveries in a row have failed",
                 "at": datetime.now(UTC) - timedelta(hours=2),
@@ -86,15 +86,15 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
     assert seen["changed"]
     assert settings == {
         "urls": [
-            {"id": key(keeps), "url": keeps, "events": list(EventType)},
-            {"id": key(dead), "url": dead},
-            {"id": key(typo), "url": right},
-            {"id": key(back), "url": back},
+            {"id": endpoint_id(keeps), "url": keeps, "events": list(EventType)},
+            {"id": endpoint_id(dead), "url": dead},
+            {"id": endpoint_id(typo), "url": right},
+            {"id": endpoint_id(back), "url": back},
         ],
-        "labels": {key(keeps): "Screen in the hall"},
+        "labels": {endpoint_id(keeps): "Screen in the hall"},
         "off": {},
         "disabled": {},
-        "recover": [key(dead), key(back)],
+        "recover": [endpoint_id(dead), endpoint_id(back)],
         "notify": [admin["email"]],
     }
 

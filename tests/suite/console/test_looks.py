@@ -9,7 +9,7 @@ from typing import Any
 from emulator.accounts import Account, call, sign_in
 from emulator.pictures import BUCKET
 from functions.recap.recap_arguments import Mode
-from functions.webhooks.webhook_settings import key
+from functions.webhooks.webhook_settings import endpoint_id
 from tests.suite.console.conftest import TENANT, Browser, Login
 from tests.suite.walls import Wall
 from tests.unit.mail.pseudo import pseudo_mail
@@ -30,7 +30,7 @@ def test_every_view_fits_every_window_and_everybody(
     wall.configure(
         {"url": URL, "events": ["photo.uploaded", "guest.joined"]},
         DEAD,
-        disabled={key(DEAD): given_up},
+        disabled={endpoint_id(DEAD): given_up},
         notify=["ann@example.com"],
         labels={URL: "Screen in the hall"},
     )
@@ -53,8 +53,8 @@ def test_every_view_fits_every_window_and_everybody(
         view("receivers", f"{place}/receivers", "Live"),
         view("delivery", f"{place}/deliveries/{open_}", "Attempts"),
         view("nothing", f"{place}/receivers?type=event.archived", "No matching deliveries"),
-        view("receiver", f"{place}/receivers/{key(DEAD)}", "Disabled", "Reveal"),
-        view("test", f"{place}/receivers/{key(URL)}", "Screen in the hall", "Send test…"),
+        view("receiver", f"{place}/receivers/{endpoint_id(DEAD)}", "Disabled", "Reveal"),
+        view("test", f"{place}/receivers/{endpoint_id(URL)}", "Screen in the hall", "Send test…"),
         view("recap", f"{place}/recap", "Interrupted"),
     ]
     missing = {

@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from emulator.receiver import always
 from functions.webhooks.deliveries.endpoint_url import name_of
-from functions.webhooks.webhook_settings import key
+from functions.webhooks.webhook_settings import endpoint_id
 from tests.suite.console.conftest import SITE, Browser, Login
 from tests.suite.walls import Wall, receiving
 
@@ -20,7 +20,7 @@ def test_a_link_shows_one_url_and_ends_when_told_to(
         delivery_id = wall.record(theirs)
         wall.record("https://example.com/another-receiver", minutes_ago=5)
         seen = browser.make(
-            "sharing", refusals=1, admin=admin, eventId=wall.id, receiver=key(theirs)
+            "sharing", refusals=1, admin=admin, eventId=wall.id, receiver=endpoint_id(theirs)
         )
 
     token = parse_qs(urlsplit(seen["link"]).fragment)["token"][0]

@@ -7,7 +7,7 @@ from emulator.mailbox import Mailbox
 from functions.firestore.client import documents
 from functions.webhooks.endpoints.endpoint_store import EndpointStore
 from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint
-from functions.webhooks.webhook_settings import key
+from functions.webhooks.webhook_settings import endpoint_id
 from tests.suite.process import FunctionProcess
 from tests.suite.walls import Wall
 
@@ -19,7 +19,7 @@ def noted(event_id: str, since: datetime) -> None:
     """Record a failure like a worker."""
     record = FailingEndpoint(
         event_id=event_id,
-        id=key(URL),
+        id=endpoint_id(URL),
         tenant_id="t1",
         url=URL,
         since=since,
@@ -53,7 +53,7 @@ def test_people_are_told_of_a_dead_receiver(wall: Wall, mailbox: Mailbox) -> Non
 def test_what_failed_is_sent_again_once_its_receiver_answers(wall: Wall) -> None:
     """Spec 6.5: a later failure holds nothing up."""
     since = datetime.now(UTC) - timedelta(minutes=30)
-    wall.configure(URL, recover=[key(URL)])
+    wall.configure(URL, recover=[endpoint_id(URL)])
     missed = wall.record(URL, endedAt=since)
     wall.record(URL, outcome="success", endedAt=since + timedelta(minutes=1))
     refused = wall.record(URL, endedAt=since + timedelta(minutes=2))

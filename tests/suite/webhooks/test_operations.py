@@ -20,7 +20,7 @@ from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.events import EventType
-from functions.webhooks.webhook_settings import REMOVED, RememberedSettings, key
+from functions.webhooks.webhook_settings import REMOVED, RememberedSettings, endpoint_id
 from functions.webhooks.worker import Worker
 from tests.in_memory.adapters import service_on
 from tests.in_memory.records import ended_delivery
@@ -175,7 +175,7 @@ def _failed(event_id: str, at: datetime, count: int, *urls: str) -> None:
     for url in urls:
         failed = [
             ended_delivery(
-                f"failed-{number}-{key(url)}",
+                f"failed-{number}-{endpoint_id(url)}",
                 url,
                 at + timedelta(milliseconds=number),
                 event_id=event_id,

@@ -6,7 +6,7 @@ from typing import Final
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.endpoints.endpoint_store import EndpointStore
 from functions.webhooks.endpoints.failing_endpoint import NOTICE_QUEUE, FailingEndpoint
-from functions.webhooks.webhook_settings import key
+from functions.webhooks.webhook_settings import endpoint_id
 from tests.in_memory.documents import InMemoryDocuments
 from tests.in_memory.records import ended_delivery
 from tests.unit.webhooks.webhook_fixture import EVENT, OTHER, URL, WebhookFixture
@@ -39,7 +39,7 @@ class EndpointFixture(WebhookFixture):
     ) -> Delivery:
         """Record a delivery that ends now, report its failure, and let a minute pass."""
         delivery = ended_delivery(
-            name, url, self.now, outcome, endpoint=endpoint or key(url), test=test
+            name, url, self.now, outcome, endpoint=endpoint or endpoint_id(url), test=test
         )
         self.stored.create(EVENT, [delivery])
         if outcome is Outcome.FAILED and is_noted:
@@ -88,4 +88,4 @@ class EndpointFixture(WebhookFixture):
     def endpoint_record(self, url: str = URL) -> FailingEndpoint | None:
         """Return the record of the endpoint, or None."""
         records = EndpointStore(InMemoryDocuments(self.firestore)).of_event(EVENT)
-        return next((record for record in records if record.id == key(url)), None)
+        return next((record for record in records if record.id == endpoint_id(url)), None)

@@ -9,7 +9,7 @@ from functions.firestore.model import Delete, Documents, Put
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.events import EventType
-from functions.webhooks.webhook_settings import key
+from functions.webhooks.webhook_settings import endpoint_id
 from tests.in_memory.records import ended_delivery
 
 TENANT: Final = "t1"
@@ -51,7 +51,7 @@ class ArrangedEvent:
 
     def share(self, name: str, **fields: Any) -> None:
         """Write the share of a link to the log of `URL`, which expires in a day."""
-        given = {"url": URL, "endpoint": key(URL), "canResend": False, "createdBy": "u1"}
+        given = {"url": URL, "endpoint": endpoint_id(URL), "canResend": False, "createdBy": "u1"}
         times = {"createdAt": self.now, "expireAt": self.now + _DAY}
         self.put(f"shares/{name}", **(given | times | fields))
 
@@ -92,7 +92,7 @@ def configured(*urls: Any) -> State:
 
 def url_is_disabled(event: ArrangedEvent) -> None:
     """Disable `URL`, as the service does after many failures."""
-    event.subscribe(URL, disabled={key(URL): {"url": URL, "reason": "dead"}})
+    event.subscribe(URL, disabled={endpoint_id(URL): {"url": URL, "reason": "dead"}})
 
 
 def ended(outcome: Outcome, **fields: Any) -> State:
@@ -138,7 +138,7 @@ def outage(event: ArrangedEvent) -> None:
 def outage_with_obstacles(event: ArrangedEvent) -> None:
     """Record a test as well, and failures at URLs that can't receive deliveries."""
     outage(event)
-    dead = {key(GIVEN_UP): {"url": GIVEN_UP}}
+    dead = {endpoint_id(GIVEN_UP): {"url": GIVEN_UP}}
     event.subscribe(URL, OTHER, PLAIN, GIVEN_UP, disabled=dead)
     event.delivery("a test", test=True)
     event.delivery("unusable", Outcome.SKIPPED, url=PLAIN)

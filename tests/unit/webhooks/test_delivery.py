@@ -23,7 +23,7 @@ def attempt(number: int, status: int | None, milliseconds: int = 0, round_: int 
 def after(made: Delivery, *statuses: int | None) -> Delivery:
     """Return `made` after attempts with these answers. None is a timeout."""
     for status in statuses:
-        made = made.after(attempt(made.due_attempt, status, round_=made.round))
+        made = made.with_attempt(attempt(made.due_attempt, status, round_=made.round))
     return made
 
 
@@ -56,7 +56,7 @@ def test_the_last_attempt_sets_the_end_of_the_delivery() -> None:
     made = new_delivery()
     for number in range(1, ATTEMPTS + 1):
         assert made.ended_at is None
-        made = made.after(attempt(number, 500, 1500))
+        made = made.with_attempt(attempt(number, 500, 1500))
     assert made.ended_at == NOW + timedelta(seconds=1.5)
 
 

@@ -15,7 +15,7 @@ from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.endpoints import endpoint_sweep
 from functions.webhooks.endpoints.endpoint_store import EndpointStore
 from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint
-from functions.webhooks.webhook_settings import key
+from functions.webhooks.webhook_settings import endpoint_id
 from tests.in_memory.documents import InMemoryDocuments
 from tests.unit.webhooks.endpoint_fixture import HOUR, MINUTE, SETTINGS, EndpointFixture
 from tests.unit.webhooks.webhook_fixture import EVENT, NOW, OTHER, URL, fails
@@ -121,7 +121,7 @@ def test_an_endpoint_is_disabled_after_a_hundred_failures_over_five_days(
     is_disabled: bool,
 ) -> None:
     """Spec 7.3: count the last hundred without tests. Other endpoints do not affect the count."""
-    endpoints.subscribe(URL, OTHER, disabled={key(OTHER): {"url": OTHER}})
+    endpoints.subscribe(URL, OTHER, disabled={endpoint_id(OTHER): {"url": OTHER}})
     endpoints.end_delivery("test", test=True)
     for number in range(failures):
         endpoints.now = NOW + number * timedelta(days=days) / (failures - 1)
@@ -130,8 +130,8 @@ def test_an_endpoint_is_disabled_after_a_hundred_failures_over_five_days(
     endpoints.sweep()
     disabled = endpoints.fields(SETTINGS)["disabled"]
 
-    assert (key(URL) in disabled) is is_disabled
-    assert key(OTHER) in disabled
+    assert (endpoint_id(URL) in disabled) is is_disabled
+    assert endpoint_id(OTHER) in disabled
 
 
 def test_failures_of_an_endpoint_are_recorded_once_a_minute(endpoints: EndpointFixture) -> None:
@@ -168,7 +168,7 @@ class SlowEndpointFixture(EndpointFixture):
             self.put(f"events/x{event}/settings/webhooks", {"urls": urls, "recover": urls})
             for url in urls:
                 EndpointStore(InMemoryDocuments(self.firestore)).note_failure(
-                    failing(f"x{event}", key(url), "t2", hours_late=1)
+                    failing(f"x{event}", endpoint_id(url), "t2", hours_late=1)
                 )
         self.seconds = 2.5
 

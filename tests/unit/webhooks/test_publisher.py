@@ -15,7 +15,7 @@ from functions.gcp.triggers import DocumentWritten
 from functions.handlers import webhook_triggers
 from functions.wall.wall_event import EventStatus, Photo, PhotoStatus, WallEvent
 from functions.webhooks.deliveries.delivery import Outcome
-from functions.webhooks.webhook_settings import key
+from functions.webhooks.webhook_settings import endpoint_id
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.webhook_fixture import (
     EVENT,
@@ -159,7 +159,7 @@ def test_a_write_that_fires_nothing_costs_nothing(webhooks: WebhookFixture) -> N
 def test_an_unusable_or_disabled_url_is_skipped_and_recorded(webhooks: WebhookFixture) -> None:
     """Spec 3.4 and 7.3: make no attempt and record the reason."""
     entry = {"url": OTHER, "reason": "no answer", "at": NOW}
-    webhooks.subscribe(URL, "http://example.com", OTHER, disabled={key(OTHER): entry})
+    webhooks.subscribe(URL, "http://example.com", OTHER, disabled={endpoint_id(OTHER): entry})
     publish(webhooks, webhooks.photo())
 
     outcomes = {record.url: (record.outcome, record.reason) for record in webhooks.records}

@@ -16,7 +16,7 @@ from functions.webhooks.shared_log import (
     LogShare,
     LogShareStore,
 )
-from functions.webhooks.webhook_settings import key
+from functions.webhooks.webhook_settings import endpoint_id
 from tests.in_memory.adapters import InMemorySecrets
 from tests.in_memory.documents import InMemoryDocuments
 from tests.unit.webhooks.webhook_fixture import (
@@ -78,7 +78,7 @@ def test_the_token_of_a_link_has_event_share_and_expiry(webhooks: WebhookFixture
         id=made.id,
         event_id=EVENT,
         url=URL,
-        endpoint=key(URL),
+        endpoint=endpoint_id(URL),
         can_resend=True,
         created_by="u1",
         created_at=webhooks.now,

@@ -15,7 +15,7 @@ from functions.webhooks.webhook_settings import (
     SWITCHED_OFF,
     UNSUBSCRIBED,
     UnreadableSettingsError,
-    key,
+    endpoint_id,
 )
 from tests.in_memory.through import ServiceError
 from tests.unit.webhooks.webhook_fixture import (
@@ -31,8 +31,8 @@ from tests.unit.webhooks.webhook_fixture import (
 SETTINGS: Final = f"events/{EVENT}/settings/webhooks"
 READ: Final = "get settings"
 OTHER_TYPE: Final = {"url": URL, "events": [EventType.GUEST_JOINED]}
-DEAD: Final = {key(URL): {"url": URL, "reason": "dead"}}
-OFF: Final = {key(URL): "2026-05-01T18:30:00.000Z"}
+DEAD: Final = {endpoint_id(URL): {"url": URL, "reason": "dead"}}
+OFF: Final = {endpoint_id(URL): "2026-05-01T18:30:00.000Z"}
 DISABLED: Final = "the URL is disabled: dead"
 
 STOPS: Final[list[tuple[Callable[[WebhookFixture], None], str]]] = [

@@ -43,7 +43,7 @@ def attempted(made: Delivery, status: int | None, answer: str | None = None) -> 
         round=made.round,
         answer=answer,
     )
-    return made.after(attempt)
+    return made.with_attempt(attempt)
 
 
 def recorded(store: DeliveryStore, made: Delivery) -> Delivery:

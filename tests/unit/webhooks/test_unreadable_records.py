@@ -12,7 +12,7 @@ from functions.webhooks.deliveries.delivery import Delivery, EndedWithin
 from functions.webhooks.endpoints import endpoint_store
 from functions.webhooks.endpoints.endpoint_store import EndpointStore
 from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint
-from functions.webhooks.webhook_settings import key
+from functions.webhooks.webhook_settings import endpoint_id
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.unit.webhooks.webhook_fixture import ADMIN, EVENT, NOW, OTHER, URL, WebhookFixture
 
@@ -111,7 +111,7 @@ def test_an_unreadable_endpoint_does_not_affect_the_others(webhooks: WebhookFixt
     """The sweep continues, and so does a task that records a failure."""
     for url in (URL, OTHER):
         webhooks.failed(webhooks.delivery(url=url))
-    make_unreadable(webhooks, f"events/{EVENT}/endpoints/{key(URL)}", told="puzzled")
+    make_unreadable(webhooks, f"events/{EVENT}/endpoints/{endpoint_id(URL)}", told="puzzled")
     webhooks.failed(webhooks.delivery(cause="another"))
 
     assert recovered(webhooks) == 1
@@ -155,7 +155,7 @@ def test_an_apps_own_endpoints_are_left_alone(
     store.note_failure(
         FailingEndpoint(
             event_id=EVENT,
-            id=key(URL),
+            id=endpoint_id(URL),
             tenant_id="t1",
             url=URL,
             since=NOW,

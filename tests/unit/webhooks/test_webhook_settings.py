@@ -11,7 +11,7 @@ from functions.webhooks.webhook_settings import (
     SWITCHED_OFF,
     Subscription,
     WebhookSettings,
-    key,
+    endpoint_id,
 )
 
 URL = "https://example.com/hook"
@@ -68,9 +68,9 @@ def test_settings_without_a_list_have_no_urls(settings: Any) -> None:
 @pytest.mark.parametrize(
     ("entry", "names"),
     [
-        (URL, (key(URL),)),
-        ({"url": URL, "id": "screen"}, ("screen", key(URL))),
-        ({"url": URL, "id": key(URL)}, (key(URL),)),
+        (URL, (endpoint_id(URL),)),
+        ({"url": URL, "id": "screen"}, ("screen", endpoint_id(URL))),
+        ({"url": URL, "id": endpoint_id(URL)}, (endpoint_id(URL),)),
     ],
 )
 def test_an_endpoint_has_each_of_its_names_once(entry: Any, names: tuple[str, ...]) -> None:
@@ -84,7 +84,7 @@ def test_only_the_first_endpoint_keeps_an_id_used_twice() -> None:
     urls = [{"url": URL, "id": "screen"}, {"url": OTHER, "id": "screen"}]
     urls.append({"url": f"{URL}/third", "id": "hall"})
     endpoints = WebhookSettings.read({"urls": urls}).subscriptions
-    assert [endpoint.id for endpoint in endpoints] == ["screen", key(OTHER), "hall"]
+    assert [endpoint.id for endpoint in endpoints] == ["screen", endpoint_id(OTHER), "hall"]
 
 
 def test_at_most_the_first_twenty_urls_count() -> None:
@@ -98,13 +98,13 @@ def test_at_most_the_first_twenty_urls_count() -> None:
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"disabled": {key(URL): ENTRY}}, "the URL is disabled: no answer"),
-        ({"disabled": {key(URL): {}}}, "the URL is disabled"),
-        ({"disabled": {key(URL): None}}, "the URL is disabled"),
-        ({"disabled": {key(OTHER): ENTRY}}, None),
+        ({"disabled": {endpoint_id(URL): ENTRY}}, "the URL is disabled: no answer"),
+        ({"disabled": {endpoint_id(URL): {}}}, "the URL is disabled"),
+        ({"disabled": {endpoint_id(URL): None}}, "the URL is disabled"),
+        ({"disabled": {endpoint_id(OTHER): ENTRY}}, None),
         ({"disabled": []}, None),
         ({"off": {URL: SINCE}}, SWITCHED_OFF),
-        ({"off": {URL: None}, "disabled": {key(URL): ENTRY}}, SWITCHED_OFF),
+        ({"off": {URL: None}, "disabled": {endpoint_id(URL): ENTRY}}, SWITCHED_OFF),
         ({"off": {OTHER: SINCE}}, None),
         ({"off": [URL]}, None),
     ],
@@ -121,5 +121,5 @@ def test_the_switch_of_an_admin_takes_precedence_over_disabled(
 def test_a_key_needs_no_quotes_in_a_field_path() -> None:
     """Every client library accepts `disabled.<key>` as a field path."""
     for url in (URL, "", "https://example.com/ä", "\ud800"):
-        assert re.fullmatch(r"[a-z][0-9a-z]*", key(url))
-    assert key(URL) != key(OTHER)
+        assert re.fullmatch(r"[a-z][0-9a-z]*", endpoint_id(url))
+    assert endpoint_id(URL) != endpoint_id(OTHER)
