@@ -1,6 +1,6 @@
 """The recap with one thought left out each: those that no unit test sees, and one of each kind."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -86,6 +86,12 @@ def _resend_to_everybody(self: Claim, heard: object) -> None:
     _resend(self, ())
 
 
+def _divide_in_memory_only(
+    _: Claim, batch: Batch, accepted: Collection[int], unknown: Collection[int]
+) -> Batch:
+    return batch.at(set(range(len(batch.recipients))).difference(accepted, unknown))
+
+
 def _confirm_no_one(self: Claim, reported: object) -> None:
     del self, reported
 
@@ -147,6 +153,13 @@ MUTANTS: Final = (
         Claim,
         "resend",
         _resend_to_everybody,
+    ),
+    Mutant(
+        "divided-in-memory",
+        "to record which mails of a request a mail server has accepted",
+        Claim,
+        "divide",
+        _divide_in_memory_only,
     ),
     Mutant(
         "planned-although-reported",

@@ -17,6 +17,8 @@ from functions.firestore.model import Document, Put, Query
 from functions.handlers import recap_calls
 from functions.mail.mail_status import DeliveryStatus, Tally, TrackingEvent
 from functions.mail.message import EmailMessage
+from functions.mail.outcome import SendOutcome
+from functions.mail.smtp import combined
 from functions.parameters import Parameters
 from functions.ports import Clock, NotDueError, ParallelMap, Task
 from functions.recap.daily_limit import counter_path
@@ -184,6 +186,15 @@ class Mail:
     started_at: datetime
 
 
+class OneByOneMailer(InMemoryMailer):
+    """A mailer whose requests are divided by the outcomes of their mails, as with SMTP."""
+
+    def send(self, message: EmailMessage) -> SendOutcome:
+        """See `Mailer`."""
+        each = (replace(message, copies=[copy]) for copy in message.copies)
+        return combined(map(super().send, each))
+
+
 class RecapWorld:
     """One event with some guests, whose recap is asked for again and again."""
 
@@ -214,6 +225,9 @@ class RecapWorld:
             "outage",
             0.2,
             "mails without a response, then refusals, while reports of the mails come",
+        )
+        self._one_by_one = self._choices.happens(
+            "one by one", 0.2, "a mail server, which answers each mail and reports none later"
         )
         self._last_sent = -1
         self._last_wanted = 0
@@ -307,7 +321,9 @@ class RecapWorld:
             InMemoryDocuments(self._firestore, through),
             kind=_ServiceWithSmallPreviews,
             clock=Clock(instance.now, instance.monotonic, instance.sleep),
-            mailer=lambda: InMemoryMailer(self._answer, through),
+            mailer=lambda: (OneByOneMailer if self._one_by_one else InMemoryMailer)(
+                self._answer, through
+            ),
             random=InMemoryRandom(self._word),
             task_queue=InMemoryTaskQueue(self._tasks, through),
             accounts=InMemoryAccounts(
@@ -480,7 +496,7 @@ class RecapWorld:
             if taken:
                 self._take(current().name.partition(".")[0], copy.address, copy.labels)
             if answer.is_unknown:
-                self._doubtful.add((copy.labels["wall_recap"], copy.labels["wall_batch"]))
+                self._doubtful.add((copy.labels["wall_recap"], copy.labels["wall_guest"]))
         return answer
 
     def _take(self, run: str, address: str, labels: Mapping[str, str]) -> None:
@@ -557,7 +573,8 @@ class RecapWorld:
 
     def _make_news(self, mail: Mail, labels: Mapping[str, str]) -> None:
         name = f"mail {len(self._mails)}"
-        if self._choices.happens(f"{name} lost", 0.05, "nothing is told of it"):
+        lost = self._choices.happens(f"{name} lost", 0.05, "nothing is told of it")
+        if lost or self._one_by_one:
             return
         told = _STORIES[0]
         if self._choices.fraction(name) < _TOLD_OTHERWISE:
@@ -691,7 +708,8 @@ class RecapWorld:
                 yield "a batch is accepted, and somebody of it has no mail"
             if batch.state is BatchState.PLANNED and set(batch.recipients) & mailed - resent:
                 yield "a batch can be sent, and somebody of it has the mail"
-            doubtful = (recap_id, str(batch.number)) in self._doubtful or self._simulation.faults
+            mails = {(recap_id, guest) for guest in batch.recipients}
+            doubtful = mails & self._doubtful or self._simulation.faults
             if batch.state is BatchState.UNKNOWN and batch.recipients and not doubtful:
                 yield "a batch is unknown, and the mail service has answered every request"
         if not mailed <= known:
