@@ -3,7 +3,7 @@
 import type { Auth } from "firebase/auth";
 import type { Firestore } from "firebase/firestore";
 import { createContext } from "preact";
-import { useContext } from "preact/hooks";
+import { useContext, useEffect, useState } from "preact/hooks";
 
 import type { Calls } from "../data/calls.ts";
 import type { Decisions } from "../data/decisions.ts";
@@ -33,11 +33,21 @@ export interface Place {
   readonly waitingWords: string;
 }
 
+/** A list that goes on reports nothing of the photos behind it, so they are counted again after this time. */
+const RECOUNT_MS = 20_000;
+
 /** Returns how many photos await approval: the length of the list, or a count if the list goes on. */
 export function useWaitingWords(db: Firestore, eventId: string, { value, isFromBeginning, news }: LiveList<Photo>): string {
   const { items, hasMore } = value ?? { items: [], hasMore: false };
   const isLong = hasMore || !isFromBeginning;
-  const number = useAsked(async () => (isLong ? countPhotos(db, eventId, "pending") : 0), [db, eventId, isLong], news).value;
+  const [recounts, setRecounts] = useState(0);
+  useEffect(() => {
+    if (!isLong) return undefined;
+    // A hidden tab counts nothing.
+    const timer = setInterval(() => document.hidden || setRecounts((times) => times + 1), RECOUNT_MS);
+    return () => clearInterval(timer);
+  }, [isLong]);
+  const number = useAsked(async () => (isLong ? countPhotos(db, eventId, "pending") : 0), [db, eventId, isLong], `${news} ${recounts}`).value;
   if (!isLong) return items.length ? String(items.length) : "";
   return number ? counted(number) : "";
 }

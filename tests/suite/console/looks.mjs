@@ -10,9 +10,10 @@ const AXE = readFileSync(
 );
 // Width and colour scheme do not depend on each other.
 const LOOKS = [
-  { width: 360, colorScheme: "light" },
-  { width: 800, colorScheme: "light" },
+  { width: 320, colorScheme: "light" },
+  { width: 390, colorScheme: "dark" },
   { width: 1280, colorScheme: "dark" },
+  { width: 1280, colorScheme: "light" },
 ];
 
 export default async function looks({ site, staff, views, link, folder, visitor }) {
@@ -58,7 +59,7 @@ export default async function looks({ site, staff, views, link, folder, visitor 
       );
       if (overflow) found.push(`${name} ${width}: ${overflow} pixels too wide`);
       if (folder) await page.screenshot({ path: `${folder}/${name}-${width}-${colorScheme}.png`, fullPage: true });
-      if (width !== 800) found.push(...(await problems(name, width, colorScheme)));
+      if (width !== 390) found.push(...(await problems(name, width, colorScheme)));
     }
   }
 

@@ -86,6 +86,8 @@ export default async function recap({ site, admin, moderator, eventId, guest, vi
   await page.getByRole("button", { name: "Cancel scheduled recap…" }).click();
   await dialog.getByRole("button", { name: "Cancel recap" }).click();
   await page.getByText(/^Recap scheduled for/).waitFor({ state: "detached" });
+  await compose.getByText("Scheduled recap canceled.").waitFor();
+  found.canceled = await compose.innerText();
   return found;
 }
 

@@ -83,6 +83,15 @@ def test_an_evening_is_moderated(
     assert "3 pending, 44 approved" in seen["counts"]
 
 
+def test_a_backlog_is_counted_again_while_it_grows(
+    browser: Browser, moderator: Login, wall: Wall, upload: Upload
+) -> None:
+    """A listener reports only the photos that it lists, and the tab has the number of all."""
+    wall.configure()
+    upload(60)
+    assert browser.make("backlog", moderator=moderator, eventId=wall.id).startswith("Photos")
+
+
 def test_no_photo_is_out_of_reach(
     browser: Browser, moderator: Login, wall: Wall, upload: Upload
 ) -> None:

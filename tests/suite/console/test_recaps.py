@@ -58,6 +58,7 @@ def test_a_moderator_looks_at_a_recap_before_sending_it(
     assert "of them already got a recap" not in newcomers
     assert "Tomorrow at 10:00 (" in seen["planning"]
     assert f"by {moderator['email']}." in seen["planned"]
+    assert "Recap scheduled" not in seen["canceled"]
     schedule = wall.event.collection("schedules").document("recap").get().to_dict() or {}
     assert (schedule["state"], schedule["onlyNew"]) == ("cancelled", True)
     mails = mailbox.emails

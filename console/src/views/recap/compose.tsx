@@ -23,15 +23,16 @@ interface Props {
   readonly hasRecap: boolean;
   readonly draft: Draft;
   readonly setDraft: (draft: Draft) => void;
+  readonly told: string;
+  readonly setTold: (words: string) => void;
 }
 
 /** The next recap: previewed, emailed to oneself, and sent or scheduled. */
-export function Compose({ hasRecap, draft, setDraft }: Props) {
+export function Compose({ hasRecap, draft, setDraft, told, setTold }: Props) {
   const { calls, staff, sdk, eventId } = usePlace();
   const [preview, setPreview] = useState<Preview | null>(null);
   const [guest, setGuest] = useState("");
   const [isAsking, setAsking] = useState(false);
-  const [told, setTold] = useState("");
   const [when, setWhen] = useState<When>("now");
   const [own, setOwn] = useState("");
   // A preview is of the text that it was asked for.

@@ -18,6 +18,8 @@ export function RecapView() {
   // It stays with the event in this browser until it is sent.
   const [draft, setDraft] = useState<Draft>(() => readDraft(eventId));
   useEffect(() => keepDraft(eventId, draft), [draft]);
+  // The outcome of the last action on the draft.
+  const [told, setTold] = useState("");
   const hasRecap = Boolean(recaps.value?.items.length);
   return (
     <div class="column">
@@ -30,16 +32,17 @@ export function RecapView() {
         <Notice kind={lock.value.isUnfinished ? "warning" : "info"}><LockWords lock={lock.value} /></Notice>
       )}
       <ScheduledNotice
-        onEdit={(scheduled) => {
+        onEdit={(scheduled, words) => {
           setDraft(scheduled);
+          setTold(words);
           document.getElementById("compose")?.scrollIntoView();
         }}
       />
-      <Compose hasRecap={hasRecap} draft={draft} setDraft={setDraft} />
+      <Compose hasRecap={hasRecap} draft={draft} setDraft={setDraft} told={told} setTold={setTold} />
       <ShownList list={recaps} rows={3} label="Loading recaps…">
         {({ items }) => items.length
           ? items.map((recap, index) => <RecapCard key={recap.id} recap={recap} isLast={index === 0} />)
-          : <Empty title="No recaps yet"><p>Preview the email to see how many guests will get it. Nothing is sent.</p></Empty>}
+          : <Empty title="No recaps yet"><p>Recaps you send appear here, with what became of their emails.</p></Empty>}
       </ShownList>
     </div>
   );

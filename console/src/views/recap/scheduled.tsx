@@ -20,7 +20,7 @@ export function ScheduledWords() {
 }
 
 /** The scheduled recap as a notice: its text, a preview, and how to edit or cancel it. */
-export function ScheduledNotice({ onEdit }: { readonly onEdit: (draft: Draft) => void }) {
+export function ScheduledNotice({ onEdit }: { readonly onEdit: (draft: Draft, words: string) => void }) {
   const { sdk, eventId, calls } = usePlace();
   const { value } = useLive(() => watchScheduled(sdk.db, eventId), [sdk, eventId]);
   const [isAsking, setAsking] = useState(false);
@@ -40,7 +40,7 @@ export function ScheduledNotice({ onEdit }: { readonly onEdit: (draft: Draft) =>
         </dl>
         <div class="actions">
           {isScheduled && <Act run={async () => setPreview(preview ? null : await calls.preview(textOf(draft), false))}>{preview ? "Hide preview" : "Preview scheduled recap"}</Act>}
-          <button type="button" onClick={() => onEdit(draft)}>{isScheduled ? "Edit" : "Use this text again"}</button>
+          <button type="button" onClick={() => onEdit(draft, isScheduled ? "Edit the text, then schedule it again. Until then, the scheduled recap keeps its text." : "")}>{isScheduled ? "Edit" : "Use this text again"}</button>
           {isScheduled && <button type="button" class="danger" onClick={() => setAsking(true)}>Cancel scheduled recap…</button>}
         </div>
         {isAsking && isScheduled && (
@@ -50,7 +50,7 @@ export function ScheduledNotice({ onEdit }: { readonly onEdit: (draft: Draft) =>
             close="Keep it"
             run={async () => {
               await calls.schedule(null, null);
-              onEdit(draft);
+              onEdit(draft, "Scheduled recap canceled. Its text is back in the draft.");
             }}
             onClose={() => setAsking(false)}
           >
