@@ -23,8 +23,8 @@ from functions.call.errors import CallError, Code
         ({}, None),
     ],
 )
-def test_the_role_claim_decides_who_is_staff(claims: dict[str, Any], caller: Caller | None) -> None:
-    """Design 3.1: any other role, or none, is denied."""
+def test_only_a_known_role_claim_is_staff(claims: dict[str, Any], caller: Caller | None) -> None:
+    """See design 3.1."""
     if caller:
         assert staff("u", claims) == caller
     else:
@@ -57,10 +57,10 @@ def test_the_role_claim_decides_who_is_staff(claims: dict[str, Any], caller: Cal
         (Role.SUPERADMIN, None, None, "o", Code.NOT_FOUND),
     ],
 )
-def test_the_tenants_decide(
+def test_access_depends_on_the_tenants_of_caller_event_and_argument(
     role: Role, own: str | None, event: str | None, asked: str | None, code: Code | None
 ) -> None:
-    """Design 3.2: the tenants of caller, event and argument."""
+    """See design 3.2."""
     caller = Caller("u", role, own)
     if code is None:
         check_event(caller, {"tenantId": event}, asked)

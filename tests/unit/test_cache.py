@@ -1,4 +1,4 @@
-"""What a process makes once."""
+"""Values that a process creates once."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -12,14 +12,14 @@ THREADS = 16
 
 
 def test_threads_that_call_first_at_the_same_time_share_one_result() -> None:
-    """Sixteen threads call while the result is being made, and all get the same one."""
+    """Sixteen threads call during the first call."""
     start, inside = threading.Barrier(THREADS), threading.Barrier(2)
     made: list[object] = []
 
     @once
     def make() -> object:
         with suppress(threading.BrokenBarrierError):
-            inside.wait(0.5)  # for a second thread, which must not come in
+            inside.wait(0.5)  # for a second thread, which must not arrive
         made.append(object())
         return made[-1]
 
@@ -32,8 +32,8 @@ def test_threads_that_call_first_at_the_same_time_share_one_result() -> None:
     assert found == made * THREADS
 
 
-def test_making_one_part_may_make_another() -> None:
-    """A function that is being called may call another one, from several threads at once."""
+def test_a_cached_function_can_call_another() -> None:
+    """Threads call both concurrently without a deadlock."""
     start = threading.Barrier(THREADS)
 
     @once
@@ -53,8 +53,8 @@ def test_making_one_part_may_make_another() -> None:
     assert found == [inner()] * THREADS
 
 
-def test_a_part_that_could_not_be_made_is_made_by_the_next_call() -> None:
-    """The error reaches the caller, and is not remembered."""
+def test_an_error_is_not_cached() -> None:
+    """The caller gets it, and the next call tries again."""
     calls: list[str] = []
 
     @once

@@ -1,4 +1,4 @@
-"""The simulated flood of bench/flood.py: how late it makes the events beside it."""
+"""The simulated flood of bench/flood.py: the delay of other events."""
 
 import os
 from statistics import median
@@ -11,8 +11,8 @@ from tools.command_list import ALL_VARIABLE
 CASES: Final = flood.CASES if ALL_VARIABLE in os.environ else flood.CASES[:2]
 
 
-def test_a_flood_makes_no_other_event_late() -> None:
-    """A flood makes others 1.5 times later at most, and each part of the pace is needed."""
+def test_a_flood_delays_other_events_by_at_most_half() -> None:
+    """Without any one of the three queues and limits, the delay is larger."""
     alone = flood.late(flood.CASES[0])
     for case in CASES[1:]:
         late = flood.late(case)

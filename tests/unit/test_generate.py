@@ -15,7 +15,7 @@ def test_no_generated_part_is_stale(path: str) -> None:
     assert generate.files()[path] == (ROOT / path).read_text()
 
 
-def test_a_deploys_own_values_stay() -> None:
+def test_a_deployments_own_values_are_kept() -> None:
     """`.env` is edited by operators: generating it changes comments and missing lines only."""
     before = "MAIL_FROM=Ann <ann@example.org>\nTHREADS=8\n"
     after = generate.dotenv(before)

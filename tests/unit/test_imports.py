@@ -1,4 +1,4 @@
-"""The contracts of pyproject.toml refuse a module that nobody has given a place."""
+"""The import contracts of pyproject.toml reject modules without a layer."""
 
 import ast
 import re
@@ -16,7 +16,7 @@ REACHING: Final = (
     *("httpx", "aiohttp", "smtplib", "asyncio", "subprocess", "sqlite3", "importlib", "jinja2"),
     *("time", "random", "secrets", "socket", "os", "google", "emulator.demo", "tests"),
 )
-"""What would let a rule reach the world."""
+"""Packages with access to external systems, which a pure module must not import."""
 
 
 CASES: Final = [
@@ -48,12 +48,12 @@ CASES: Final = [
     ("pause.py", "", ["- functions.pause"]),
     ("../emulator/pause.py", "", ["- emulator.pause"]),
 ]
-"""A module, what it imports, and what the check prints."""
+"""A module, its imports, and the output of the check."""
 
 
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What the check prints of a copy of the tree with all these imports, on one line."""
+    """Return the output of the check for a copy of the tree with all these imports."""
     tree = tmp_path_factory.mktemp("tree")
     shutil.copy(ROOT / "pyproject.toml", tree)
     for name in ("functions", "tools", "emulator", "ops", "bench"):
@@ -75,7 +75,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_an_import_that_no_contract_allows_is_refused(
     printed: str, module: str, refusals: list[str]
 ) -> None:
-    """A new module is checked without an entry in a list."""
+    """New modules need no entry in a list."""
     assert [refusal for refusal in refusals if refusal not in printed] == [], module
 
 
@@ -83,7 +83,7 @@ HANDLERS: Final = r"\S+(_calls|_triggers)"
 
 
 def imports_of(path: Path) -> set[str]:
-    """What a module imports, by its whole name."""
+    """Return the qualified names that a module imports."""
     return {
         f"{node.module}.{alias.name}"
         for node in ast.walk(ast.parse(path.read_text()))
@@ -92,8 +92,8 @@ def imports_of(path: Path) -> set[str]:
     }
 
 
-def test_the_deployed_surface_reaches_handlers_alone() -> None:
-    """main.py declares functions: what they do stands behind the handlers."""
+def test_main_imports_only_handlers_and_declarations() -> None:
+    """main.py declares the functions. Their code is in the handlers."""
     declares = re.compile(
         r"firebase_functions\.\w+|functions\.(log|parameters|service_accounts|gcp\.\w+|gcp\.\w+\.\w+"
         rf"|process\.service|{HANDLERS}|\S+\.[A-Z_]+)"
@@ -101,8 +101,8 @@ def test_the_deployed_surface_reaches_handlers_alone() -> None:
     assert {name for name in imports_of(ROOT / "main.py") if not declares.fullmatch(name)} == set()
 
 
-def test_a_handler_asks_a_use_case_and_never_a_store() -> None:
-    """What a request means is decided where it can be tested without requests."""
+def test_a_handler_imports_no_store() -> None:
+    """Decisions are in use cases, which can be tested without requests."""
     stores = re.compile(r"functions\.(firestore\.client|(?!firestore)\S+store)\.\w+")
     handlers = [
         path
@@ -114,7 +114,7 @@ def test_a_handler_asks_a_use_case_and_never_a_store() -> None:
 
 
 def test_a_cold_start_loads_no_capability() -> None:
-    """Each function imports what it calls when it is called (main.py)."""
+    """Each function of main.py imports its handler when it is called."""
     loaded = "import main, sys; print(*(m for m in sys.modules if m.startswith('functions.')))"
     printed = subprocess.run(
         [sys.executable, "-c", loaded], cwd=ROOT, capture_output=True, check=True
@@ -124,8 +124,8 @@ def test_a_cold_start_loads_no_capability() -> None:
         for module in printed.stdout.decode().split()
         if module.startswith(
             tuple(
-                f"functions.{room}."
-                for room in ("links", "mail", "preferences", "recap", "wall", "webhooks")
+                f"functions.{folder}."
+                for folder in ("links", "mail", "preferences", "recap", "wall", "webhooks")
             )
         )
     }
@@ -139,7 +139,7 @@ def test_a_cold_start_loads_no_capability() -> None:
 
 
 def test_the_modules_of_ops_form_no_cycle() -> None:
-    """Imports inside functions count too: a reader can start at the bottom."""
+    """Include imports inside functions."""
     below = {
         path.stem: {name.split(".")[1] for name in imports_of(path) if name.startswith("ops.")}
         for path in (ROOT / "ops").glob("*.py")
@@ -150,7 +150,7 @@ def test_the_modules_of_ops_form_no_cycle() -> None:
 
 
 def test_an_installation_needs_no_package() -> None:
-    """The README's first command runs before anything is installed."""
+    """The README's first command runs before the installation."""
     imported = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import tools.installation"
     ran = subprocess.run(
         [sys.executable, "-I", "-S", "-c", imported], capture_output=True, text=True, check=False

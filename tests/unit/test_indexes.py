@@ -1,4 +1,4 @@
-"""firestore.indexes.json has the index of every query; the emulator needs no index."""
+"""firestore.indexes.json has an index for every query. The emulator needs no indexes."""
 
 import ast
 import json
@@ -36,7 +36,7 @@ CLOCK: Final = Clock().process
 
 
 def in_turn(work: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
-    """See `InParallel`."""
+    """Apply `work` to each item in order."""
     return [work(item) for item in items]
 
 
@@ -115,29 +115,29 @@ QUERIES: Final[dict[str, Sequence[Callable[[Documents], object]]]] = {
         lambda d: GuestStore(d, in_turn).records_with(["a@example.com"]),
     ],
 }
-"""The functions that make a query, with calls of every kind that makes another."""
+"""The functions with a query, with a call for each of its variants."""
 
 
 @dataclass(eq=False, repr=False)
 class AskedDocuments(InMemoryDocuments):
-    """Documents in memory that keep the queries."""
+    """Documents in memory that record the queries."""
 
     queries: list[Query] = field(default_factory=list)
 
     def stream(self, query: Query) -> Iterator[Document]:
-        """Keep the query."""
+        """Record the query."""
         self.queries.append(query)
         return super().stream(query)
 
     def count(self, query: Query) -> int:
-        """Keep the query."""
+        """Record the query."""
         self.queries.append(query)
         return super().count(query)
 
 
 @dataclass(frozen=True, slots=True)
-class Needed:
-    """What an index must have: fields that are compared, in any order, then these in this one."""
+class RequiredIndex:
+    """The required index: compared fields in any order, followed by sorted fields."""
 
     collection: str
     scope: str
@@ -145,8 +145,8 @@ class Needed:
     ordered: tuple[tuple[str, str], ...]
 
     @classmethod
-    def by(cls, query: Any) -> "Needed":
-        """What `query` needs; Firestore appends the name by itself."""
+    def from_query(cls, query: Any) -> "RequiredIndex":
+        """Return the index that `query` requires, without the name, which Firestore appends."""
         [source] = query.from_
         filters = [condition.field_filter for condition in query.where.composite_filter.filters]
         equal = {
@@ -165,8 +165,8 @@ class Needed:
         return cls(source.collection_id, scope, frozenset(equal), tuple(ordered))
 
     @property
-    def is_there(self) -> bool:
-        """Whether firestore.indexes.json has it, or Firestore makes it unasked."""
+    def exists(self) -> bool:
+        """Whether firestore.indexes.json has it, or Firestore creates it automatically."""
         if len(self.equal) + len(self.ordered) <= 1:
             return self._has_single_field()
         return any(
@@ -203,19 +203,19 @@ class Needed:
     "call", [pytest.param(call, id=name) for name, calls in QUERIES.items() for call in calls]
 )
 def test_every_query_has_its_index(call: Callable[[Documents], object]) -> None:
-    """Every query has an index, because a deployed query without one fails."""
+    """A deployed query without an index fails."""
     documents = AskedDocuments()
     call(documents)
     [query] = documents.queries
     encoded = types.StructuredQuery.pb(types.StructuredQuery())
     encode_query(query, "", encoded)
-    needed = Needed.by(types.StructuredQuery.wrap(encoded))
+    needed = RequiredIndex.from_query(types.StructuredQuery.wrap(encoded))
 
-    assert needed.is_there, needed
+    assert needed.exists, needed
 
 
-def test_no_query_is_forgotten() -> None:
-    """Every function that makes a query is looked at here."""
+def test_the_table_has_every_function_with_a_query() -> None:
+    """A new query must be added to `QUERIES`."""
     assert QUERIES.keys() == {
         name
         for path in (ROOT / "functions").rglob("*.py")

@@ -1,4 +1,4 @@
-"""Design 1, 2 and 5: what `firebase deploy` reads off `main.py`, rendered by the SDK itself."""
+"""Design 1, 2 and 5: the manifest that `firebase deploy` reads, rendered by the SDK."""
 
 import os
 import re
@@ -22,7 +22,7 @@ from functions.webhooks.sender.http_sender import TIMEOUT_SECONDS
 
 ROOT: Final = Path(__file__).parents[2]
 RETRY_SCHEDULE: Final = {
-    # queue: its backoff in seconds, and the places at work that its function has
+    # queue: its backoff in seconds, and the concurrent calls that its function allows
     "deliverWebhook": (1, 2 * 120),
     "deliverWebhookSlow": (1, 300),
     "retryWebhookAfter1s": (1, 120),
@@ -32,7 +32,7 @@ RETRY_SCHEDULE: Final = {
 NOON: Final = datetime(2026, 5, 1, 12, tzinfo=UTC)
 NOTICES: Final = "sendWebhookNotice"
 REGION_CPUS: Final = 20
-"""Of a new project: `CpuAllocPerProjectRegion`."""
+"""The quota of a new project: `CpuAllocPerProjectRegion`."""
 TRIGGERS: Final = {
     "onPhotoWritten": "events/{eventId}/photos/{photoId}",
     "onEventWritten": "events/{eventId}",
@@ -41,13 +41,13 @@ TRIGGERS: Final = {
 
 
 def account(capability: str) -> str:
-    """Address of the service account of `capability`, as a deploy fills it in."""
+    """Return the address of the service account of `capability` in the manifest."""
     name = capability.lower().replace("_", "-")
     return f"wall-{name}@{{{{ params.GCLOUD_PROJECT }}}}.iam.gserviceaccount.com"
 
 
 def rendered(**settings: str) -> dict[str, Any]:
-    """The manifest, made in a process without a credential, as `firebase deploy` makes it."""
+    """Render the manifest in a process without credentials, like `firebase deploy`."""
     render = (
         "from firebase_functions.private import serving;"
         "print(serving.functions_as_yaml(serving.get_functions()))"
@@ -70,32 +70,34 @@ def rendered(**settings: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def manifest() -> dict[str, Any]:
-    """Rendered with the defaults."""
+    """Return the manifest with the defaults."""
     return rendered()
 
 
 @pytest.fixture(scope="module")
 def endpoints(manifest: dict[str, Any]) -> dict[str, Any]:
-    """The functions, by name."""
+    """Return the functions by name."""
     found: dict[str, Any] = manifest["endpoints"]
     return found
 
 
 def test_two_functions_are_plain_https(endpoints: dict[str, Any]) -> None:
-    """RFC 8058 and SendGrid make their own requests; the other calls are callables (spec 4)."""
+    """RFC 8058 and SendGrid define their own requests. Other calls are callables (spec 4)."""
     plain = {name for name, endpoint in endpoints.items() if "httpsTrigger" in endpoint}
     assert plain == {"unsubscribe", "mailEvents"}
 
 
 def test_no_version_of_a_secret_is_pinned(manifest: dict[str, Any]) -> None:
-    """A declared secret is pinned by the deploy: rotation would stop every new instance."""
+    """A deployment pins declared secrets. After a rotation every new instance would fail."""
     for name, endpoint in manifest["endpoints"].items():
         assert not endpoint.get("secretEnvironmentVariables"), name
     assert not [param for param in manifest["params"] if param["type"] == "secret"]
 
 
-def test_every_capability_runs_as_an_account_of_its_own(endpoints: dict[str, Any]) -> None:
-    """The table of accounts in docs/security.md names every function."""
+def test_every_function_has_the_service_account_of_its_capability(
+    endpoints: dict[str, Any],
+) -> None:
+    """Compare with the table of accounts in docs/security.md."""
     table = (ROOT / "docs/security.md").read_text().partition("\n## Accounts\n")[2]
     expected = {
         function: account(capability.upper().replace("-", "_"))
@@ -106,7 +108,7 @@ def test_every_capability_runs_as_an_account_of_its_own(endpoints: dict[str, Any
 
 
 def test_only_the_account_that_sends_mail_gets_its_key() -> None:
-    """`ops/setup` lets these accounts read a secret; what talks to receivers reads none."""
+    """`ops/setup` grants access to these accounts. Functions that call receivers read no secret."""
     assert {name: set(accounts) for name, accounts in SECRET_READERS.items()} == {
         "SENDGRID_API_KEY": {"wall-recap"},
         "SMTP_PASSWORD": {"wall-recap"},
@@ -115,8 +117,8 @@ def test_only_the_account_that_sends_mail_gets_its_key() -> None:
     }
 
 
-def test_every_function_says_where_and_how_large_it_runs(endpoints: dict[str, Any]) -> None:
-    """Spec 6.3.3: us-central1; and a whole CPU, or concurrency is silently 1 (design 5)."""
+def test_every_function_has_a_region_and_a_size(endpoints: dict[str, Any]) -> None:
+    """Spec 6.3.3: us-central1. Design 5: with less than one CPU, concurrency would be 1."""
     for name, endpoint in endpoints.items():
         assert endpoint["region"] == ["us-central1"], name
         assert endpoint["platform"] == "gcfv2", name
@@ -126,10 +128,8 @@ def test_every_function_says_where_and_how_large_it_runs(endpoints: dict[str, An
 
 
 @pytest.mark.parametrize("name", ["getEmailPreferences", "getWebhookLog", "unsubscribe"])
-def test_twelve_bodies_a_second_that_drip_leave_places(
-    endpoints: dict[str, Any], name: str
-) -> None:
-    """Each body of a stranger holds a place of Cloud Run for six seconds."""
+def test_twelve_slow_bodies_a_second_leave_free_slots(endpoints: dict[str, Any], name: str) -> None:
+    """Each slow body occupies a slot of Cloud Run for six seconds."""
     endpoint = endpoints[name]
     assert endpoint["maxInstances"] * endpoint["concurrency"] > 12 * BODY_SECONDS
 
@@ -148,17 +148,19 @@ def test_twelve_bodies_a_second_that_drip_leave_places(
         "mailEvents",
     ],
 )
-def test_thirty_strangers_a_second_leave_places(endpoints: dict[str, Any], name: str) -> None:
-    """A call that its headers refuse is read for a second at most."""
+def test_thirty_rejected_calls_a_second_leave_free_slots(
+    endpoints: dict[str, Any], name: str
+) -> None:
+    """The body of a call that is rejected by its headers is read for at most a second."""
     endpoint = endpoints[name]
     assert endpoint["maxInstances"] * endpoint["concurrency"] > 30 * REST_SECONDS
 
 
 def test_the_functions_fit_a_new_project(endpoints: dict[str, Any]) -> None:
-    """docs/internals/scale.md: each function is in one row of its table, and every sum is right.
+    """Check the table of docs/internals/scale.md: it has each function once, with correct sums.
 
-    With the background, the attempts and the anonymous functions at their most, organizers still
-    have some vCPU. A deploy refuses a function that may take more than the region has.
+    With all other functions at their maximum, organizers still have two vCPU. A deployment rejects
+    a function that could use more than the region has.
     """
     most = {name: made["maxInstances"] * made["cpu"] for name, made in endpoints.items()}
     assert max(most.values()) <= REGION_CPUS / 2
@@ -166,7 +168,7 @@ def test_the_functions_fit_a_new_project(endpoints: dict[str, Any]) -> None:
     table = page.partition("| vCPU at most |")[2].partition("\n\n")[0]
     *groups, (_, total) = re.findall(r"^\| (.*) \| (\d+) \|$", table, re.MULTILINE)
     sums = [sum(most.pop(name) for name in re.findall(r"`(\w+)`", row)) for row, _ in groups]
-    assert sums == [int(told) for _, told in groups]
+    assert sums == [int(documented) for _, documented in groups]
     assert (most, sum(sums)) == ({}, int(total))
     background, attempts, anonymous, _ = sums
     assert REGION_CPUS - background - attempts - anonymous >= 2
@@ -174,7 +176,7 @@ def test_the_functions_fit_a_new_project(endpoints: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(("name", "document"), TRIGGERS.items())
 def test_a_trigger_is_retried(endpoints: dict[str, Any], name: str, document: str) -> None:
-    """Design 2: triggers run at least once; the SDK alone would drop a failed event."""
+    """Design 2: triggers run at least once. By default the SDK drops a failed write."""
     trigger = endpoints[name]["eventTrigger"]
     assert trigger["retry"] is True
     assert trigger["eventType"] == "google.cloud.firestore.document.v1.written"
@@ -182,8 +184,10 @@ def test_a_trigger_is_retried(endpoints: dict[str, Any], name: str, document: st
 
 
 @pytest.mark.parametrize(("name", "numbers"), RETRY_SCHEDULE.items())
-def test_a_steps_queue(endpoints: dict[str, Any], name: str, numbers: tuple[int, int]) -> None:
-    """Design 2: the step's backoff, never doubled; many attempts; a place for each task."""
+def test_a_queue_has_the_backoff_and_rate_of_its_step(
+    endpoints: dict[str, Any], name: str, numbers: tuple[int, int]
+) -> None:
+    """Design 2: the backoff is constant, and the function has a slot for each task."""
     queue = endpoints[name]["taskQueueTrigger"]
     backoff, places = numbers
     assert queue["retryConfig"] == {
@@ -197,17 +201,17 @@ def test_a_steps_queue(endpoints: dict[str, Any], name: str, numbers: tuple[int,
         "maxDispatchesPerSecond": 500,
     }
     assert endpoints[name]["maxInstances"] * endpoints[name]["concurrency"] == places
-    # A resend through a link begins with a first attempt, or waits where slow receivers do.
+    # A resend by a link starts with a first attempt, or waits on the slow queue.
     also = [account("LOGS")] if name.startswith("deliver") else []
     assert queue["invoker"] == [account("WEBHOOKS"), *also]
 
 
 @pytest.mark.parametrize(("instances", "threads"), [(1, 300), (2, 300), (3, 300), (4, 120)])
 def test_all_workers_fill_the_slow_queue_and_no_more(instances: int, threads: int) -> None:
-    """Each attempt at a receiver that is silent from some attempt on holds a place for 5 s.
+    """Each attempt at a receiver that stops answering occupies a slot for 5 s.
 
-    Ten a second of each of six workers overfilled 240 places: a slow receiver of another event
-    waited 11 s at the median after three minutes, and ever longer.
+    Ten a second of each of six workers exceeded 240 slots. A slow receiver of another event then
+    waited 11 s at the median after three minutes, with a growing delay.
     """
     settings = {"DELIVERY_INSTANCES": str(instances), "THREADS": str(threads)}
     endpoints = rendered(**settings)["endpoints"]
@@ -217,23 +221,23 @@ def test_all_workers_fill_the_slow_queue_and_no_more(instances: int, threads: in
     assert held == pytest.approx(slow["maxConcurrentDispatches"])
 
 
-def test_half_the_places_of_an_instance_try_unknown_receivers(endpoints: dict[str, Any]) -> None:
-    """Receivers that may be slow leave the other half of an instance's places to fast ones."""
+def test_unknown_receivers_use_half_of_the_slots_of_an_instance(endpoints: dict[str, Any]) -> None:
+    """The other half is for receivers that are known to be fast."""
     assert endpoints["deliverWebhook"]["concurrency"] == 2 * UNPROVEN_AT_ONCE
 
 
 def test_the_queue_of_notices(endpoints: dict[str, Any]) -> None:
-    """Only the account that queues notices calls the function, ten at a time and five times."""
+    """Only the account that queues notices may call it, ten at a time, with five attempts."""
     endpoint = endpoints[NOTICES]
     queue = endpoint["taskQueueTrigger"]
     assert queue["invoker"] == [account("WEBHOOKS")]
     assert queue["retryConfig"]["maxAttempts"] == 5
     assert queue["rateLimits"]["maxConcurrentDispatches"] == 10
-    assert endpoint["maxInstances"] * endpoint["concurrency"] == 10, "each task finds a place"
+    assert endpoint["maxInstances"] * endpoint["concurrency"] == 10, "each task has a slot"
 
 
-def test_the_queue_of_planned_recaps(endpoints: dict[str, Any]) -> None:
-    """Spec 4.15: a task waits for a whole recap, finds a place, and outlasts the retries."""
+def test_the_queue_of_scheduled_recaps(endpoints: dict[str, Any]) -> None:
+    """Spec 4.15: a task can run for a whole recap, has a slot, and ends after the retries."""
     endpoint = endpoints[schedule.QUEUE]
     queue = endpoint["taskQueueTrigger"]
     assert queue["invoker"] == [account("RECAP"), account("WEBHOOKS")]
@@ -244,19 +248,19 @@ def test_the_queue_of_planned_recaps(endpoints: dict[str, Any]) -> None:
     assert endpoint["maxInstances"] * endpoint["concurrency"] == at_once > SLOTS
     task = schedule.scheduled_task("e1", "v1", NOON)
     assert (task.queue, task.seconds) == (schedule.QUEUE, endpoint["timeoutSeconds"])
-    # A call of less than a minute writes the record before the task is due.
+    # A call takes less than a minute, so it writes the record before the task is due.
     assert endpoints["scheduleEventRecap"]["timeoutSeconds"] <= SOONEST.total_seconds()
 
 
 def test_the_sweeper_runs_every_five_minutes(endpoints: dict[str, Any]) -> None:
-    """Design 2: the sweep is scheduled, one at a time."""
+    """Design 2: only one sweep runs at a time."""
     sweeper = endpoints["sweepDeliveries"]
     assert sweeper["scheduleTrigger"]["schedule"] == "every 5 minutes"
     assert (sweeper["maxInstances"], sweeper["concurrency"]) == (1, 1)
 
 
 def test_a_connector_is_absent_until_it_is_named(endpoints: dict[str, Any]) -> None:
-    """A deploy refuses an empty one. What posts to receivers goes through it, and nothing else."""
+    """A deployment rejects an empty one. Only functions that call receivers use it."""
     assert not [name for name, endpoint in endpoints.items() if "vpc" in endpoint]
     behind = {
         name: endpoint["vpc"]
@@ -268,7 +272,7 @@ def test_a_connector_is_absent_until_it_is_named(endpoints: dict[str, Any]) -> N
 
 
 def test_every_parameter_has_a_value_in_env(manifest: dict[str, Any]) -> None:
-    """Design 5: a parameter that is not in `.env` stops a deploy that may not ask."""
+    """Design 5: without a value a non-interactive deployment fails."""
     lines = (ROOT / ".env").read_text().splitlines()
     given = {line.partition("=")[0] for line in lines if line and not line.startswith("#")}
     asked = {param["name"] for param in manifest["params"]}

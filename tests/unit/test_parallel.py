@@ -1,4 +1,4 @@
-"""The same work for several items: no call waits for what others have to do."""
+"""Parallel work on several items, without waiting for the work of other calls."""
 
 import threading
 
@@ -10,7 +10,7 @@ PATIENCE_SECONDS = 30
 
 
 def test_results_are_in_the_order_of_the_items() -> None:
-    """Results come in the order of the items, however many threads there are."""
+    """The number of threads does not matter."""
     assert ProcessThreads().pool(3, "test")(lambda one: one * 2, range(20)) == [
         number * 2 for number in range(20)
     ]
@@ -18,7 +18,7 @@ def test_results_are_in_the_order_of_the_items() -> None:
 
 
 def test_all_are_tried_before_the_first_failure_is_raised() -> None:
-    """A task that cannot be queued keeps none of the others from being queued."""
+    """A task that cannot be queued must not affect the others."""
     tried = []
 
     def work(item: int) -> None:
@@ -32,7 +32,7 @@ def test_all_are_tried_before_the_first_failure_is_raised() -> None:
 
 
 def test_the_calling_thread_does_items_that_no_thread_has_started() -> None:
-    """A call does its items in its own thread while another call has every thread."""
+    """Another call uses every thread of the pool."""
     caller_runs = ProcessThreads().pool(2, "test")
     all_taken, go_on = threading.Barrier(4), threading.Event()
 
@@ -51,9 +51,9 @@ def test_the_calling_thread_does_items_that_no_thread_has_started() -> None:
         other.join()
 
 
-def test_without_help_all_calls_together_work_on_so_many_items() -> None:
-    """Large requests take memory: every further call waits, and its own thread does no item."""
-    alone = ProcessThreads().pool(1, "test", caller_runs=False)
+def test_without_caller_runs_the_pool_limits_all_calls_together() -> None:
+    """Large requests need memory, so other calls wait."""
+    in_pool = ProcessThreads().pool(1, "test", caller_runs=False)
     started, go_on = threading.Event(), threading.Event()
     worked_in = []
 
@@ -62,7 +62,7 @@ def test_without_help_all_calls_together_work_on_so_many_items() -> None:
         go_on.wait(PATIENCE_SECONDS)
         worked_in.append((item, threading.current_thread().name))
 
-    calls = [threading.Thread(target=alone, args=(hold, [item])) for item in range(2)]
+    calls = [threading.Thread(target=in_pool, args=(hold, [item])) for item in range(2)]
     calls[0].start()
     started.wait(PATIENCE_SECONDS)
     calls[1].start()

@@ -1,4 +1,4 @@
-"""Spec 8 and design 3.7: the record that counts one client's calls of one hour."""
+"""Spec 8 and design 3.7: the counter of a client's calls in an hour."""
 
 import threading
 import time
@@ -29,12 +29,12 @@ REFUSED = "resource-exhausted: There were too many calls from this address. Try 
 def window(
     function: str = "f", client: str = "203.0.113.7", key: str = "k", now: datetime = NOW
 ) -> tuple[str, datetime]:
-    """A window that differs in the given arguments."""
+    """Return a window with these arguments."""
     return window_of(function, client, secret=key, now=now)
 
 
-def test_each_client_function_and_hour_is_counted_by_itself() -> None:
-    """Design 3.8: the key of a record is a keyed hash, and a valid document id."""
+def test_each_client_function_and_hour_has_its_own_counter() -> None:
+    """Design 3.8: the ID of a record is a keyed hash and a valid document ID."""
     assert window(now=NOW + timedelta(minutes=29, seconds=59)) == window()
     assert window()[1] == datetime(2026, 5, 1, 19, tzinfo=UTC)
     others = [
@@ -51,7 +51,7 @@ def test_each_client_function_and_hour_is_counted_by_itself() -> None:
 
 
 class Contended(InMemoryDocuments):
-    """Firestore where one record is written by too many at once."""
+    """Firestore with too many concurrent writes of one record."""
 
     asked = 0
     seconds = 0.0
@@ -65,13 +65,13 @@ class Contended(InMemoryDocuments):
 
 
 def limit(documents: InMemoryDocuments, now: Callable[[], datetime] = lambda: NOW) -> RateLimit:
-    """The limit of a process, with the key `k`."""
+    """Return the limit of a process, with the key `k`."""
     clock = Clock(now, lambda: 0.0, lambda _: None)
     return RateLimit(documents, clock, InMemorySecrets({"K": ("k",)}), "K")
 
 
 def outcome(limiter: RateLimit, function: str) -> str:
-    """What becomes of one call."""
+    """Return the outcome of one call."""
     try:
         limiter.require(function, "203.0.113.7")
     except CallError as refused:
@@ -81,16 +81,16 @@ def outcome(limiter: RateLimit, function: str) -> str:
     return "passed"
 
 
-def test_every_look_up_passes_where_the_limiter_fails() -> None:
-    """Spec 8: requests are let through, all of them, also many at once and one after the other."""
+def test_every_lookup_passes_if_the_limiter_fails() -> None:
+    """Spec 8: all requests are let through, concurrent ones as well."""
     limiter = limit(Contended())
     with ThreadPoolExecutor(80) as threads:
         outcomes = list(threads.map(lambda _: outcome(limiter, "getEmailPreferences"), range(800)))
     assert outcomes == ["passed"] * 800
 
 
-def test_many_calls_at_once_ask_for_as_many_counts_as_a_client_has() -> None:
-    """A client's calls do not contend for its record: the process knows when they are used up."""
+def test_concurrent_calls_increment_the_counter_only_up_to_the_limit() -> None:
+    """Each process also counts, so that calls over the limit cause no contention."""
 
     class Slow(InMemoryDocuments):
         asked = 0
@@ -110,8 +110,8 @@ def test_many_calls_at_once_ask_for_as_many_counts_as_a_client_has() -> None:
 
 
 @pytest.mark.parametrize("function", ["updateEmailPreferences", "unsubscribe", "getWebhookLog"])
-def test_only_the_look_up_passes_uncounted(function: str) -> None:
-    """Spec 8 names getEmailPreferences; other functions fail with the limiter, which has longer."""
+def test_only_the_lookup_passes_without_a_counter(function: str) -> None:
+    """Spec 8 names getEmailPreferences. The limiter has a longer timeout for other functions."""
     counts = Contended()
     assert outcome(limit(counts), function) == "failed"
     assert counts.seconds == FAIL_CLOSED_TIMEOUT_SECONDS
@@ -119,8 +119,8 @@ def test_only_the_look_up_passes_uncounted(function: str) -> None:
     assert counts.seconds == FAIL_OPEN_TIMEOUT_SECONDS
 
 
-def test_a_client_that_goes_on_is_not_counted_any_more() -> None:
-    """A client over the limit costs no further counting."""
+def test_calls_over_the_limit_are_not_counted() -> None:
+    """The process remembers clients over the limit."""
 
     class Full(Contended):
         def commit(self, *_: Write, **__: float) -> Sequence[Written]:
@@ -137,7 +137,7 @@ def test_a_client_that_goes_on_is_not_counted_any_more() -> None:
 
 
 def test_instances_count_together() -> None:
-    """Spec 8: a client has 20 calls an hour, wherever they arrive; the next hour begins anew."""
+    """Spec 8: a client has 20 calls an hour in all instances together."""
     documents = InMemoryDocuments()
     hours = [NOW]
     limiters = [limit(documents, lambda: hours[0]) for _ in range(2)]

@@ -1,7 +1,7 @@
-"""What the last release has written meets this one, and the other way round after a roll-back.
+"""This release reads the records of the last one, and the last one those of this, after a rollback.
 
-`last_release.jsonl` has one line for each document, task and link that `written()` gave at the last
-release; a release writes the file anew, by `python -m tests.unit.test_upgrade`.
+`last_release.jsonl` has one line for each document, task and link that `written()` returned at the
+last release. Each release rewrites the file with `python -m tests.unit.test_upgrade`.
 """
 
 import json
@@ -29,12 +29,12 @@ ABOUT: Final = {
     Scope.UNSUBSCRIBE: ("guest-1",),
     Scope.WEBHOOK_LOG: (EVENT, "s1"),
 }
-MEANT: Final = {"since"}
+CHANGED: Final = {"since"}
 """Fields with another value than the last release writes, and the same meaning."""
 
 
 def webhooks_written() -> WebhookFixture:
-    """Deliveries in every state, and what stands beside them."""
+    """Write deliveries in every state, and the other documents of webhooks."""
     webhooks, superadmin = WebhookFixture(), Caller("u1", Role.SUPERADMIN, "t1")
     webhooks.subscribe(
         {"url": URL, "id": "screen"}, OTHER, "http://example.com/", recover=["screen"]
@@ -56,7 +56,7 @@ def webhooks_written() -> WebhookFixture:
 
 
 def recap_written() -> House:
-    """A recap of four guests that was sent, and one of two newcomers that was interrupted."""
+    """Write a sent recap to four guests, and an interrupted one to new guests."""
     house = House()
     house.guests(4)
     house.opt_out(guest(3))
@@ -69,7 +69,7 @@ def recap_written() -> House:
 
 
 def written() -> dict[str, Any]:
-    """The records, tasks and links of this release, by the clocks of the tests."""
+    """Return the records, tasks and links that this release writes."""
     webhooks, house = webhooks_written(), recap_written()
     return {
         "webhooks": _documents(webhooks.firestore),
@@ -100,7 +100,7 @@ def _decoded(value: dict[str, Any]) -> Any:
 
 @pytest.fixture(name="last")
 def last_release() -> Any:
-    """What the last release has written."""
+    """Return the documents, tasks and links of the last release."""
     found: dict[str, dict[str, Any]] = {}
     for line in LAST_RELEASE.read_text().splitlines():
         kind, name, value = json.loads(line, object_hook=_decoded)
@@ -108,8 +108,8 @@ def last_release() -> Any:
     return found
 
 
-def test_deliveries_of_the_last_release_go_on(last: Any) -> None:
-    """Its tasks make their attempts, the sweep and automatic recovery find the rest."""
+def test_deliveries_of_the_last_release_continue(last: Any) -> None:
+    """Its tasks make their attempts. The sweep and automatic recovery find the others."""
     webhooks = WebhookFixture()
     for path, fields in last["webhooks"].items():
         webhooks.put(path, fields)
@@ -118,7 +118,7 @@ def test_deliveries_of_the_last_release_go_on(last: Any) -> None:
     webhooks.now += timedelta(minutes=10)
     for data in last["tasks"].values():
         webhooks.process().worker.attempt(AttemptRequest.read(data))
-    assert webhooks.process().sweeper.sweep() == 0, "every task was found"
+    assert webhooks.process().sweeper.sweep() == 0, "every delivery had a task"
     webhooks.process().endpoint_sweep.sweep()
     [recovered] = [record for record in webhooks.records if record.outcome.is_open]
     webhooks.attempts(recovered, 204)
@@ -134,7 +134,7 @@ def test_deliveries_of_the_last_release_go_on(last: Any) -> None:
 
 
 def test_a_recap_of_the_last_release_is_continued(last: Any) -> None:
-    """Nobody gets a second mail, and opt-outs hold."""
+    """No guest gets a second email, and opt-outs are kept."""
     house = House()
     for path, fields in last["recap"].items():
         house.documents.commit(Put(path, fields))
@@ -146,17 +146,17 @@ def test_a_recap_of_the_last_release_is_continued(last: Any) -> None:
 
 @pytest.mark.parametrize("scope", ABOUT)
 def test_links_of_the_last_release_keep_their_meaning(last: Any, scope: Scope) -> None:
-    """Links stand in mails and in people's notes, where no release changes them."""
+    """Links are in emails, which a release cannot change."""
     assert KEY.verify(last["links"][scope], NOW, scope) == ABOUT[scope]
 
 
-def test_the_last_release_reads_what_this_one_writes(last: Any) -> None:
-    """After a roll-back: every record, task and link has what it had, and perhaps more."""
+def test_the_last_release_can_read_the_records_of_this_one(last: Any) -> None:
+    """After a rollback, every record, task and link must have its earlier fields."""
     now = json.loads(json.dumps(written(), default=_encoded), object_hook=_decoded)
     for kind in ("webhooks", "recap"):
         for path, fields in last[kind].items():
             kept = {name: now[kind][path].get(name) for name in fields}
-            assert _without(kept, MEANT) == _without(fields, MEANT), path
+            assert _without(kept, CHANGED) == _without(fields, CHANGED), path
     assert now["tasks"] == last["tasks"]
     for scope, link in now["links"].items():
         payloads = [

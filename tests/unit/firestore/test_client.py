@@ -1,4 +1,4 @@
-"""The adapter of Firestore against a real gRPC server: what it repeats, for how long, and alone."""
+"""The adapter of Firestore with a real gRPC server: repetitions, timeouts and groups."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -29,33 +29,35 @@ from functions.firestore.model import (
 from functions.recap.audience.guests import GuestStore
 
 SLOW_SECONDS: Final = 0.05
-"""How long a refusal takes: the limit of the next repetition is shorter by as much."""
+"""Duration of an error. The timeout of the next repetition is shorter by this."""
 STREAMS: Final = {"BatchGetDocuments", "RunQuery", "RunAggregationQuery"}
 GONE: Final = grpc.StatusCode.UNAVAILABLE
 BAD: Final = "refused"
-"""A write of this value makes Firestore refuse the whole request."""
+"""Firestore rejects a request with a write of this value."""
 
 VERSION: Final = 1_700_000_000_000_000_000
 
 
 class Timeouts(grpc.UnaryUnaryClientInterceptor, grpc.UnaryStreamClientInterceptor):
-    """Keeps the limit of each call, which a server sees rounded."""
+    """Records the timeout of each call, which a server gets rounded."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
 
-    def intercept_unary_unary(self, go_on: Callable[..., Any], details: Any, request: Any) -> Any:
-        """Keep the limit."""
+    def intercept_unary_unary(self, proceed: Callable[..., Any], details: Any, request: Any) -> Any:
+        """Record the timeout."""
         self.seconds.append(details.timeout)
-        return go_on(details, request)
+        return proceed(details, request)
 
-    def intercept_unary_stream(self, go_on: Callable[..., Any], details: Any, request: Any) -> Any:
-        """Keep the limit."""
-        return self.intercept_unary_unary(go_on, details, request)
+    def intercept_unary_stream(
+        self, proceed: Callable[..., Any], details: Any, request: Any
+    ) -> Any:
+        """Record the timeout."""
+        return self.intercept_unary_unary(proceed, details, request)
 
 
 class Server(grpc.GenericRpcHandler):
-    """Firestore with every document in version `VERSION`; refuses with the next of `refusals`."""
+    """Firestore with every document in version `VERSION`, and with scripted errors."""
 
     def __init__(self) -> None:
         self.calls: list[str] = []
@@ -77,7 +79,7 @@ class Server(grpc.GenericRpcHandler):
             if self.refusals:
                 refusal = self.refusals.pop(0)
                 time.sleep(SLOW_SECONDS)
-                context.abort(refusal, "as told")
+                context.abort(refusal, "as scripted")
             answered: bytes = self._answer(method, request, context)
             return answered
 
@@ -116,7 +118,7 @@ class Server(grpc.GenericRpcHandler):
         )
 
     def close(self) -> None:
-        """Stop to listen."""
+        """Stop the server."""
         self.channel.close()
         self._grpc.stop(None).wait()
 
@@ -136,7 +138,7 @@ def _status(write: types.Write) -> Status:
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    """A server of its own for each test."""
+    """Return a new server for each test."""
     server = Server()
     yield server
     server.close()
@@ -144,18 +146,18 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture(params=[FirestoreDocuments, GroupedDocuments])
 def documents(request: pytest.FixtureRequest, server: Server) -> Documents:
-    """The adapter, connected to the server."""
+    """Return the adapter, connected to the server."""
     found: Documents = request.param.through(server.channel, "my-wall")
     return found
 
 
 def update(name: str, value: str = "", version: int = VERSION) -> Update:
-    """The write of a field."""
+    """Return the write of a field."""
     return Update(f"users/{name}", {"value": value}, version=version)
 
 
 def test_the_channel_has_the_librarys_options(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A connection is kept alive as the library's own client does; nothing is connected yet."""
+    """Keep connections alive as the library's own client does. Do not connect at creation."""
     assert list(CHANNEL_OPTIONS) == base_client._DEFAULT_CHANNEL_OPTIONS  # noqa: SLF001
     given = (AnonymousCredentials(), "my-wall")  # type: ignore[no-untyped-call]
     monkeypatch.setattr(firestore, "credentials", lambda: given)
@@ -176,10 +178,10 @@ CALLS: Final[dict[str, Callable[[Documents], object]]] = {
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_a_limit_holds_over_all_repetitions(
+def test_the_timeout_includes_all_repetitions(
     server: Server, documents: Documents, call: str
 ) -> None:
-    """A repeated call has the time that is left, also a stream and a call of a group."""
+    """A repeated call gets the remaining time. This includes streams and calls of a group."""
     server.refusals = [GONE, GONE]
     CALLS[call](documents)
     first, _, third = server.timeouts.seconds
@@ -187,8 +189,8 @@ def test_a_limit_holds_over_all_repetitions(
     assert third <= first - 2 * SLOW_SECONDS
 
 
-def test_the_last_repetition_gets_no_new_limit(server: Server) -> None:
-    """A repetition shortly before the end fails at the end."""
+def test_the_last_repetition_gets_no_new_timeout(server: Server) -> None:
+    """A repetition shortly before the timeout fails at the timeout."""
     documents = FirestoreDocuments.through(server.channel, "my-wall")
     server.refusals = [GONE] * 99
     with pytest.raises(exceptions.RetryError):
@@ -206,10 +208,10 @@ def test_the_last_repetition_gets_no_new_limit(server: Server) -> None:
         (grpc.StatusCode.INTERNAL, 1),
     ],
 )
-def test_a_sum_is_repeated_where_the_connection_was_lost(
+def test_a_sum_is_repeated_only_after_a_lost_connection(
     server: Server, documents: Documents, code: grpc.StatusCode, calls: int
 ) -> None:
-    """As the client library repeats a commit: the first call after a pause is not refused."""
+    """The client library does the same, so that the first call after a pause succeeds."""
     server.refusals = [code]
     if calls == 1:
         with pytest.raises(exceptions.GoogleAPICallError):
@@ -219,8 +221,8 @@ def test_a_sum_is_repeated_where_the_connection_was_lost(
     assert server.calls == ["Commit"] * calls
 
 
-def test_a_write_that_failed_is_no_success(documents: Documents) -> None:
-    """Each write of a group has its own status, also where a result stands beside a refusal."""
+def test_each_write_of_a_group_has_its_own_status(documents: Documents) -> None:
+    """Firestore sends a result for a failed write, too."""
     writes = [update("u1"), update("u2", version=5), update("u1"), update("u3")]
     results = documents.write_each(writes)
     assert [type(result) for result in results] == [
@@ -231,8 +233,8 @@ def test_a_write_that_failed_is_no_success(documents: Documents) -> None:
     ]
 
 
-def test_a_refused_write_fails_no_other_of_its_group(server: Server) -> None:
-    """Where Firestore refuses a whole group, each of its writes is made alone."""
+def test_a_rejected_write_does_not_fail_the_others_of_its_group(server: Server) -> None:
+    """If Firestore rejects a whole group, send each of its writes separately."""
     documents = GroupedDocuments.through(server.channel, "my-wall")
     writes: dict[str, Sequence[Write]] = {f"u{n}": [update(f"u{n}")] for n in range(8)}
     writes |= {"bad": [update("bad", BAD)], "stale": [update("stale", version=5)]}
@@ -245,7 +247,7 @@ def test_a_refused_write_fails_no_other_of_its_group(server: Server) -> None:
             return type(error).__name__
         return "Written"
 
-    server.refusals = [GONE]  # which holds the first group up, so that the next one gathers
+    server.refusals = [GONE]  # delays the first group, so that the next one gathers
     with ThreadPoolExecutor(len(writes)) as threads:
         found = dict(zip(writes, threads.map(outcome, writes), strict=True))
     assert found == dict.fromkeys(writes, "Written") | {
@@ -256,8 +258,8 @@ def test_a_refused_write_fails_no_other_of_its_group(server: Server) -> None:
     assert server.calls.count("BatchWrite") < len(writes)
 
 
-def test_a_refused_read_fails_no_other_of_its_group(server: Server) -> None:
-    """Where Firestore refuses to read a whole group, each of its documents is read alone."""
+def test_a_rejected_read_does_not_fail_the_others_of_its_group(server: Server) -> None:
+    """If Firestore rejects a whole group, read each of its documents separately."""
     documents = GroupedDocuments.through(server.channel, "my-wall")
     server.refusals = [GONE, grpc.StatusCode.INVALID_ARGUMENT]
     with ThreadPoolExecutor(8) as threads:
@@ -273,7 +275,7 @@ class BreakingClient:
         self.limits: list[int] = []
 
     def run_query(self, request: types.RunQueryRequest, **_: Any) -> Iterator[Any]:
-        """Yield the documents behind the start of the query."""
+        """Yield the documents after the start of the query."""
         query = types.StructuredQuery.pb(request.structured_query)
         self.limits.append(query.limit.value)
         after = query.start_at.values[-1].reference_value if query.start_at.values else ""
@@ -283,7 +285,7 @@ class BreakingClient:
             yield types.RunQueryResponse(document={"name": name})
 
 
-def test_a_broken_stream_continues_behind_the_last_document() -> None:
+def test_a_broken_stream_continues_after_the_last_document() -> None:
     """An email of the recap has each photo once, even if the connection broke meanwhile."""
     photos = "projects/my-wall/databases/(default)/documents/events/e1/photos"
     client = BreakingClient([f"{photos}/p{number}" for number in range(5)])

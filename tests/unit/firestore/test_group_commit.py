@@ -1,4 +1,4 @@
-"""Calls of many threads, made together."""
+"""Calls of many threads, sent as one."""
 
 import threading
 import time
@@ -12,9 +12,9 @@ from functions.firestore.group_commit import GroupCommit, Turn
 
 
 class Service:
-    """Squares numbers; each call waits for its `go` where there is one, and none is beside another.
+    """A service that squares numbers, one call at a time.
 
-    -1 is refused by itself; -13 takes the whole group down.
+    A call waits for `go` if it is set. The number -1 fails alone. The number -13 fails its group.
     """
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class Service:
         self._alone = threading.Lock()
 
     def square(self, numbers: Sequence[int], seconds: float) -> Sequence[int | Exception]:
-        """The call."""
+        """Return the squares, or an error for each number that fails."""
         assert self._alone.acquire(blocking=False), "two groups at a time"
         try:
             self.groups.append(list(numbers))
@@ -44,17 +44,17 @@ class Service:
 
 @pytest.fixture
 def service() -> Service:
-    """A service of this test alone."""
+    """Return a new service."""
     return Service()
 
 
 def grouped(service: Service, at_most: int = 100) -> GroupCommit[int, int]:
-    """Its calls, grouped."""
+    """Return the function that groups calls of the service."""
     return GroupCommit(service.square, at_most=at_most, seconds=25.0, turn=Turn(25.0))
 
 
-def test_a_lone_caller_waits_for_nobody(service: Service) -> None:
-    """A caller without others is a group of one."""
+def test_a_single_caller_does_not_wait(service: Service) -> None:
+    """It is a group of one."""
     square = grouped(service)
     assert [square(3), square(4)] == [9, 16]
     assert service.groups == [[3], [4]]
@@ -64,13 +64,13 @@ def test_a_lone_caller_waits_for_nobody(service: Service) -> None:
 def gathered(
     service: Service, square: GroupCommit[int, int], numbers: Sequence[int]
 ) -> Iterator[list[Future[int]]]:
-    """The answers to `numbers`, asked together while a first call, for 100, was under way."""
+    """Ask for `numbers` during a first call, for 100, and yield the answers."""
     service.go = threading.Semaphore(0)
     with ThreadPoolExecutor(len(numbers) + 1) as threads:
         first = threads.submit(square, 100)
         assert service.called.acquire(timeout=60)
         rest = [threads.submit(square, number) for number in numbers]
-        # Nothing else tells that they have come.
+        # There is no public sign that they have arrived.
         wait_for(lambda: len(square._forming.items) == len(numbers))  # noqa: SLF001
         service.go.release(2)
         assert first.result(60) == 10_000
@@ -78,18 +78,18 @@ def gathered(
     service.go = None
 
 
-def test_those_who_come_meanwhile_go_together(service: Service) -> None:
-    """While a call is under way, the next group gathers; everybody gets their own answer."""
+def test_callers_during_a_call_form_the_next_group(service: Service) -> None:
+    """Each caller gets its own answer."""
     with gathered(service, grouped(service), range(19)) as answers:
         assert [answer.result(60) for answer in answers] == [
             number * number for number in range(19)
         ]
     assert [len(group) for group in service.groups] == [1, 19]
-    assert 0 < service.seconds[1] < 25, "the wait for the first is part of the time"
+    assert 0 < service.seconds[1] < 25, "the timeout includes the wait for the first call"
 
 
-def test_a_group_has_its_limit(service: Service) -> None:
-    """A call that finds the group full begins another."""
+def test_a_group_has_a_maximum_size(service: Service) -> None:
+    """A call that finds the group full starts another."""
     square = grouped(service, at_most=4)
     service.go = threading.Semaphore(0)
     with ThreadPoolExecutor(11) as threads:
@@ -103,16 +103,16 @@ def test_a_group_has_its_limit(service: Service) -> None:
     assert sum(map(len, service.groups)) == 11
 
 
-def test_what_goes_wrong_with_one_is_its_own(service: Service) -> None:
-    """An item that fails leaves the other items of its group their results."""
+def test_an_error_of_one_item_does_not_affect_the_others(service: Service) -> None:
+    """Only its caller gets the error."""
     with gathered(service, grouped(service), [-1, 5]) as (bad, good):
         assert good.result(60) == 25
         with pytest.raises(ValueError, match="negative"):
             bad.result(60)
 
 
-def test_what_goes_wrong_with_all_is_everybodys(service: Service) -> None:
-    """The error of a call is raised for its whole group; the next group is called."""
+def test_an_error_of_the_call_is_raised_for_its_whole_group(service: Service) -> None:
+    """The next group is still called."""
     square = grouped(service)
     with gathered(service, square, [-13, 5]) as answers:
         for answer in answers:
@@ -121,15 +121,15 @@ def test_what_goes_wrong_with_all_is_everybodys(service: Service) -> None:
     assert square(6) == 36
 
 
-def test_many_at_once(service: Service) -> None:
-    """Each of 2,000 callers gets the result for its own item."""
+def test_each_of_many_callers_gets_its_own_result(service: Service) -> None:
+    """Run 2,000 calls in 40 threads."""
     square = grouped(service, at_most=7)
     with ThreadPoolExecutor(40) as threads:
         assert list(threads.map(square, range(2000))) == [number * number for number in range(2000)]
 
 
-def test_a_stuck_call_holds_up_its_own_group_alone() -> None:
-    """Only the first caller after a stuck call waits, and no longer than the patience."""
+def test_a_stuck_call_delays_the_next_group_only_briefly() -> None:
+    """Only the first caller waits, for the timeout of its turn."""
     stuck, release = threading.Event(), threading.Event()
 
     def ask(numbers: Sequence[int], _: float) -> Sequence[int | Exception]:
@@ -149,7 +149,7 @@ def test_a_stuck_call_holds_up_its_own_group_alone() -> None:
 
 
 def test_groups_of_two_kinds_take_turns(service: Service) -> None:
-    """While a call of one kind is under way, callers of the other kind gather as well."""
+    """During a call of one kind, callers of the other kind also gather."""
     turn = Turn(25.0)
     square, negative = (
         GroupCommit[int, int](call, at_most=100, seconds=25.0, turn=turn)
@@ -167,7 +167,7 @@ def test_groups_of_two_kinds_take_turns(service: Service) -> None:
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
-    """Wait until other threads have come to where `condition` holds; nothing tells of it."""
+    """Wait until other threads have made `condition` true. There is no event to wait for."""
     deadline = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < deadline

@@ -1,4 +1,4 @@
-"""Design 3.6 and 5: what a callable answers to requests that are not as they should be."""
+"""Design 3.6 and 5: the callable protocol, and its errors for malformed requests."""
 
 import base64
 import gzip
@@ -34,7 +34,7 @@ STAFF_ONLY: Final = partial(staff_callable, STAFF)
 
 
 def serve(handler: Callable[[Call], Any], protocol: Any = anonymous_callable) -> FlaskClient:
-    """`handler` as a deployed callable."""
+    """Return a client of `handler` as a deployed callable."""
     deployed = protocol(region="us-central1")(handler)
     app = flask.Flask("worker")
     methods = ["GET", "POST", "PUT", "OPTIONS", "POSTS"]
@@ -49,7 +49,7 @@ def serve(handler: Callable[[Call], Any], protocol: Any = anonymous_callable) ->
 
 
 def echo(call: Call) -> Any:
-    """Answer with the parameters."""
+    """Return the parameters."""
     return call.data
 
 
@@ -57,21 +57,21 @@ ECHO = serve(echo)
 
 
 def unsigned(algorithm: str = "none", **claims: object) -> str:
-    """An ID token that nobody has signed."""
+    """Return an ID token without a signature."""
     parts = [json.dumps(part).encode() for part in ({"alg": algorithm}, claims)]
     return ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in parts) + "."
 
 
 def error_of(answer: TestResponse) -> tuple[int, str, str]:
-    """HTTP status, status and message of an error body that holds nothing else."""
+    """Return HTTP status, status and message of an error body without other fields."""
     body = answer.get_json()
     assert list(body) == ["error"]
     assert set(body["error"]) == {"status", "message"}
     return answer.status_code, body["error"]["status"], body["error"]["message"]
 
 
-def test_result() -> None:
-    """Spec 1: parameters come under `data`, the result goes back under `result`."""
+def test_the_result_is_in_the_field_result() -> None:
+    """Spec 1: the parameters are in the field `data`."""
     answer = serve(echo).post("/", data='{"data": {"a": [1, null, "ü"]}}', headers=JSON)
     assert (answer.status_code, answer.get_json()) == (200, {"result": {"a": [1, None, "ü"]}})
 
@@ -98,8 +98,8 @@ UINT64: Final = "type.googleapis.com/google.protobuf.UInt64Value"
         (3.5, 3.5),
     ],
 )
-def test_whole_numbers_of_native_sdks(sent: object, read: object) -> None:
-    """Wrapped numbers and integral floats are integers; anything else stays as it was sent."""
+def test_wrapped_numbers_and_integral_floats_are_integers(sent: object, read: object) -> None:
+    """Native SDKs wrap 64-bit numbers. Any other value is unchanged."""
     nested = {"data": {"days": sent, "list": [sent]}}
     answer = serve(echo).post("/", data=json.dumps(nested), headers=JSON)
     expected = sent if read is None else read
@@ -108,8 +108,8 @@ def test_whole_numbers_of_native_sdks(sent: object, read: object) -> None:
     assert type(result["days"]) is type(expected)
 
 
-def test_manifest_entry() -> None:
-    """The deployment manifest still has what `on_call` declared."""
+def test_the_manifest_has_the_declared_options() -> None:
+    """The decorator must keep the options of `on_call`."""
     deployed = anonymous_callable(region="us-central1", memory=512)(echo)
     entry = deployed.__firebase_endpoint__
     assert (entry.entryPoint, entry.region, entry.availableMemoryMb) == (
@@ -147,16 +147,18 @@ def test_manifest_entry() -> None:
     ],
     ids=lambda value: repr(value)[:40],
 )
-def test_malformed_body(body: bytes, hint: str, capfd: pytest.CaptureFixture[str]) -> None:
-    """Design 3.6: a malformed body is `invalid-argument`; the message says what to change."""
+def test_a_malformed_body_is_an_invalid_argument(
+    body: bytes, hint: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Design 3.6: the message names the correct form."""
     code, status, message = error_of(serve(echo).post("/", data=body, headers=JSON))
     assert (code, status) == (400, "INVALID_ARGUMENT")
     assert hint in message
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_body_in_chunks_that_is_too_long() -> None:
-    """Design 3.6: it is not cut off and read all the same, though its length comes last."""
+def test_a_chunked_body_that_is_too_long_is_rejected() -> None:
+    """Design 3.6: its length is unknown at the start, and a truncated body must not count."""
     body = b'{"data": {}}' + b" " * MAX_ANONYMOUS_BYTES
     answer = serve(echo).post(
         "/",
@@ -170,8 +172,8 @@ def test_a_body_in_chunks_that_is_too_long() -> None:
 @pytest.mark.parametrize(
     "body", [b"[" * 40_000 + b"]" * 40_000, b'{"a":' * 15_000 + b"1" + b"}" * 15_000]
 )
-def test_a_body_that_is_nested_deeply(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Design 3.6: it is `invalid-argument`, also where a body may be long."""
+def test_a_deeply_nested_body_is_rejected(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Design 3.6: it is `invalid-argument`, even if the function allows long bodies."""
     monkeypatch.setattr(callables, "MAX_ANONYMOUS_BYTES", MAX_BODY_BYTES)
     answer = serve(echo).post("/", data=b'{"data": ' + body + b"}", headers=JSON)
     assert "nested" in error_of(answer)[2]
@@ -194,8 +196,10 @@ def test_a_body_that_is_nested_deeply(body: bytes, monkeypatch: pytest.MonkeyPat
         ("POST", "application/json; charset=latin-1", "UTF-8"),
     ],
 )
-def test_wrong_request(method: str, content_type: str, hint: str) -> None:
-    """Spec 4: every endpoint uses POST and `application/json`."""
+def test_a_request_must_be_a_post_of_json_in_utf_8(
+    method: str, content_type: str, hint: str
+) -> None:
+    """See spec 4."""
     answer = serve(echo).open(
         "/", method=method, data='{"data": {}}', headers={"Content-Type": content_type}
     )
@@ -207,15 +211,15 @@ def test_wrong_request(method: str, content_type: str, hint: str) -> None:
 @pytest.mark.parametrize(
     "content_type", ["application/json; charset=utf-8", "Application/JSON;charset=UTF-8"]
 )
-def test_charset(content_type: str) -> None:
-    """What SDKs and browsers add to the content type changes nothing."""
+def test_the_content_type_can_have_a_charset(content_type: str) -> None:
+    """SDKs and browsers add it."""
     answer = serve(echo).post("/", data='{"data": 1}', headers={"Content-Type": content_type})
     assert answer.get_json() == {"result": 1}
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes(body: bytes) -> None:
-    """No body makes anything but a result or `invalid-argument`."""
+def test_any_body_gets_a_result_or_an_invalid_argument(body: bytes) -> None:
+    """The body can be any bytes."""
     assert ECHO.post("/", data=body, headers=JSON).status_code in (200, 400)
 
 
@@ -231,8 +235,8 @@ def test_any_bytes(body: bytes) -> None:
         (Code.INTERNAL, 500),
     ],
 )
-def test_error_codes(code: Code, http: int) -> None:
-    """Design 3.6: the codes of spec 7, as the callable protocol has them."""
+def test_each_code_has_its_http_status(code: Code, http: int) -> None:
+    """Design 3.6: the codes are those of spec 7 in the callable protocol."""
 
     def refuse(_: Call) -> None:
         raise CallError(code, "change this")
@@ -241,8 +245,8 @@ def test_error_codes(code: Code, http: int) -> None:
     assert error_of(answer) == (http, code.value.upper().replace("-", "_"), "change this")
 
 
-def test_unforeseen_fault(capfd: pytest.CaptureFixture[str]) -> None:
-    """A fault of ours is `internal`; its text, which may hold data, is told to nobody."""
+def test_a_fault_is_internal_and_its_text_is_not_shown(capfd: pytest.CaptureFixture[str]) -> None:
+    """The text of an exception can contain personal data."""
 
     def fail(_: Call) -> None:
         raise KeyError(PRIVATE)
@@ -258,15 +262,15 @@ def test_unforeseen_fault(capfd: pytest.CaptureFixture[str]) -> None:
     assert line["at"].startswith("functions.gcp.callables:")
 
 
-def test_result_that_is_no_json(capfd: pytest.CaptureFixture[str]) -> None:
-    """A result that cannot be written as JSON is a fault of ours too."""
+def test_a_result_that_is_not_json_is_internal(capfd: pytest.CaptureFixture[str]) -> None:
+    """It is a fault of the service."""
     answer = serve(lambda _: object()).post("/", data='{"data": {}}', headers=JSON)
     assert error_of(answer)[:2] == (500, "INTERNAL")
     assert "callable.failed" in capfd.readouterr().out
 
 
-def test_preflight() -> None:
-    """A browser's preflight is answered, with the headers that `httpsCallable` sends allowed."""
+def test_a_preflight_allows_the_headers_of_httpscallable() -> None:
+    """Browsers send a preflight for calls from another origin."""
     answer = serve(echo, STAFF_ONLY).options(
         "/",
         headers={
@@ -282,16 +286,16 @@ def test_preflight() -> None:
 
 
 @pytest.mark.parametrize("body", ['{"data": {}}', "{"])
-def test_cross_origin_answer(body: str) -> None:
-    """A page of another origin may read results and errors alike."""
+def test_results_and_errors_can_be_read_from_another_origin(body: str) -> None:
+    """The app's page can be on another origin."""
     headers = JSON | {"Origin": "https://wall.example.com"}
     answer = serve(echo).post("/", data=body, headers=headers)
     assert answer.headers["Access-Control-Allow-Origin"] in ("*", "https://wall.example.com")
 
 
 @pytest.mark.parametrize("header", ["Bearer stale", "Bearer a.b.c", "Basic xyz", "Bearer", "é"])
-def test_anonymous_with_authorization(header: str) -> None:
-    """An anonymous endpoint ignores any header `Authorization`."""
+def test_an_anonymous_callable_ignores_authorization(header: str) -> None:
+    """SDKs add the header if the user is signed in."""
     headers = JSON | {"Authorization": header}
     answer = serve(echo).post("/", data='{"data": 1}', headers=headers)
     assert answer.get_json() == {"result": 1}
@@ -313,7 +317,7 @@ def test_anonymous_with_authorization(header: str) -> None:
         "Bearer a.b.c.d",
         "Bearer x, Bearer y",
         "Bearer bnVsbA.bnVsbA.",  # its parts are null
-        f"Bearer {unsigned(aud='x', iss='x', sub='u')}",  # of another project
+        f"Bearer {unsigned(aud='x', iss='x', sub='u')}",  # for another project
         f"Bearer {unsigned(aud=[], iss={}, sub=1, exp='x')}",
         "Bearer W10.W10.W10",  # its parts are lists
         "Bearer MQ.MQ.MQ",  # its parts are numbers
@@ -324,13 +328,13 @@ def test_anonymous_with_authorization(header: str) -> None:
     ],
 )
 @pytest.mark.parametrize("emulator", ["127.0.0.1:9", ""])
-def test_signed_in_without_valid_token(
+def test_a_call_of_staff_needs_a_valid_id_token(
     header: str | None,
     emulator: str,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    """Spec 7.1: without a valid ID token the call is `unauthenticated`; the log has no token."""
+    """Spec 7.1: the code is `unauthenticated`. The log contains no token."""
     monkeypatch.setenv("FIREBASE_AUTH_EMULATOR_HOST", emulator)
     monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "demo-wall")
     headers = JSON | ({} if header is None else {"Authorization": header})
@@ -340,18 +344,18 @@ def test_signed_in_without_valid_token(
 
 
 class Counting(io.BytesIO):
-    """A body that counts the bytes read of it."""
+    """A body that counts its bytes that were read."""
 
     taken = 0
 
     def read(self, size: int | None = -1) -> bytes:
-        """Read, and count."""
+        """Read and count."""
         chunk = super().read(size)
         self.taken += len(chunk)
         return chunk
 
     def readinto(self, buffer: Any) -> int:
-        """Read into `buffer`, and count."""
+        """Read into `buffer` and count."""
         taken = super().readinto(buffer)
         self.taken += taken
         return taken
@@ -359,8 +363,8 @@ class Counting(io.BytesIO):
 
 @pytest.mark.parametrize("length", ["31000000", "7", "1", None])
 @pytest.mark.parametrize("protocol", [anonymous_callable, STAFF_ONLY])
-def test_a_long_body_is_not_read(length: str | None, protocol: Any) -> None:
-    """At most a megabyte is dropped beyond the limit, with a right or wrong length."""
+def test_at_most_a_megabyte_over_the_limit_is_read(length: str | None, protocol: Any) -> None:
+    """This holds for right, wrong and missing lengths."""
     body = Counting(b'{"data": "' + b"x" * 31_000_000)
     environ = {"wsgi.input": body, "wsgi.input_terminated": True}
     if length:

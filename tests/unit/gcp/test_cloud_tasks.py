@@ -1,4 +1,4 @@
-"""Design 2 and 5: Cloud Tasks in production is gRPC; its path, against a real gRPC server."""
+"""Design 2 and 5: the adapter of Cloud Tasks with a real gRPC server."""
 
 import json
 from collections.abc import Iterator
@@ -27,29 +27,31 @@ TASK = Task(
 
 
 @pytest.fixture
-def taken() -> list[QueuedTask]:
-    """The tasks that Cloud Tasks has taken."""
+def accepted() -> list[QueuedTask]:
+    """Return the tasks that Cloud Tasks has accepted."""
     return []
 
 
 @pytest.fixture
-def service(taken: list[QueuedTask]) -> Iterator[ApiServer]:
-    """Cloud Tasks on a port of loopback, with one queue."""
-    tasks = cloud_tasks.CloudTasks("my-wall", [TASK.queue], taken.append, now=lambda: NOW)
+def service(accepted: list[QueuedTask]) -> Iterator[ApiServer]:
+    """Run Cloud Tasks on loopback with one queue."""
+    tasks = cloud_tasks.CloudTasks("my-wall", [TASK.queue], accepted.append, now=lambda: NOW)
     with ApiServer(tasks) as server:
         yield server
 
 
 @pytest.fixture
 def queue(service: ApiServer) -> CloudTasks:
-    """The adapter, connected to it."""
+    """Return the adapter, connected to it."""
     return CloudTasks.at_stand_in(service.address, "my-wall")
 
 
-def test_a_task_as_cloud_tasks_gets_it(taken: list[QueuedTask], queue: CloudTasks) -> None:
-    """A task has queue, name, schedule time and deadline, and carries a token of the account."""
+def test_a_task_has_queue_name_time_deadline_and_account(
+    accepted: list[QueuedTask], queue: CloudTasks
+) -> None:
+    """Cloud Tasks calls the function with a token of the account."""
     queue.enqueue(TASK)
-    assert taken == [
+    assert accepted == [
         QueuedTask(
             queue="retryWebhookAfter1s",
             name="d1-2",
@@ -62,26 +64,26 @@ def test_a_task_as_cloud_tasks_gets_it(taken: list[QueuedTask], queue: CloudTask
     ]
 
 
-def test_a_task_that_exists_is_a_success(
-    service: ApiServer, taken: list[QueuedTask], queue: CloudTasks
+def test_a_task_that_already_exists_is_a_success(
+    service: ApiServer, accepted: list[QueuedTask], queue: CloudTasks
 ) -> None:
-    """Design 2: task names repeat, and ALREADY_EXISTS is success."""
+    """Design 2: names of tasks repeat."""
     queue.enqueue(TASK)
     queue.enqueue(TASK)
-    assert (len(service.calls), len(taken)) == (2, 1)
+    assert (len(service.calls), len(accepted)) == (2, 1)
 
 
-def test_a_passing_fault_is_tried_again(
-    service: ApiServer, taken: list[QueuedTask], queue: CloudTasks
+def test_a_temporary_fault_is_retried(
+    service: ApiServer, accepted: list[QueuedTask], queue: CloudTasks
 ) -> None:
-    """A named task can be sent twice without harm."""
+    """The name prevents a second task."""
     service.refuse("CreateTask", grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.UNAVAILABLE)
     queue.enqueue(TASK)
-    assert (len(service.calls), len(taken)) == (3, 1)
+    assert (len(service.calls), len(accepted)) == (3, 1)
 
 
-def test_a_refusal_fails_the_caller(service: ApiServer, queue: CloudTasks) -> None:
-    """The trigger or worker fails, and is run again."""
+def test_a_permanent_error_is_raised(service: ApiServer, queue: CloudTasks) -> None:
+    """The trigger or worker fails and is repeated."""
     service.refuse("CreateTask", grpc.StatusCode.PERMISSION_DENIED)
     with pytest.raises(exceptions.PermissionDenied):
         queue.enqueue(TASK)
@@ -98,9 +100,9 @@ def test_a_refusal_fails_the_caller(service: ApiServer, queue: CloudTasks) -> No
         ({"data": {"eventId": "e" * 1024 * 1024}}, exceptions.InvalidArgument),
     ],
 )
-def test_what_cloud_tasks_refuses(
+def test_an_invalid_task_is_rejected(
     queue: CloudTasks, change: dict[str, Any], error: type[Exception]
 ) -> None:
-    """A task is refused for its queue, its name, its time or its size."""
+    """The queue, the name, the time or the size can be invalid."""
     with pytest.raises(error):
         queue.enqueue(replace(TASK, **change))

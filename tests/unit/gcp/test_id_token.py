@@ -1,4 +1,4 @@
-"""The caller's ID token, as Google signs it."""
+"""The verification of ID tokens that are signed like Google's."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -20,17 +20,17 @@ KEY: Final = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
 
 class _NoCredential(credentials.Base):  # type: ignore[misc]
-    """Checking a token takes public keys alone."""
+    """No credential, as verifying a token needs only public keys."""
 
     def get_credential(self) -> AnonymousCredentials:
         return AnonymousCredentials()  # type: ignore[no-untyped-call]
 
 
 @pytest.mark.parametrize(("seconds", "status"), [(-5, 200), (5, 200), (30, 401)])
-def test_an_id_token_of_a_clock_that_is_ahead(
+def test_an_id_token_may_be_ten_seconds_ahead(
     monkeypatch: pytest.MonkeyPatch, seconds: int, status: int
 ) -> None:
-    """Google's clock may be ten seconds ahead of the instance's: the token was just given."""
+    """Google's clock may be ahead of the instance's when a token is new."""
     pem = KEY.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
     monkeypatch.setattr("google.oauth2.id_token._fetch_certs", lambda *_: {"k1": pem.decode()})
     monkeypatch.delenv("FIREBASE_AUTH_EMULATOR_HOST", raising=False)

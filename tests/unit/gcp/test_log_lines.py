@@ -1,4 +1,4 @@
-"""Log lines as a deployed function writes them: under gunicorn, in the environment of a deploy."""
+"""Log lines of a function in gunicorn with the deployed environment."""
 
 import json
 import uuid
@@ -14,7 +14,7 @@ NOISE: Final = ("[INFO]", "[DEBUG]")  # gunicorn's own lines
 
 
 def test_every_line_is_one_object_and_names_its_request() -> None:
-    """Log lines stay whole with a replaced `sys.stdout` and 80 requests at once."""
+    """Send 80 concurrent requests, with the `sys.stdout` that the framework replaces."""
     names = [(uuid.uuid4().hex[:12], uuid.uuid4().hex) for _ in range(CALLS)]
     with FunctionProcess(
         "mailEvents",

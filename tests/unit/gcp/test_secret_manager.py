@@ -1,4 +1,4 @@
-"""Design 4: keys from Secret Manager; its gRPC path, against a real gRPC server."""
+"""Design 4: the adapter of Secret Manager with a real gRPC server."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -35,26 +35,26 @@ LIST, ACCESS = "ListSecretVersions", "AccessSecretVersion"
 
 @pytest.fixture
 def keys() -> Keys:
-    """A project with one secret in one version."""
+    """Return a project with one secret in one version."""
     return Keys("demo-wall", {KEY: "first"})
 
 
 @pytest.fixture
 def service(keys: Keys) -> Iterator[ApiServer]:
-    """Secret Manager on a port of loopback."""
+    """Run Secret Manager on loopback."""
     with ApiServer(keys) as server:
         yield server
 
 
 @pytest.fixture
 def clock() -> Clock:
-    """A clock that stands still."""
+    """Return a clock that the test sets."""
     return Clock(0.0)
 
 
 @pytest.fixture
 def instance(service: ApiServer, clock: Clock) -> Iterator[Callable[[], SecretManager]]:
-    """The adapter as a new instance has it, with a real client of the service on loopback."""
+    """Return a factory of the adapter of a new instance, with a real client."""
     with grpc.insecure_channel(service.address) as channel:
         transport = SecretManagerServiceGrpcTransport(channel=channel)
         yield lambda: SecretManager(
@@ -66,12 +66,14 @@ def instance(service: ApiServer, clock: Clock) -> Iterator[Callable[[], SecretMa
 
 @pytest.fixture
 def secrets(instance: Callable[[], SecretManager]) -> SecretManager:
-    """The adapter of one instance."""
+    """Return the adapter of one instance."""
     return instance()
 
 
-def test_newest_first(keys: Keys, service: ApiServer, secrets: SecretManager) -> None:
-    """Enabled versions come newest first, by number and not by text; disabled ones do not."""
+def test_enabled_versions_are_returned_newest_first(
+    keys: Keys, service: ApiServer, secrets: SecretManager
+) -> None:
+    """Sort by number, not by text."""
     for number in range(2, 11):
         keys.add(KEY, f"number {number}")
     for number in range(3, 10):
@@ -80,15 +82,17 @@ def test_newest_first(keys: Keys, service: ApiServer, secrets: SecretManager) ->
     assert service.calls == [LIST, ACCESS, ACCESS, ACCESS]
 
 
-def test_only_the_newest(keys: Keys, service: ApiServer, secrets: SecretManager) -> None:
-    """Where one value is wanted, one is read, without the line break that a shell adds."""
+def test_one_value_needs_one_access(keys: Keys, service: ApiServer, secrets: SecretManager) -> None:
+    """Remove the line break that a shell adds."""
     keys.add(KEY, "second\n")
     assert secrets.versions(KEY, at_most=1) == ("second",)
     assert service.calls == [LIST, ACCESS]
 
 
-def test_kept(keys: Keys, service: ApiServer, secrets: SecretManager, clock: Clock) -> None:
-    """A process reads a secret once in five minutes, and sees a rotation after that."""
+def test_a_secret_is_cached_for_five_minutes(
+    keys: Keys, service: ApiServer, secrets: SecretManager, clock: Clock
+) -> None:
+    """A rotation is found afterwards."""
     assert secrets.versions(KEY) == ("first",)
     keys.add(KEY, "second")
     clock.now = KEPT_SECONDS - 1
@@ -98,12 +102,12 @@ def test_kept(keys: Keys, service: ApiServer, secrets: SecretManager, clock: Clo
     assert secrets.versions(KEY) == ("second", "first")
 
 
-def test_a_rotation_from_end_to_end(
+def test_links_from_before_a_rotation_verify_until_their_version_is_disabled(
     keys: Keys,
     instance: Callable[[], SecretManager],
     clock: Clock,
 ) -> None:
-    """Design 3.57: no deploy; links signed before verify until their version is disabled."""
+    """Design 3.57: a rotation needs no deployment."""
     secrets = instance()
 
     def signer() -> TokenKeys:
@@ -134,8 +138,10 @@ def test_a_rotation_from_end_to_end(
         secrets = instance()
 
 
-def test_fresh_values(keys: Keys, service: ApiServer, secrets: SecretManager, clock: Clock) -> None:
-    """Who needs a version of just now gets it; strangers have nothing read twice in ten seconds."""
+def test_fresh_values_are_read_at_most_every_ten_seconds(
+    keys: Keys, service: ApiServer, secrets: SecretManager, clock: Clock
+) -> None:
+    """A caller can need a version that was just added. Strangers must not cause many reads."""
     assert secrets.versions(KEY) == ("first",)
     keys.add(KEY, "second")
     clock.now += FRESH_SECONDS - 1
@@ -158,14 +164,14 @@ def test_disabled_while_reading(keys: Keys, service: ApiServer, secrets: SecretM
     assert secrets.versions(KEY) == ("first",)
 
 
-def test_service_down_later(
+def test_cached_values_are_used_while_a_refresh_fails(
     keys: Keys,
     service: ApiServer,
     secrets: SecretManager,
     clock: Clock,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    """When a refresh fails, the process goes on with what it has, and says so."""
+    """Log a warning."""
     secrets.versions(KEY)
     service.refuse(LIST, grpc.StatusCode.UNKNOWN)
     clock.now = KEPT_SECONDS
@@ -179,26 +185,30 @@ def test_service_down_later(
     assert secrets.versions(KEY) == ("second", "first")
 
 
-def test_service_down_at_first(service: ApiServer, secrets: SecretManager) -> None:
-    """Where nothing was read before, the failure is the caller's; the next call tries again."""
+def test_a_first_read_that_fails_raises_its_error(
+    service: ApiServer, secrets: SecretManager
+) -> None:
+    """The next call tries again."""
     service.refuse(LIST, grpc.StatusCode.UNKNOWN)
     with pytest.raises(exceptions.Unknown):
         secrets.versions(KEY)
     assert secrets.versions(KEY) == ("first",)
 
 
-def test_role_missing(
+def test_without_the_role_to_list_versions_the_newest_is_used(
     keys: Keys, service: ApiServer, secrets: SecretManager, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Without the role that lists versions, the newest one is used, and the log says so."""
+    """Log a warning."""
     keys.add(KEY, "second")
     service.refuse(LIST, grpc.StatusCode.PERMISSION_DENIED)
     assert secrets.versions(KEY) == ("second",)
     assert '"WARNING", "message": "secret.not-listed"' in capfd.readouterr().out
 
 
-def test_no_enabled_version(keys: Keys, secrets: SecretManager, clock: Clock) -> None:
-    """A secret without an enabled version is missing, though one was known, and may come back."""
+def test_a_secret_without_an_enabled_version_is_missing(
+    keys: Keys, secrets: SecretManager, clock: Clock
+) -> None:
+    """This includes a secret with a cached version. It is found again once a version is enabled."""
     assert secrets.versions(KEY) == ("first",)
     keys.set_state(KEY, 1, DISABLED)
     clock.now = KEPT_SECONDS
@@ -207,21 +217,23 @@ def test_no_enabled_version(keys: Keys, secrets: SecretManager, clock: Clock) ->
     keys.set_state(KEY, 1, ENABLED)
     assert secrets.versions(KEY) == ("first",)
     with pytest.raises(MissingSecretError):
-        secrets.versions("never made")
+        secrets.versions("never created")
 
 
-def test_many_at_once(service: ApiServer, secrets: SecretManager) -> None:
-    """Many calls at once on a fresh process read the secret once."""
+def test_concurrent_first_calls_read_a_secret_once(
+    service: ApiServer, secrets: SecretManager
+) -> None:
+    """Run 40 calls in a new process."""
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _: secrets.versions(KEY), range(40)))
     assert found == [("first",)] * 40
     assert service.calls == [LIST, ACCESS]
 
 
-def test_the_client_goes_where_it_is_told(
+def test_the_client_connects_to_the_address_in_the_environment(
     service: ApiServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The local cloud names its stand-in in one variable; the client is the deployed one."""
+    """The local service uses the deployed client with its own Secret Manager."""
     monkeypatch.setenv(ADDRESS_VARIABLE, service.address)
     monkeypatch.setenv("GCLOUD_PROJECT", "demo-wall")
     assert process.secret_reader().versions(KEY) == ("first",)
@@ -230,7 +242,7 @@ def test_the_client_goes_where_it_is_told(
 def test_the_client_has_the_options_and_credentials_of_all_clients(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Without keepalive a silent connection would last a quarter of an hour."""
+    """Without keepalive a broken connection would stay open for a quarter of an hour."""
     made: dict[str, Any] = {}
 
     def channel(_: str, **given: Any) -> grpc.Channel:

@@ -1,4 +1,4 @@
-"""Design 3.3: the checks of a call by staff, in their order, and the limit on a person's calls."""
+"""Design 3.3: the order of the checks of a staff call, and the limit on a person's calls."""
 
 import json
 from datetime import UTC, datetime
@@ -18,23 +18,23 @@ from tests.unit.contract.calls import CALLS
 
 NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 AT_MOST: Final = 6
-"""Calls of a person in an hour; `.env` says 60."""
+"""Calls of a person in an hour. The default is 60."""
 
 BY_STAFF: Final = [name for name, each in CALLS.items() if each.roles]
 BY_ANYBODY: Final = [name for name, each in CALLS.items() if not each.roles]
 NAMED: Final = [name for name, each in CALLS.items() if each.misspelt]
-"""Callables that refuse an unknown argument by its name."""
+"""Callables that reject an unknown argument and name it."""
 
 
 def counted(documents: Counts) -> list[int]:
-    """The shared counts."""
+    """Return the shared counts."""
     found = documents.find(Query(collection="rateLimits"))
     return [count.fields["count"] for count in found]
 
 
 @pytest.fixture
 def counts(monkeypatch: pytest.MonkeyPatch) -> Counts:
-    """The counts; the use cases behind them find no event."""
+    """Return the documents with the counts. There are no events."""
     counts = Counts()
     service = service_on(counts, parameters=Parameters(staff_calls_an_hour=AT_MOST))
     monkeypatch.setattr(main, "service", lambda: service)
@@ -43,7 +43,7 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counts:
 
 @pytest.fixture
 def claims(monkeypatch: pytest.MonkeyPatch, counts: Counts) -> dict[str, Any]:
-    """The claims of the ID token; a test may change them."""
+    """Return the claims of the ID token. A test may change them."""
     del counts
     given = {"uid": "u1", "role": "superadmin", "tenantId": "acme"}
     monkeypatch.setattr(callables, "_app", lambda: None)
@@ -52,12 +52,12 @@ def claims(monkeypatch: pytest.MonkeyPatch, counts: Counts) -> dict[str, Any]:
 
 
 def call(name: str, data: object) -> dict[str, Any]:
-    """The error of a call by the person whom the fixture `claims` describes."""
+    """Call as the person in the fixture `claims`, and return the error."""
     return posted(name, json.dumps({"data": data}).encode(), Authorization="Bearer t")
 
 
 def posted(name: str, body: bytes, **headers: str) -> dict[str, Any]:
-    """The error of a request to the callable `name`."""
+    """Send a request to the callable `name`, and return the error."""
     app = flask.Flask("worker")
     given = {"Content-Type": "application/json"} | headers
     with app.test_request_context(method="POST", data=body, headers=given):
@@ -67,14 +67,14 @@ def posted(name: str, body: bytes, **headers: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", BY_ANYBODY)
-def test_a_malformed_body_is_the_callers_fault(name: str) -> None:
-    """Design 3.6: half a body is `invalid-argument`; the SDK alone answers `internal`."""
+def test_half_a_body_is_an_invalid_argument(name: str) -> None:
+    """Design 3.6: without this rule the SDK answers `internal`."""
     assert posted(name, b"{")["status"] == "INVALID_ARGUMENT"
 
 
 @pytest.mark.parametrize("name", BY_STAFF)
 def test_a_caller_without_a_token_is_refused_before_the_body_is_read(name: str) -> None:
-    """Spec 5: a caller shows an ID token first, unless the link is the proof."""
+    """Spec 5: calls with a link need no ID token."""
     for body in (b"{", b'{"data": {}}'):
         assert posted(name, body)["status"] == "UNAUTHENTICATED"
 
@@ -83,7 +83,7 @@ def test_a_caller_without_a_token_is_refused_before_the_body_is_read(name: str) 
 def test_an_unknown_argument_is_refused_by_its_name(
     name: str, claims: dict[str, Any], counts: Counts
 ) -> None:
-    """Design 3.4: `invalid-argument` names the nearest known one; nothing is read or counted."""
+    """Design 3.4: suggest the most similar argument. Read and count nothing."""
     del claims
     valid, misspelt, meant = CALLS[name].valid, CALLS[name].misspelt, CALLS[name].meant
     for given in (None, "x", {"y": 1}):
@@ -99,7 +99,7 @@ def test_an_unknown_argument_is_refused_by_its_name(
 
 
 def test_an_unknown_flag_is_refused_by_its_name(claims: dict[str, Any], counts: Counts) -> None:
-    """Design 3.4: the same holds inside an object."""
+    """Design 3.4: the rule includes nested objects."""
     del claims
     data = {"token": "t", "preferences": {"recap": False, "Marketing": False}}
     assert call("updateEmailPreferences", data) == {
@@ -111,7 +111,7 @@ def test_an_unknown_flag_is_refused_by_its_name(claims: dict[str, Any], counts: 
 
 @pytest.mark.parametrize("name", BY_STAFF)
 def test_calls_are_checked_in_order(name: str, claims: dict[str, Any], counts: Counts) -> None:
-    """Design 3.3: ID token, role, arguments, count, event; each check hides the later ones."""
+    """Design 3.3: the order is ID token, role, arguments, count, event."""
     valid, misspelt = CALLS[name].valid, CALLS[name].misspelt
     claims["role"] = "guest"
     assert call(name, {misspelt: 1})["status"] == "PERMISSION_DENIED"
@@ -132,8 +132,8 @@ def test_calls_are_checked_in_order(name: str, claims: dict[str, Any], counts: C
     }
 
 
-def test_a_person_uses_up_nobody_elses_calls(claims: dict[str, Any]) -> None:
-    """Spec 8: calls are counted by person and function, not by tenant."""
+def test_calls_are_limited_by_person_and_function(claims: dict[str, Any]) -> None:
+    """Spec 8: they are not limited by tenant."""
     claims["role"] = "moderator"
     statuses = [call("previewEventRecap", {"eventId": "e"})["status"] for _ in range(AT_MOST + 1)]
     assert statuses == ["NOT_FOUND"] * AT_MOST + ["RESOURCE_EXHAUSTED"]
@@ -147,7 +147,7 @@ def test_a_person_uses_up_nobody_elses_calls(claims: dict[str, Any]) -> None:
 def test_each_call_is_for_its_roles(
     name: str, role: str | None, claims: dict[str, Any], counts: Counts
 ) -> None:
-    """Spec 5; the arguments of a caller with another role are not read (design 3.3)."""
+    """See spec 5. Arguments of a caller with another role are not read (design 3.3)."""
     claims["role"] = role
     allowed = role in CALLS[name].roles
     status = call(name, CALLS[name].valid if allowed else None)["status"]

@@ -1,4 +1,4 @@
-"""Design 2 and 5: what a trigger gets of a write, and what an event costs but for its handler."""
+"""Design 2 and 5: the write that a trigger gets, its errors and its costs."""
 
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -29,7 +29,7 @@ EVENTS: Final = 40
 
 
 def write(before: dict[str, Any] | None, after: dict[str, Any] | None) -> FirestoreWrite:
-    """A write of the photo."""
+    """Return a write of the photo."""
     credentials = AnonymousCredentials()  # type: ignore[no-untyped-call]
     client = firestore.Client(project=PROJECT, credentials=credentials)
     return FirestoreWrite(client, PHOTO, event_id="w1", before=before, after=after)
@@ -38,8 +38,10 @@ def write(before: dict[str, Any] | None, after: dict[str, Any] | None) -> Firest
 @pytest.mark.parametrize(
     ("before", "after"), [(None, FIELDS), (FIELDS, FIELDS | {"featured": False}), (FIELDS, None)]
 )
-def test_what_a_trigger_gets(before: dict[str, Any] | None, after: dict[str, Any] | None) -> None:
-    """A trigger gets the document before and after the write; None where it was missing."""
+def test_a_trigger_gets_the_document_before_and_after_the_write(
+    before: dict[str, Any] | None, after: dict[str, Any] | None
+) -> None:
+    """A missing document is None."""
     got: list[DocumentWritten] = []
 
     def take(event: Any) -> None:
@@ -57,8 +59,8 @@ def test_what_a_trigger_gets(before: dict[str, Any] | None, after: dict[str, Any
     assert snapshot.created == snapshot.written == written.at == sent.written_at
 
 
-def test_one_client_serves_all_events() -> None:
-    """After the first event nobody is asked for credentials: a refusal fails no event."""
+def test_one_client_serves_all_writes() -> None:
+    """After the first write no credentials are requested, so an error there has no effect."""
     edit = write(FIELDS, FIELDS | {"featured": False})
     with (
         MetadataServer() as metadata,
@@ -69,11 +71,11 @@ def test_one_client_serves_all_events() -> None:
         metadata.refusing = True
         assert [function.send_write(edit) for _ in range(EVENTS)] == [200] * EVENTS
         assert metadata.requests == asked
-    assert asked > 0, "else the function has not looked there"
+    assert asked > 0, "the function has requested credentials"
 
 
-def test_an_event_may_be_as_long_as_two_documents() -> None:
-    """Eventarc sends the document before and after the write, each of up to a megabyte."""
+def test_a_write_can_have_two_documents_of_a_megabyte() -> None:
+    """Eventarc sends the document before and after the write."""
     long = FIELDS | {"uploaderName": "x" * 1_000_000}
     with MetadataServer() as metadata:
         process = FunctionProcess("onPhotoWritten", is_trigger=True, **metadata.environment)
@@ -88,10 +90,10 @@ def test_an_event_may_be_as_long_as_two_documents() -> None:
         (MalformedTaskError("no"), FunctionsErrorCode.INVALID_ARGUMENT),
     ],
 )
-def test_a_task_that_is_no_fault_of_ours_is_logged_as_none(
+def test_an_early_or_malformed_task_is_not_logged_as_an_error(
     error: Exception, code: FunctionsErrorCode, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Design 2: too early is sent back, and not as `unavailable`, which throttles a queue."""
+    """Design 2: an early task gets `aborted`, as `unavailable` would throttle the queue."""
     with pytest.raises(HttpsError) as answered, retry_on_error("not.done"):
         raise error
     assert answered.value.code is code
@@ -99,7 +101,7 @@ def test_a_task_that_is_no_fault_of_ours_is_logged_as_none(
 
 
 def test_a_fault_is_logged_without_its_text(capfd: pytest.CaptureFixture[str]) -> None:
-    """The text may hold personal data; Eventarc or the queue runs it again."""
+    """The text can contain personal data. Eventarc or the queue repeats the call."""
     with pytest.raises(InternalServerError), retry_on_error("not.done"):
         raise KeyError("ann@example.com")
     logged = capfd.readouterr().out

@@ -48,18 +48,18 @@ def signed(
     derivation: str = "django-concat",
     digest: Any = hashlib.sha256,
 ) -> str:
-    """`payload` with a signature of the library."""
+    """Sign `payload` with the library."""
     signer = Signer(key, salt, key_derivation=derivation, digest_method=digest)
     return signer.sign(payload).decode()
 
 
 def signed_fields(fields: object, **how: Any) -> str:
-    """`fields` as a genuine token's payload, or signed otherwise."""
+    """Sign `fields` as the payload of a token, by default like a genuine one."""
     return signed(base64_encode(json.dumps(fields)), **how)
 
 
 def test_a_token_in_an_email_names_the_record_of_the_address() -> None:
-    """Design 3.57: the payload is `{uid, account, exp, scope}`, in the clear."""
+    """Design 3.57: the payload is `{uid, account, exp, scope}` without encryption."""
     uid, account = f"guest-{'0' * 32}", "0" * 32
     token = KEYS.issue(uid, NOW, account=account)
     assert KEYS.verify(token, NOW) == (uid, account)
@@ -68,8 +68,8 @@ def test_a_token_in_an_email_names_the_record_of_the_address() -> None:
     assert json.loads(base64_decode(payload)) == names
 
 
-def test_library_reads_it() -> None:
-    """Spec 2.4: a token is what `itsdangerous.URLSafeSerializer` makes with salt and SHA-256."""
+def test_itsdangerous_reads_and_writes_the_same_token() -> None:
+    """Spec 2.4: use `itsdangerous.URLSafeSerializer` with the salt and SHA-256."""
     serializer = URLSafeSerializer(
         KEY, salt="email-prefs", signer_kwargs={"digest_method": hashlib.sha256}
     )
@@ -78,8 +78,10 @@ def test_library_reads_it() -> None:
 
 
 @pytest.mark.parametrize(("scope", "days"), [(Scope.PREFERENCES, 30), (Scope.UNSUBSCRIBE, 365)])
-def test_expiry(scope: Scope, days: int) -> None:
-    """Spec 8: a token lives for 30 days; a one-click link for a year, as mails are opened late."""
+def test_a_token_expires_after_30_days_and_a_one_click_link_after_a_year(
+    scope: Scope, days: int
+) -> None:
+    """Spec 8 has 30 days. Emails with one-click links may be opened much later."""
     token = KEYS.issue("user-1", NOW, scope)
     assert KEYS.verify(token, NOW + timedelta(days=days, seconds=-1), scope) == ("user-1",)
     for late in (timedelta(days=days), timedelta(days=days + 1)):
@@ -87,8 +89,8 @@ def test_expiry(scope: Scope, days: int) -> None:
             KEYS.verify(token, NOW + late, scope)
 
 
-def test_rotation() -> None:
-    """Design 3.57: the newest key signs, every enabled one verifies, a removed one does not."""
+def test_the_newest_key_signs_and_every_enabled_key_verifies() -> None:
+    """Design 3.57: a removed key does not verify."""
     rotated = TokenKeys([NEWER, KEY])
     assert rotated.verify(TOKEN, NOW) == ("user-1",)
     fresh = rotated.issue("user-1", NOW)
@@ -126,14 +128,14 @@ def test_rotation() -> None:
     ],
     ids=lambda value: repr(value)[:30],
 )
-def test_other_texts(token: object) -> None:
-    """A text that is not byte for byte what the signer makes is refused."""
+def test_any_other_text_is_rejected(token: object) -> None:
+    """Only the exact bytes of the signer verify."""
     with pytest.raises(InvalidTokenError):
         KEYS.verify(token, NOW)
 
 
-def test_longest() -> None:
-    """Spec 8: a genuine signature does not help a text of more than 4096 characters."""
+def test_a_token_longer_than_4096_characters_is_rejected() -> None:
+    """Spec 8: this includes tokens with a valid signature."""
     padding = MAX_LENGTH - len(signed_fields(FIELDS | {"pad": ""}))
     sizes = {}
     for pad in range(padding * 3 // 4 - 4, padding * 3 // 4 + 4):
@@ -162,8 +164,8 @@ def test_longest() -> None:
         pytest.param(signed(base64_encode(b"[" * 2900)), id="nested"),
     ],
 )
-def test_other_signatures(token: str) -> None:
-    """Only HMAC-SHA256 under our salt and key, over a payload that is not compressed, will do."""
+def test_any_other_kind_of_signature_is_rejected(token: str) -> None:
+    """Accept only HMAC-SHA256 with the right salt and key, over an uncompressed payload."""
     with pytest.raises(InvalidTokenError):
         KEYS.verify(token, NOW)
 
@@ -201,15 +203,15 @@ def test_other_signatures(token: str) -> None:
     ],
     ids=lambda value: repr(value)[:90],
 )
-def test_other_payloads(fields: object) -> None:
-    """A genuine signature over anything but the fields of its scope, of their types, is refused."""
+def test_a_signed_payload_with_other_fields_is_rejected(fields: object) -> None:
+    """The payload must have the fields of its scope with their types."""
     for scope in (Scope.PREFERENCES, Scope.WEBHOOK_LOG):
         with pytest.raises(InvalidTokenError):
             KEYS.verify(signed_fields(fields, salt=scope), NOW, scope)
 
 
-def test_one_refusal() -> None:
-    """Spec 5: wrong signature, expiry and wrong scope cannot be told apart."""
+def test_all_invalid_tokens_get_the_same_error() -> None:
+    """Spec 5: a wrong signature, an expired token and a wrong scope look the same."""
     refusals = []
     for token, now in (
         (TOKEN + "x", NOW),
@@ -222,8 +224,8 @@ def test_one_refusal() -> None:
     assert refusals == [refusals[0]] * 3
 
 
-def test_every_single_character() -> None:
-    """No other character anywhere, also not the last, leaves a token valid."""
+def test_a_change_of_any_character_is_rejected() -> None:
+    """Include the last character, whose base64 has unused bits."""
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/ "
     for position, other in itertools.product(range(len(TOKEN)), alphabet):
         if TOKEN[position] == other:
@@ -233,8 +235,8 @@ def test_every_single_character() -> None:
 
 
 @given(st.text(min_size=1, max_size=128))
-def test_any_user(uid: str) -> None:
-    """Every id that Firestore takes comes back from its token; others get none."""
+def test_any_valid_document_id_survives_a_token(uid: str) -> None:
+    """An ID that Firestore does not accept gets no token."""
     try:
         token = KEYS.issue(uid, NOW)
     except ValueError:
@@ -243,8 +245,8 @@ def test_any_user(uid: str) -> None:
     assert KEYS.verify(token, NOW) == (uid,)
 
 
-def test_a_scope_that_is_only_claimed() -> None:
-    """The scope is in the signature and in the payload; both have to be right."""
+def test_the_scope_must_match_in_signature_and_payload() -> None:
+    """See spec 5."""
     for salt, claimed in (("unsubscribe", "email-prefs"), ("email-prefs", "unsubscribe")):
         token = signed_fields(FIELDS | {"scope": claimed}, salt=salt)
         for scope in Scope:
@@ -252,8 +254,8 @@ def test_a_scope_that_is_only_claimed() -> None:
                 KEYS.verify(token, NOW, scope)
 
 
-def test_a_link_to_a_log_is_about_an_event_and_a_share() -> None:
-    """Spec 4.11: it names both, and expires with the share."""
+def test_a_link_to_a_log_names_an_event_and_a_share() -> None:
+    """Spec 4.11: it expires with the share."""
     last = NOW + timedelta(days=1, seconds=-1)
     assert KEYS.verify(LOG, last, Scope.WEBHOOK_LOG) == ("e1", "s1")
     with pytest.raises(InvalidTokenError):
@@ -273,14 +275,14 @@ def test_a_link_to_a_log_is_about_an_event_and_a_share() -> None:
         (("ü" * 750, "ü" * 750), Scope.PREFERENCES),
     ],
 )
-def test_a_token_is_about_what_its_scope_is(about: tuple[str, ...], scope: Scope) -> None:
-    """A token is about the ids of its scope alone, and is never longer than spec 8 says."""
+def test_only_the_ids_of_a_scope_can_be_signed(about: tuple[str, ...], scope: Scope) -> None:
+    """The token must also fit into the length of spec 8."""
     with pytest.raises(ValueError, match=r"a token of|too long"):
         KEYS.sign(about, NOW + timedelta(days=1), scope)
 
 
 @pytest.mark.parametrize("keys", [[], [""], ["short"], ["k" * 31], ["k" * 32, "k" * 31]])
-def test_a_weak_key(keys: list[str]) -> None:
-    """A key that can be guessed signs nothing."""
+def test_a_key_needs_32_bytes(keys: list[str]) -> None:
+    """A short key can be guessed."""
     with pytest.raises(WeakKeyError, match="must have 32 bytes"):
         TokenKeys(keys)

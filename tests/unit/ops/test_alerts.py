@@ -1,4 +1,4 @@
-"""ops/ and docs/runbooks name what the code logs and deploys, in the words of Google's APIs."""
+"""Alerts, metrics, dashboard and runbooks match the code and Google's APIs."""
 
 import ast
 import re
@@ -35,11 +35,11 @@ _LABEL_LIMIT: Final = 63
 _DOCUMENTATION_LIMIT: Final = 8192
 
 
-# --- what the code logs ----------------------------------------------------------------------
+# --- log lines -------------------------------------------------------------------------------
 
 
 def _logged() -> dict[str, set[str]]:
-    """Names of the log lines of the code, with the fields that each has somewhere."""
+    """Return the names of the code's log lines, with all fields of each."""
     found: dict[str, set[str]] = {}
     for path in (ROOT / "functions").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -55,7 +55,7 @@ def _logged() -> dict[str, set[str]]:
 
 
 def _writes(function: str) -> bool:
-    """`log.warning`, what chooses one of them, and what logs the faults of a block."""
+    """Return whether a function logs: `log.warning` and others, and wrappers of them."""
     return function.startswith("log.") or function in ("write", "retry_on_error", "_internal")
 
 
@@ -63,7 +63,7 @@ LOGGED: Final = _logged()
 
 
 def _chosen() -> Iterator[tuple[str, str, list[str]]]:
-    """Each choice of log lines: the metric or alert, its filter, the fields that it takes out."""
+    """Yield each metric or alert with its filter and the fields that it extracts."""
     alerts = [(name, alert["conditions"][0]) for name, alert in ALERTS.items()]
     matched = [
         (name, condition["conditionMatchedLog"])
@@ -81,12 +81,12 @@ def _messages(text: str) -> set[str]:
 
 
 def _missing() -> list[tuple[str, str, str]]:
-    """Metric or alert, message and field of each name that no line of the code has."""
+    """Return metric or alert, message and field of each name that the code does not log."""
     wanted: list[tuple[str, str, str]] = []
     for name, text, extracted in _chosen():
         messages = _messages(text)
         wanted += [(name, message, "") for message in messages]
-        # Lines that are chosen by their fields alone are faults, of any name.
+        # A filter without a message selects faults of any name.
         fields = set(re.findall(r"jsonPayload\.(\w+)", text)) - {"message"}
         if len(messages) <= 1:
             of = next(iter(messages), "deliveries.not-swept")
@@ -99,13 +99,13 @@ def _has(message: str, field: str) -> bool:
     return message in LOGGED and (not field or field in LOGGED[message])
 
 
-def test_every_log_line_and_field_is_one_of_the_code() -> None:
-    """Each message and field of a filter is logged by the code."""
+def test_every_log_line_and_field_of_a_filter_is_logged() -> None:
+    """A renamed log event must not silence an alert."""
     assert _missing() == []
 
 
-def test_the_values_in_filters_are_those_of_the_code() -> None:
-    """Filters name outcomes of deliveries and states of recaps that the code has."""
+def test_filters_name_existing_outcomes_and_states() -> None:
+    """Compare with the outcomes of deliveries and the states of recaps."""
     text = " ".join(text for _, text, _ in _chosen())
     assert set(re.findall(r'jsonPayload\.outcome="(\w+)"', text)) <= set(Outcome)
     assert set(re.findall(r'jsonPayload\.state="(\w+)"', text)) == {
@@ -115,21 +115,21 @@ def test_the_values_in_filters_are_those_of_the_code() -> None:
     }
 
 
-def test_a_line_has_more_than_its_name() -> None:
-    """Cloud Logging makes plain text of a line that holds a message and nothing else."""
+def test_a_line_of_a_filter_has_fields() -> None:
+    """Cloud Logging turns a line with only a message into plain text."""
     assert {
         message for _, text, _ in _chosen() for message in _messages(text) if not LOGGED[message]
     } == set()
 
 
-def test_the_reference_tells_every_log_line() -> None:
-    """Somebody who reads the log finds each name there."""
+def test_the_reference_has_every_log_line() -> None:
+    """Readers of the log look there."""
     page = (ROOT / "docs/reference.md").read_text()
     assert {message for message in LOGGED if f"`{message}`" not in page} == set()
 
 
-def test_a_fault_that_comes_once_a_sweep_is_in_the_alert_of_sweeps() -> None:
-    """Two in ten minutes are never more than three: the alert of other faults leaves them out."""
+def test_a_fault_of_a_sweep_is_in_the_alert_of_sweeps() -> None:
+    """The alert of other faults needs four in ten minutes, and there are only two sweeps."""
     of_sweeps = {message for message in LOGGED if message.endswith("s.not-swept")}
     queries = dict(_queries())
     for name, sign in (("sweep-failing", "=~"), ("faults", "!~")):
@@ -137,16 +137,16 @@ def test_a_fault_that_comes_once_a_sweep_is_in_the_alert_of_sweeps() -> None:
         assert set(messages.split("|")) - {"record.unreadable"} == of_sweeps
 
 
-def test_a_fault_that_nobody_else_hears_of_has_an_alert_of_its_own() -> None:
-    """Each of these comes once, and the alert of faults waits for four in ten minutes."""
-    alone = {
+def test_a_single_important_fault_has_its_own_alert() -> None:
+    """The general alert needs four faults in ten minutes."""
+    with_alert = {
         message for name, text, _ in _chosen() if name in ALERTS for message in _messages(text)
     }
-    assert {"recap.failed", "recap.held", "recap.failure-not-mailed"} <= alone
+    assert {"recap.failed", "recap.held", "recap.failure-not-mailed"} <= with_alert
 
 
-def test_no_alert_of_a_line_comes_from_strangers() -> None:
-    """Such an alert is silent for a day after it has come, and a stranger could bring it."""
+def test_strangers_cannot_trigger_an_alert_of_a_line() -> None:
+    """Such an alert is sent once a day, so a stranger could suppress it."""
     texts = [text for name, text, _ in _chosen() if name in ALERTS]
     assert "mail.not-verified" not in {message for text in texts for message in _messages(text)}
 
@@ -168,8 +168,8 @@ QUERIES: Final = list(_queries())
 
 
 @pytest.mark.parametrize(("name", "query"), QUERIES)
-def test_a_query_parses_and_names_metrics_and_labels_that_are_there(name: str, query: str) -> None:
-    """The query is PromQL, and names of ours are those of ops/metrics.py, with their labels."""
+def test_a_query_parses_and_names_existing_metrics_and_labels(name: str, query: str) -> None:
+    """The metrics of the project are in ops/metrics.py."""
     promql_parser.parse(query)
     for metric, part in _USER_METRIC.findall(query):
         kind = METRICS[metric]["metricDescriptor"]["valueType"]
@@ -193,14 +193,14 @@ def test_a_query_parses_and_names_metrics_and_labels_that_are_there(name: str, q
 
 
 def test_the_alert_of_a_missing_sweep_names_its_service() -> None:
-    """A function is a service of its name in small letters."""
+    """The service of a function has its name in lowercase."""
     absent = ALERTS["sweep-missing"]["conditions"][0]["conditionAbsent"]["filter"]
     [service] = re.findall(r'service_name="(\w+)"', absent)
     assert service in {name.lower() for name in FUNCTIONS}
 
 
-def test_every_metric_is_looked_at() -> None:
-    """Each metric is in an alert or on the dashboard."""
+def test_every_metric_is_used() -> None:
+    """It is in an alert or on the dashboard."""
     assert {metric for _, query in QUERIES for metric, _ in _USER_METRIC.findall(query)} == set(
         METRICS
     )
@@ -210,18 +210,18 @@ def test_every_metric_is_looked_at() -> None:
 
 
 def _parsed(content: Mapping[str, Any], kind: Any) -> Any:
-    """`content` as a message of this kind: an unknown field or another type raises."""
+    """Parse `content` as a message. Raise an error for an unknown field or a wrong type."""
     return json_format.ParseDict(dict(content), kind.pb(kind()))
 
 
-def test_everything_is_as_googles_apis_describe_it() -> None:
-    """Fields, types and enumerations are those of the APIs."""
+def test_metrics_alerts_and_dashboard_match_googles_apis() -> None:
+    """Parse them with the types of the APIs."""
     for name, metric in METRICS.items():
         assert _parsed(metric, LogMetric).name == name
         assert metric["filter"].startswith('resource.type="cloud_run_revision" AND ')
     for alert in ALERTS.values():
         made = _parsed(alert, AlertPolicy)
-        [condition] = made.conditions  # with a query or a match of lines, there may be one only
+        [condition] = made.conditions  # the API allows only one query or match of lines
         assert condition.WhichOneof("condition")
         is_match = condition.HasField("condition_matched_log")
         assert made.alert_strategy.HasField("notification_rate_limit") == is_match
@@ -230,8 +230,8 @@ def test_everything_is_as_googles_apis_describe_it() -> None:
         _parsed({"displayName": "x", "conditons": []}, AlertPolicy)
 
 
-def test_an_alerts_name_is_the_one_that_operators_see() -> None:
-    """An alert has one name in its mail, in the list of runbooks, and as a label."""
+def test_an_alert_has_the_same_name_everywhere() -> None:
+    """It is in the email, in the list of runbooks and in a label."""
     index = (ROOT / "docs/runbooks/README.md").read_text()
     for name, alert in ALERTS.items():
         assert len(name) <= _LABEL_LIMIT
@@ -247,22 +247,22 @@ def test_an_alerts_name_is_the_one_that_operators_see() -> None:
     "page", [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"], ids=lambda page: page.name
 )
 def test_a_command_names_its_project(page: Path) -> None:
-    """Each command of a page names its project; sign-in has none."""
+    """Sign-in needs no project."""
     code = re.findall(r"^```$(.*?)^```$|(`[^`\n]+`)", page.read_text(), re.MULTILINE | re.DOTALL)
     lines = re.sub(r"\\\n", "", "\n".join("".join(found) for found in code)).splitlines()
     for line in lines:
         starts = r"(?:^|[`|(]) *(?:gcloud|(?:\S*/)?firebase) (?!auth )[a-z]\S*[ :]"
         if re.search(starts, line) and line != "`firebase deploy`":
             assert "--project" in line, line
-        assert "secrets:set" not in line, "it offers to destroy the version before"
+        assert "secrets:set" not in line, "it offers to destroy the previous version"
 
 
 # --- runbooks --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda one: one.stem)
-def test_a_runbook_answers_four_questions(page: Path) -> None:
-    """A runbook has its four sections, and fits into one mail."""
+def test_a_runbook_has_four_sections(page: Path) -> None:
+    """It also fits into one email."""
     text = page.read_text()
     assert re.findall(r"^## (.*)$", text, re.MULTILINE) == [
         "What it means",
@@ -271,12 +271,12 @@ def test_a_runbook_answers_four_questions(page: Path) -> None:
         "How to know it is over",
     ]
     assert len(text.encode()) <= _DOCUMENTATION_LIMIT
-    assert "](" not in text, "a link leads nowhere in a mail"
+    assert "](" not in text, "links do not work in an email"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda one: one.stem)
-def test_a_runbook_names_what_the_code_logs_and_deploys(page: Path) -> None:
-    """Messages, fields, functions and parameters of a runbook are those of the code."""
+def test_a_runbook_names_existing_log_lines_and_functions(page: Path) -> None:
+    """A renamed log event must not break a runbook."""
     text = page.read_text()
     for line in re.findall(r"jsonPayload\..*", text):
         for message in _messages(line):
@@ -290,21 +290,21 @@ def test_a_runbook_names_what_the_code_logs_and_deploys(page: Path) -> None:
 
 
 def test_every_page_belongs_to_an_alert() -> None:
-    """Each page of docs/runbooks is in the mail of an alert."""
+    """The email of the alert contains it."""
     named = {Path(alert["documentation"]["content"]).name for alert in ALERTS.values()}
     assert named == {path.name for path in PAGES}
 
 
-def test_every_fault_stands_in_a_runbook() -> None:
-    """Each fault that the alert can name has a row in a runbook."""
-    told = " ".join(page.read_text() for page in PAGES)
+def test_every_fault_is_in_a_runbook() -> None:
+    """The alert can name each of them."""
+    runbooks = " ".join(page.read_text() for page in PAGES)
     faults = {message for message, fields in LOGGED.items() if {"exception", "at"} <= fields}
     assert len(faults) > 5
-    assert {fault for fault in faults if fault not in told} == set()
+    assert {fault for fault in faults if fault not in runbooks} == set()
 
 
 def test_a_long_window_is_evaluated_every_five_minutes() -> None:
-    """Google charges the points that a query reads."""
+    """Google charges for the points that a query reads."""
     conditions = [each for alert in alerting.alerts().values() for each in alert["conditions"]]
     watched = [
         each["conditionPrometheusQueryLanguage"]

@@ -1,4 +1,4 @@
-"""Operators' scripts on a machine where a program is missing."""
+"""Operators' scripts on a machine without gcloud."""
 
 import os
 from collections.abc import Callable
@@ -16,7 +16,7 @@ def test_a_missing_gcloud_is_named_before_any_question(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The first line says what to install; standard input, which pytest refuses, is not read."""
+    """Print what to install before reading standard input, which pytest does not allow."""
     monkeypatch.setenv("PATH", os.devnull)
 
     status = script(["acme"])

@@ -1,4 +1,4 @@
-"""Erasing a guest while others write the same records (docs/privacy.md)."""
+"""Export and erasure of a guest's data (docs/privacy.md)."""
 
 import json
 from collections.abc import Sequence
@@ -16,12 +16,12 @@ BOX: Final = f"users/{guest_uid(address_hash('ann@example.com'))}"
 
 
 class Overtaken(InMemoryDocuments):
-    """Firestore where somebody else writes a document just before the write of that number."""
+    """Firestore with another write just before the write of that number."""
 
     number = -1
 
     def write_each(self, writes: Sequence[Write], **how: float) -> Sequence[Written | Exception]:
-        """See `Documents`."""
+        """Write each document, after the other write."""
         answers: list[Written | Exception] = []
         for write in writes:
             if self.number == 0:
@@ -33,8 +33,10 @@ class Overtaken(InMemoryDocuments):
 
 @pytest.mark.parametrize("overtaken", range(6))
 @pytest.mark.parametrize("has_box", [False, True])
-def test_an_opt_out_survives_an_erasure_that_is_overtaken(overtaken: int, *, has_box: bool) -> None:
-    """A bounce, a click or the trigger writes a record between the walk and any write of it."""
+def test_an_opt_out_survives_an_erasure_with_concurrent_writes(
+    overtaken: int, *, has_box: bool
+) -> None:
+    """A bounce, a click or the trigger can write a record during the erasure."""
     documents = Overtaken()
     account = {"email": "Ann@example.com", "emailPreferences": {"recap": False}}
     documents.commit(Put("users/u1", account))

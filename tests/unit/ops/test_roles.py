@@ -1,7 +1,6 @@
-"""Each account may do what the code of its functions calls, and nothing more (docs/security.md).
+"""Each account has exactly the permissions that the code of its functions needs (docs/security.md).
 
-What a function can reach is read off its handler: the parts of the service that it names, and the
-parts and adapters that these are made of.
+The tests follow the code from each handler to the properties of the service and their adapters.
 """
 
 import ast
@@ -25,20 +24,20 @@ ROLE_OF: Final = {
     "accounts": "firebaseauth.viewer",
 }
 TRIGGER: Final = "eventarc.eventReceiver"
-"""The roles of a function that gets events of documents; no code calls that API."""
+"""The role of a trigger's account. No code calls this API."""
 SHARED: Final = ("functions.gcp.callables", "functions.links.link")
-"""What handlers call with the service in their hands."""
+"""Modules that handlers call with the service."""
 
 
 @cache
 def defined(module: str) -> Mapping[str, ast.AST]:
-    """The functions and methods of a module, by name."""
+    """Return the functions and methods of a module by name."""
     tree = ast.parse((ROOT / f"{module.replace('.', '/')}.py").read_text())
     return {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
 
 
 def reached(module: str, name: str, met: set[tuple[str, str]]) -> Iterator[ast.AST]:
-    """The definition, and all that it names of its module, of `SHARED` and of the service."""
+    """Yield the definition, and those that it uses here, in `SHARED` and in the service."""
     if (module, name) in met or name not in defined(module):
         return
     met.add((module, name))
@@ -54,7 +53,7 @@ def reached(module: str, name: str, met: set[tuple[str, str]]) -> Iterator[ast.A
 
 @cache
 def code_of_accounts() -> Mapping[str, str]:
-    """Source of the code that an account's functions reach, by the account."""
+    """Return the source code that the functions of each account reach."""
     code: dict[str, str] = {}
     declared = [
         node
@@ -82,7 +81,7 @@ def code_of_accounts() -> Mapping[str, str]:
 
 
 def secrets_in(code: str) -> set[str]:
-    """Names of the secrets that the code asks for: itself, by the kind of a link, or by a mail."""
+    """Return the secrets that the code reads: by name, by the kind of a link, or by the mailer."""
     links = {
         of.key for name, of in vars(link).items() if isinstance(of, link.Link) and name in code
     }
@@ -90,8 +89,8 @@ def secrets_in(code: str) -> set[str]:
     return set(re.findall(r"\b(?:versions|keyed)\('(\w+)'", code)) | links | mails
 
 
-def test_roles_follow_from_what_is_called() -> None:
-    """Each account has the roles of the adapters that its functions call, and no other."""
+def test_each_account_has_exactly_the_roles_of_its_adapters() -> None:
+    """Compare `ops/wanted.py` with the adapters that the code calls."""
     needed = {
         account: {role for name, role in ROLE_OF.items() if f"adapters.{name}" in code}
         for account, code in code_of_accounts().items()
@@ -100,8 +99,8 @@ def test_roles_follow_from_what_is_called() -> None:
     assert needed == {account: set(roles) for account, roles in ROLES.items()}
 
 
-def test_secrets_follow_from_what_is_read() -> None:
-    """An account whose functions ask for a secret's versions may read it, and no other account."""
+def test_each_account_can_read_exactly_its_secrets() -> None:
+    """Compare `SECRET_READERS` with the secrets that the code reads."""
     read = {
         name: {account for account, code in code_of_accounts().items() if name in secrets_in(code)}
         for name in SECRET_READERS
@@ -109,8 +108,8 @@ def test_secrets_follow_from_what_is_read() -> None:
     assert read == {name: set(accounts) for name, accounts in SECRET_READERS.items()}
 
 
-def test_no_adapter_is_forgotten() -> None:
-    """Every module that makes a client of Google's stands behind an adapter of the service."""
+def test_every_client_of_google_is_in_a_known_adapter() -> None:
+    """Otherwise the tests above would miss its role."""
     clients = {
         ".".join(path.relative_to(ROOT).with_suffix("").parts)
         for folder in ("", "firestore", "gcp")

@@ -1,4 +1,4 @@
-"""What `ops/staff revoke` says about schedules; the rest is in `tests/suite/wall/test_staff.py`."""
+"""The report of `ops/staff revoke` on schedules. `tests/suite/wall/test_staff.py` has the rest."""
 
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -35,7 +35,7 @@ def test_a_schedule_of_a_person_without_a_role_is_listed(
     claims: dict[str, Any],
     is_listed: bool,
 ) -> None:
-    """The recap won't be sent, and the person is not notified: a colleague has to know."""
+    """The recap will not be sent, so a colleague must know."""
     documents = InMemoryDocuments(Firestore(lambda: NOW))
     documents.commit(Put("events/e1", {"tenantId": "t1"}))
     if schedule:

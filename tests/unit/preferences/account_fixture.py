@@ -1,4 +1,4 @@
-"""AccountFixture with accounts, mailboxes and links, on documents in memory."""
+"""User records and the links in emails, on documents in memory."""
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -26,18 +26,18 @@ KEY: Final = "k" * 32
 ALL: Final = {"lifecycle": True, "transactional": True, "recap": True, "marketing": True}
 
 Ids = tuple[str, ...]
-"""What a link names: the record of an address, and an account that had it. Earlier links name an
-account or the record of an address, and the record of the mailbox."""
+"""The IDs in a link: the record of an address, and an account that had the address. Earlier links
+have an account or the record of an address, and the record of the mailbox."""
 
 
 @dataclass
 class AccountFixture:
-    """User records with their trigger, and the functions that links lead to.
+    """User records with their trigger, and the functions that links call.
 
     Attributes:
-        verified: The verified addresses in Firebase Authentication, by user id.
-        waiting: Writes that the trigger has not heard of.
-        is_late: Whether the trigger hears of writes only when it is told to.
+        verified: The verified addresses in Firebase Authentication by user ID.
+        waiting: Writes that the trigger has not handled.
+        is_late: Whether the trigger runs only when the test calls `run_trigger`.
         kept_keys: The keys of links that the process read before a rotation.
     """
 
@@ -51,7 +51,7 @@ class AccountFixture:
     _calls: int = 0
 
     def __post_init__(self) -> None:
-        """Begin without users."""
+        """Create a database without users."""
         firestore = Firestore(now=lambda: self.now, watches=[self._written])
         self.documents = InMemoryDocuments(firestore)
         self.service = service_on(
@@ -63,43 +63,43 @@ class AccountFixture:
         )
 
     def addresses(self, uids: Collection[str]) -> Mapping[str, str]:
-        """The verified addresses of users."""
+        """Return the verified addresses of users."""
         return {uid: self.verified[uid] for uid in uids if uid in self.verified}
 
     def record(self, uid: str) -> Any:
-        """Fields of a user's record, None without one."""
+        """Return the fields of a user's record, or None without one."""
         found = self.documents.get(f"users/{uid}")
         return found and found.fields
 
     def account(self, uid: str, email: str, **flags: bool) -> None:
-        """An app writes the whole record of an account."""
+        """Write the whole record of an account, like an app."""
         self.write(Put(f"users/{uid}", {"email": email, "emailPreferences": flags}))
 
     def turn(self, uid: str, **flags: bool) -> None:
-        """The user changes flags in the app."""
+        """Change flags, like a user in the app."""
         changes = {("emailPreferences", name): value for name, value in flags.items()}
         self.write(Merge(f"users/{uid}", changes))
 
     def delete(self, uid: str) -> None:
-        """An app deletes the record of an account."""
+        """Delete the record of an account, like an app."""
         self.write(Delete(f"users/{uid}"))
 
     def write(self, write: Write) -> None:
-        """Write a record; the trigger hears of it."""
-        with self._told():
+        """Write a record and run the trigger."""
+        with self._with_trigger():
             self.documents.commit(write)
 
-    def tell(self) -> None:
-        """Have the trigger handle all writes, the last ones first."""
+    def run_trigger(self) -> None:
+        """Run the trigger for all waiting writes, the last ones first."""
         while self.waiting:
             preference_calls.user_written(self.service, self.waiting.pop())
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _with_trigger(self) -> Iterator[None]:
         self.now += timedelta(seconds=1)
         yield
         if not self.is_late:
-            self.tell()
+            self.run_trigger()
 
     def _written(self, path: str, before: Document | None, after: Document | None) -> None:
         collection, _, uid = path.partition("/")
@@ -110,7 +110,7 @@ class AccountFixture:
             self.waiting.append(written)
 
     def mailed(self, address: str) -> tuple[Ids, bool]:
-        """The ids in the links of a recap to the address, and whether it would be mailed now."""
+        """Return the IDs in the links of a recap to the address, and whether it would be sent."""
         guest = Guest(address)
         store = GuestStore(self.documents, one_by_one)
         reasons, accounts = skip_reasons_and_accounts(
@@ -119,30 +119,30 @@ class AccountFixture:
         return (guest.uid, *accounts.values()), not reasons
 
     def look_up(self, ids: Ids) -> dict[str, Any]:
-        """What `getEmailPreferences` answers to a link."""
+        """Call `getEmailPreferences` with a link, and return its answer."""
         return preference_calls.get_email_preferences(
             self.service, self._call("getEmailPreferences", ids)
         )
 
     def change(self, ids: Ids, **flags: bool) -> dict[str, Any]:
-        """What `updateEmailPreferences` answers to a link."""
-        with self._told():
+        """Call `updateEmailPreferences` with a link, and return its answer."""
+        with self._with_trigger():
             return preference_calls.update_email_preferences(
                 self.service, self._call("updateEmailPreferences", ids, preferences=flags)
             )
 
     def click(self, ids: Ids) -> int:
-        """The status with which a one-click link answers."""
+        """Click a one-click link, and return the status."""
         token = self._token(ids, Scope.UNSUBSCRIBE)
         query, form = {"token": token}, {"List-Unsubscribe": "One-Click"}
         builder = EnvironBuilder(method="POST", query_string=query, data=form)
-        with self._told():
+        with self._with_trigger():
             return preference_calls.unsubscribe(
                 self.service, flask.Request(builder.get_environ())
             ).status_code
 
     def _call(self, function: str, ids: Ids, **data: object) -> Call:
-        self._calls += 1  # each from an address of its own
+        self._calls += 1  # each from a new address
         client = f"10.{self._calls >> 16}.{self._calls >> 8 & 255}.{self._calls & 255}"
         raw = flask.Request({"REMOTE_ADDR": client})
         token = self._token(ids, Scope.PREFERENCES)
@@ -153,5 +153,5 @@ class AccountFixture:
 
 
 def answer(email: str = "", **flags: bool) -> dict[str, Any]:
-    """An answer to a link, with all flags on but those."""
+    """Return an answer to a link with all other flags on."""
     return {"email": email, "preferences": ALL | flags}

@@ -1,4 +1,4 @@
-"""What the tests of preferences share."""
+"""Fixtures of the tests of preferences."""
 
 import pytest
 
@@ -7,5 +7,5 @@ from tests.unit.preferences.account_fixture import AccountFixture
 
 @pytest.fixture
 def accounts() -> AccountFixture:
-    """Nobody has a record."""
+    """Return accounts without records."""
     return AccountFixture()

@@ -1,4 +1,4 @@
-"""One person, one answer (design 3.54): what a link shows is what a recap obeys."""
+"""A link shows the same preferences that a recap uses (design 3.54)."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -25,7 +25,7 @@ TAGGED_RECORD: Final = record_id(TAGGED)
 
 
 def test_a_recaps_link_names_the_record_of_the_address(accounts: AccountFixture) -> None:
-    """A link keeps its meaning, whoever creates accounts with the address."""
+    """New accounts with the address do not change the meaning of a link."""
     assert accounts.mailed(ANN)[0] == accounts.mailed("Ann@example.com")[0] == LINK
     accounts.account("u2", ANN)
     accounts.account("u1", "Ann@Example.com")
@@ -34,7 +34,7 @@ def test_a_recaps_link_names_the_record_of_the_address(accounts: AccountFixture)
 
 
 def test_a_link_finds_an_account_that_is_not_listed_yet(accounts: AccountFixture) -> None:
-    """The trigger may be late, and accounts may be older than the service."""
+    """The trigger can be late, and accounts can be older than the service."""
     accounts.is_late = True
     accounts.account("u1", ANN, marketing=False)
     link, _ = accounts.mailed(ANN)
@@ -46,8 +46,10 @@ def test_a_link_finds_an_account_that_is_not_listed_yet(accounts: AccountFixture
 
 
 @pytest.mark.parametrize("ids", [LINK, (RECORD, "u1"), ("u1", RECORD), ("u1",), (RECORD, RECORD)])
-def test_every_link_shows_what_holds(accounts: AccountFixture, ids: tuple[str, ...]) -> None:
-    """The address is the account's, and each flag is off if any record has it off."""
+def test_every_link_shows_the_flags_of_all_records(
+    accounts: AccountFixture, ids: tuple[str, ...]
+) -> None:
+    """A flag is off if any record has it off. The address is that of the account."""
     accounts.verified["u1"] = ANN
     accounts.account("u1", "Ann@example.com", marketing=False)
     accounts.account("u2", ANN, lifecycle=False)
@@ -58,8 +60,8 @@ def test_every_link_shows_what_holds(accounts: AccountFixture, ids: tuple[str, .
 
 
 @pytest.mark.parametrize("ids", [LINK, (RECORD, "u1"), ("u1", RECORD), ("u1",), (RECORD, RECORD)])
-def test_every_link_changes_what_holds(accounts: AccountFixture, ids: tuple[str, ...]) -> None:
-    """Spec 4.4: a change reaches the address and each account with it, whole."""
+def test_every_link_changes_all_records(accounts: AccountFixture, ids: tuple[str, ...]) -> None:
+    """Spec 4.4: change the record of the address and each account with it."""
     accounts.verified["u1"] = ANN
     accounts.account("u1", ANN)
     accounts.account("u2", "Ann@example.com")
@@ -73,10 +75,10 @@ def test_every_link_changes_what_holds(accounts: AccountFixture, ids: tuple[str,
 
 
 @pytest.mark.parametrize("has_address", [True, False])
-def test_an_app_may_call_its_own_users_guests(
+def test_the_id_of_an_account_can_start_with_guest(
     accounts: AccountFixture, *, has_address: bool
 ) -> None:
-    """Spec 4.2: `guest-` and a hash is the record of an address, any other id an account."""
+    """Spec 4.2: only `guest-` with a hash is the record of an address."""
     email = ANN if has_address else "no address"
     accounts.account("guest-42", email, marketing=False)
     assert accounts.look_up(("guest-42",)) == answer(email, marketing=False)
@@ -86,8 +88,8 @@ def test_an_app_may_call_its_own_users_guests(
     assert accounts.mailed(ANN)[1] is not has_address
 
 
-def test_one_click_changes_recaps_alone(accounts: AccountFixture) -> None:
-    """Spec 4.5: a click changes one flag of the mailbox's record and of the account."""
+def test_one_click_changes_only_recaps(accounts: AccountFixture) -> None:
+    """Spec 4.5: change the records of the address and of the account."""
     accounts.account("u1", ANN, marketing=False)
     assert accounts.click(("u1", RECORD)) == 200
     assert accounts.look_up(("u1", RECORD)) == answer(ANN, recap=False, marketing=False)
@@ -98,7 +100,7 @@ def test_one_click_changes_recaps_alone(accounts: AccountFixture) -> None:
 
 @pytest.mark.parametrize("fate", ["deleted", "moved", "erased"])
 def test_a_link_keeps_its_meaning_without_its_account(accounts: AccountFixture, fate: str) -> None:
-    """The mailbox that was mailed is switched, and nothing of another address is shown."""
+    """Change the mailbox that got the email, and show no data of another address."""
     accounts.account("u1", ANN)
     ids, _ = accounts.mailed(ANN)
     match fate:
@@ -116,8 +118,8 @@ def test_a_link_keeps_its_meaning_without_its_account(accounts: AccountFixture, 
     assert not (accounts.record("u1") or {}).get("emailPreferences")
 
 
-def test_an_address_is_an_address(accounts: AccountFixture) -> None:
-    """Design 3.52: a tag or a dot is another address, whose owner chooses for it."""
+def test_addresses_of_one_mailbox_have_separate_preferences(accounts: AccountFixture) -> None:
+    """Design 3.52: an address with a tag or a dot is another address."""
     accounts.account("u2", TAGGED)
     accounts.change(LINK, recap=False, marketing=False)
     for other in (TAGGED, "a.n.n@example.com", "ann@googlemail.com"):
@@ -145,7 +147,7 @@ def test_an_address_is_an_address(accounts: AccountFixture) -> None:
 def test_an_accounts_own_change_frees_its_address(
     accounts: AccountFixture, account: str, verified: str | None, *, is_freed: bool
 ) -> None:
-    """Switching recaps on in the app undoes an opt-out by a link, for a verified owner."""
+    """Turning recaps on in the app reverses an opt-out by a link, for a verified owner."""
     accounts.account("u1", account)
     accounts.click(LINK)
     if verified:
@@ -154,8 +156,8 @@ def test_an_accounts_own_change_frees_its_address(
     assert accounts.mailed(account)[1] is is_freed
 
 
-def test_only_a_change_of_the_owners_frees_a_mailbox(accounts: AccountFixture) -> None:
-    """No new account or address, no other field or flag, and no write of the service frees it."""
+def test_only_the_owners_change_of_the_flag_frees_an_address(accounts: AccountFixture) -> None:
+    """New accounts, other fields and flags, and writes of the service do not."""
     accounts.verified |= {"u1": ANN, "u2": ANN}
     accounts.click(LINK)
     accounts.account("u1", ANN, recap=True)
@@ -167,12 +169,12 @@ def test_only_a_change_of_the_owners_frees_a_mailbox(accounts: AccountFixture) -
     accounts.is_late = True
     accounts.change(LINK, recap=True)
     accounts.click(LINK)
-    accounts.tell()
+    accounts.run_trigger()
     assert accounts.mailed(ANN)[1] is False
 
 
 def test_an_account_whose_recaps_stay_off_frees_nothing(accounts: AccountFixture) -> None:
-    """Another change of the owner's leaves the opt-out in the record of the mailbox."""
+    """Another change by the owner keeps the opt-out in the record of the address."""
     accounts.verified["u1"] = ANN
     accounts.account("u1", ANN)
     accounts.click(LINK)
@@ -180,19 +182,19 @@ def test_an_account_whose_recaps_stay_off_frees_nothing(accounts: AccountFixture
     assert accounts.record(RECORD)["emailPreferences"] == {"recap": False}
 
 
-def test_a_late_trigger_frees_nothing_that_was_turned_off_since(accounts: AccountFixture) -> None:
-    """Triggers run late and out of order: the later choice holds."""
+def test_a_late_trigger_does_not_reverse_a_later_opt_out(accounts: AccountFixture) -> None:
+    """Triggers can be late and out of order."""
     accounts.verified["u1"] = ANN
     accounts.account("u1", ANN, recap=False)
     accounts.is_late = True
     accounts.turn("u1", recap=True)
     accounts.click(LINK)
-    accounts.tell()
+    accounts.run_trigger()
     assert accounts.mailed(ANN)[1] is False
 
 
-def test_an_address_switched_on_by_its_link_outweighs_strangers(accounts: AccountFixture) -> None:
-    """A stranger's account with the address keeps nobody out; the owner's account does."""
+def test_an_opt_in_by_a_link_takes_precedence_over_strangers(accounts: AccountFixture) -> None:
+    """A stranger's account with the address has no effect. A verified account has."""
     accounts.account("evil", ANN, recap=False)
     ids, is_mailed = accounts.mailed(ANN)
     assert not is_mailed
@@ -206,16 +208,16 @@ def test_an_address_switched_on_by_its_link_outweighs_strangers(accounts: Accoun
 
 
 def listed(accounts: AccountFixture) -> set[str]:
-    """The accounts that the record of the address lists."""
+    """Return the accounts that the record of the address lists."""
     return set(accounts.record(RECORD)["accounts"])
 
 
 def test_a_record_lists_twenty_accounts(accounts: AccountFixture) -> None:
-    """A verified account takes the place of another one; of tags none is listed."""
+    """A verified account replaces another one. Accounts with a tag are not listed."""
     for number in range(MAX_ACCOUNTS + 20):
         accounts.account(f"s{number:03}", ANN)
         accounts.account(f"t{number:03}", f"ann+{number}@example.com")
-        accounts.verified[f"s{number:03}"] = f"s{number:03}@example.com"  # of no use here
+        accounts.verified[f"s{number:03}"] = f"s{number:03}@example.com"  # not this address
     assert listed(accounts) == {f"s{number:03}" for number in range(MAX_ACCOUNTS)}
     accounts.verified["z"] = ANN
     accounts.account("z", ANN)
@@ -224,7 +226,7 @@ def test_a_record_lists_twenty_accounts(accounts: AccountFixture) -> None:
 
 
 def test_an_opt_out_is_not_dropped_for_an_account_that_is_on(accounts: AccountFixture) -> None:
-    """Whoever verifies an address, an account with recap or lifecycle off stays in the list."""
+    """This includes verified accounts that are on."""
     accounts.account("a-owner", ANN, recap=False)
     accounts.account("z-owner", ANN, lifecycle=False)
     for number in range(MAX_ACCOUNTS + 5):
@@ -241,7 +243,7 @@ def test_an_opt_out_is_not_dropped_for_an_account_that_is_on(accounts: AccountFi
 
 
 def test_a_verified_opt_out_comes_first(accounts: AccountFixture) -> None:
-    """Strangers whose accounts opt out keep the owner's account out of no list."""
+    """Strangers whose accounts opt out must not push the owner's account off the list."""
     for number in range(MAX_ACCOUNTS + 5):
         accounts.account(f"s{number}", ANN, recap=False)
     accounts.verified["z"] = ANN
@@ -252,8 +254,8 @@ def test_a_verified_opt_out_comes_first(accounts: AccountFixture) -> None:
     assert accounts.look_up(LINK)["preferences"]["recap"] is False
 
 
-def test_accounts_that_have_left_make_room(accounts: AccountFixture) -> None:
-    """An account with another address by now leaves a full list first."""
+def test_accounts_with_another_address_are_dropped_first(accounts: AccountFixture) -> None:
+    """Their address has changed since they were listed."""
     for number in range(MAX_ACCOUNTS):
         accounts.account(f"s{number}", ANN, recap=False)
     accounts.account("s0", "bea@example.com", recap=False)
@@ -264,7 +266,7 @@ def test_accounts_that_have_left_make_room(accounts: AccountFixture) -> None:
 
 
 def test_a_change_fits_into_a_commit() -> None:
-    """A list that is longer than any that the service writes is read and changed in part."""
+    """Read and change only a part of a list that is longer than the service writes."""
     accounts = AccountFixture(is_late=True)
     strangers = [f"s{number:04}" for number in range(1000)]
     for uid in strangers:
@@ -282,7 +284,7 @@ EVIL: Final = "evil@example.com"
 def test_a_link_that_names_an_account_does_not_follow_its_address(
     accounts: AccountFixture, address: str
 ) -> None:
-    """An app's link is about the account only, until its owner has verified the address."""
+    """An app's link applies only to the account until its owner has verified the address."""
     accounts.account("evil", EVIL)
     accounts.change(LINK, recap=False)
     accounts.account("evil", address)
@@ -310,15 +312,15 @@ GMAIL_BOX: Final = record_id("firstlast@gmail.com")
 
 @pytest.mark.parametrize("typed", [GMAIL, "first.last@gmail.com", "FIRST.LAST@GMAIL.COM"])
 @pytest.mark.parametrize("flag", ["recap", "lifecycle"])
-def test_an_upgrade_keeps_what_an_account_turned_off(
+def test_an_upgrade_keeps_the_opt_out_of_an_account(
     accounts: AccountFixture, typed: str, flag: str
 ) -> None:
-    """An account that an earlier release listed in the record of the mailbox counts."""
+    """An earlier release listed the account in the record of the mailbox."""
     accounts.is_late = True
     accounts.account("u1", GMAIL, **{flag: False})
     accounts.write(Put(f"users/{GMAIL_BOX}", {"accounts": {"u1": True}}))
     assert accounts.mailed(typed)[1] is False
-    accounts.tell()
+    accounts.run_trigger()
     assert accounts.mailed(typed)[1] is False
     assert accounts.look_up(accounts.mailed(typed)[0]) == answer(GMAIL, **{flag: False})
 
@@ -328,7 +330,7 @@ def test_an_upgrade_keeps_what_an_account_turned_off(
 def test_an_earlier_one_click_link_still_works(
     accounts: AccountFixture, address: str, *, has_account: bool
 ) -> None:
-    """Links expire after a year: they write the record of the address."""
+    """Links expire after a year. They write the record of the address."""
     box = record_id(mailbox(address))
     ids = (record_id(address), box)
     if has_account:
@@ -345,10 +347,10 @@ def test_an_earlier_one_click_link_still_works(
 
 
 @pytest.mark.parametrize("address", [TAGGED, "Ann+x@example.com", ANN])
-def test_what_an_earlier_release_turned_off_is_off_for_the_mailbox(
+def test_an_opt_out_in_an_earlier_mailbox_record_applies_to_all_its_addresses(
     accounts: AccountFixture, address: str
 ) -> None:
-    """Off holds until the address chooses otherwise; on holds for no other address."""
+    """It applies until the address chooses otherwise. An opt-in there has no effect."""
     accounts.write(Put(f"users/{RECORD}", {"emailPreferences": {"recap": False}}))
     assert accounts.mailed(address)[1] is False
     assert accounts.mailed("bea+x@example.com")[1] is True
@@ -362,10 +364,10 @@ def test_what_an_earlier_release_turned_off_is_off_for_the_mailbox(
     assert accounts.mailed("ann+y@example.com")[1] is False
 
 
-def test_a_link_of_an_app_shows_what_an_earlier_release_turned_off(
+def test_a_link_of_an_app_shows_the_opt_out_of_an_earlier_mailbox_record(
     accounts: AccountFixture,
 ) -> None:
-    """The accounts with the address tell which mailbox that was."""
+    """The accounts with the address determine the mailbox."""
     accounts.write(Put(f"users/{RECORD}", {"emailPreferences": {"lifecycle": False}}))
     accounts.account("u1", TAGGED)
     assert accounts.look_up((TAGGED_RECORD,)) == answer(TAGGED, lifecycle=False)
@@ -374,7 +376,7 @@ def test_a_link_of_an_app_shows_what_an_earlier_release_turned_off(
 
 
 def test_an_owner_frees_an_address_from_an_earlier_opt_out(accounts: AccountFixture) -> None:
-    """A verified owner who turns recaps on in the app gets them."""
+    """The owner is verified and turns recaps on in the app."""
     accounts.verified["u1"] = TAGGED
     accounts.account("u1", TAGGED, recap=False)
     accounts.write(Put(f"users/{RECORD}", {"emailPreferences": {"recap": False}}))
@@ -382,10 +384,10 @@ def test_an_owner_frees_an_address_from_an_earlier_opt_out(accounts: AccountFixt
     assert (accounts.mailed(TAGGED)[1], accounts.mailed(ANN)[1]) == (True, False)
 
 
-def test_an_earlier_link_of_a_deleted_account_turns_its_mailbox_off(
+def test_an_earlier_link_of_a_deleted_account_opts_its_mailbox_out(
     accounts: AccountFixture,
 ) -> None:
-    """The link does not name the address, which may have had a tag."""
+    """The link does not contain the address, which may have had a tag."""
     accounts.click(("gone", RECORD))
     assert [accounts.mailed(address)[1] for address in (ANN, TAGGED)] == [False, False]
 
@@ -393,8 +395,8 @@ def test_an_earlier_link_of_a_deleted_account_turns_its_mailbox_off(
 @pytest.mark.parametrize(
     "stored", ["no", "false", 0, "", "on", "TRUE", [], {}, 2, -1, 0.5, b"", float("nan"), "1"]
 )
-def test_what_is_not_clearly_on_is_off(accounts: AccountFixture, stored: object) -> None:
-    """Design 3.53: an app or a script may have written another value than a boolean."""
+def test_any_other_value_is_off(accounts: AccountFixture, stored: object) -> None:
+    """Design 3.53: apps and scripts can write other values than booleans."""
     accounts.write(Put("users/u1", {"email": ANN, "emailPreferences": {"recap": stored}}))
     assert accounts.mailed(ANN)[1] is False
     assert accounts.look_up(LINK) == answer(ANN, recap=False)
@@ -404,16 +406,16 @@ def test_what_is_not_clearly_on_is_off(accounts: AccountFixture, stored: object)
 
 
 @pytest.mark.parametrize("stored", [True, None, 1, "true", "yes"])
-def test_what_is_clearly_on_is_on(accounts: AccountFixture, stored: object) -> None:
-    """Design 3.53: so do those values."""
+def test_true_null_1_and_yes_are_on(accounts: AccountFixture, stored: object) -> None:
+    """See design 3.53."""
     accounts.write(Put("users/u1", {"email": ANN, "emailPreferences": {"recap": stored}}))
     assert accounts.mailed(ANN)[1] is True
     assert accounts.look_up(LINK) == answer(ANN)
 
 
 @pytest.mark.parametrize("stored", ["no", "yes", True, False, 0, 1, [], ["recap"], b"{}"])
-def test_preferences_that_are_no_map_are_all_off(accounts: AccountFixture, stored: object) -> None:
-    """Design 3.53: a change of one flag leaves the others off."""
+def test_preferences_that_are_not_a_map_are_off(accounts: AccountFixture, stored: object) -> None:
+    """Design 3.53: after a change of one flag the others remain off."""
     everything = {"lifecycle": False, "recap": False, "marketing": False}
     accounts.write(Put("users/u1", {"email": ANN, "emailPreferences": stored}))
     assert accounts.mailed(ANN)[1] is False
@@ -426,10 +428,10 @@ def test_preferences_that_are_no_map_are_all_off(accounts: AccountFixture, store
     assert accounts.record(RECORD)["emailPreferences"] == everything | {"recap": True}
 
 
-def test_a_thousand_clicks_are_one_write(
+def test_repeated_clicks_write_nothing(
     accounts: AccountFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A repeated click costs one read, and always applies if recaps were on meanwhile."""
+    """A repeated click costs one read. It applies if recaps were turned on in between."""
     accounts.account("u1", ANN)
     accounts.click(LINK)
     reads, writes = list[str](), list[Write]()
@@ -460,14 +462,14 @@ _acts = st.one_of(
     st.tuples(st.just("verify"), _uids, st.sampled_from(ADDRESSES)),
     st.tuples(st.just("change"), _links, _flags),
     st.tuples(st.just("click"), _links),
-    st.tuples(st.just("tell")),
+    st.tuples(st.just("run_trigger")),
 )
 
 
 def _act(
     accounts: AccountFixture, link: Callable[[int], Ids], act: tuple[Any, ...], out: set[str]
 ) -> set[str]:
-    """Have something happen and return the records whose recaps a link has turned off."""
+    """Run one act, and return the records that are opted out by a link."""
     match act:
         case "account", uid, email, flags:
             known = accounts.record(uid) or {}
@@ -491,10 +493,10 @@ def _act(
             return out - {record} if True in flags.values() else out
         case "click", number:
             accounts.click(link(number))
-            # A repeated click writes nothing, so what the trigger has not handled may free it.
+            # A repeated click writes nothing, so a waiting write may still free the address.
             return out if accounts.waiting else out | {link(number)[0]}
-        case ("tell",):
-            accounts.tell()
+        case ("run_trigger",):
+            accounts.run_trigger()
     return out
 
 
@@ -506,11 +508,11 @@ def _freed(
 
 @settings(max_examples=150)
 @given(st.lists(_acts, max_size=12), st.booleans())
-def test_whatever_happens_one_answer(acts: list[tuple[Any, ...]], is_late: bool) -> None:
-    """A new link shows the flags that a recap obeys, after any acts of accounts, links and clicks.
+def test_links_and_recaps_agree_after_any_acts(acts: list[tuple[Any, ...]], is_late: bool) -> None:
+    """Compare a new link with the recap after acts of accounts, links and clicks.
 
-    What a link has turned off stays off until a link, or a verified owner, turns it on. Before the
-    trigger has listed an account, links do not know the account.
+    An opt-out by a link remains until a link or a verified owner turns recaps on. Links do not know
+    an account before the trigger has listed it.
     """
     accounts, out = AccountFixture(is_late=is_late), set[str]()
     issued: list[Ids] = [

@@ -1,4 +1,4 @@
-"""`updateEmailPreferences` and `unsubscribe`, handled on documents in memory (spec 4.4 and 4.5)."""
+"""`updateEmailPreferences` and `unsubscribe` on documents in memory (spec 4.4 and 4.5)."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ MULTIPART: Final = (
 
 
 def token(uid: str = "u1", *, scope: Scope = Scope.UNSUBSCRIBE, issued: datetime = NOW) -> str:
-    """A token as it stands in a mail."""
+    """Return a token as in an email."""
     return TokenKeys([KEY]).issue(uid, issued, scope)
 
 
@@ -58,10 +58,10 @@ def visit(accounts: AccountFixture) -> Visit:
 @pytest.mark.parametrize(
     "how", [{}, {"data": MULTIPART, "content_type": "multipart/form-data; boundary=b"}]
 )
-def test_a_click_turns_recaps_off_once(
+def test_a_click_turns_recaps_off_and_can_be_repeated(
     accounts: AccountFixture, visit: Visit, how: dict[str, Any]
 ) -> None:
-    """RFC 8058: a POST with the field, in either form, turns recaps off, also repeated."""
+    """See RFC 8058 for both forms of the body."""
     accounts.account("u1", "")
     for _ in range(2):
         answer = visit(token(), **how)
@@ -124,7 +124,7 @@ def test_the_body_counts_in_any_content_type(
 def test_no_other_body_is_a_click(
     accounts: AccountFixture, visit: Visit, body: bytes, content_type: str
 ) -> None:
-    """RFC 8058, 3.1: only the field of a mail program turns recaps off."""
+    """RFC 8058, 3.1: email clients send this field."""
     assert visit(token(), data=body, content_type=content_type).status_code == 400
     assert accounts.record("u1") is None
 
@@ -144,7 +144,7 @@ def test_a_rewritten_one_click_link_still_works(
 
 
 def test_clicks_are_not_limited_and_guesses_are(visit: Visit) -> None:
-    """A provider's address sends the clicks of all its users; its 21st bad token is refused."""
+    """An email provider clicks for all its users. The 21st bad token of an address is rejected."""
     assert [visit(token()).status_code for _ in range(22)] == [200] * 22
     old = token(issued=NOW - timedelta(days=366))
     bad = [old, None, token(scope=Scope.PREFERENCES), *["x.y"] * 18]
@@ -158,7 +158,7 @@ def test_clicks_are_not_limited_and_guesses_are(visit: Visit) -> None:
 def test_changes_are_limited_by_the_link_and_guesses_by_the_address(
     accounts: AccountFixture,
 ) -> None:
-    """Spec 8: people who share the address of a network keep nobody from a change."""
+    """Spec 8: people can share the address of a network."""
 
     def change(with_token: str) -> str:
         data = {"token": with_token, "preferences": {"recap": False}}
@@ -179,7 +179,7 @@ def test_changes_are_limited_by_the_link_and_guesses_by_the_address(
 
 
 def test_a_click_right_after_a_rotation_counts(accounts: AccountFixture) -> None:
-    """Design 3.57: the newest key signs at once, and other processes have read the one before."""
+    """Design 3.57: the newest key signs at once, while other processes still cache the old one."""
     accounts.kept_keys["EMAIL_PREFS_KEY"] = ("the key before the rotation, 32 b",)
     accounts.account("u1", "ann@example.com")
     ids, _ = accounts.mailed("ann@example.com")
@@ -188,9 +188,9 @@ def test_a_click_right_after_a_rotation_counts(accounts: AccountFixture) -> None
     assert accounts.record("u1")["emailPreferences"]["recap"] is False
 
 
-def test_keys_that_verify_are_not_read_anew(accounts: AccountFixture) -> None:
-    """Design 3.57: a process keeps keys for five minutes, also a disabled version."""
-    kept = "a key that was disabled since, 32 b"
+def test_keys_are_not_read_again_if_a_cached_key_verifies(accounts: AccountFixture) -> None:
+    """Design 3.57: a process caches keys for five minutes, even disabled versions."""
+    kept = "a key that is disabled now, of 32 b"
     accounts.kept_keys["EMAIL_PREFS_KEY"] = (kept,)
     request = flask.Request({"REMOTE_ADDR": "203.0.113.7"})
     data = {"token": TokenKeys([kept]).issue("u1", NOW)}
@@ -198,10 +198,10 @@ def test_keys_that_verify_are_not_read_anew(accounts: AccountFixture) -> None:
     assert preference_calls.get_email_preferences(accounts.service, call) == answer()
 
 
-def test_opening_a_link_leads_to_the_page_and_changes_nothing(
+def test_opening_a_link_redirects_to_the_page_and_changes_nothing(
     accounts: AccountFixture, visit: Visit
 ) -> None:
-    """A scanner that opens every link changes nothing; a person is asked on the page."""
+    """Scanners open every link. People confirm on the page."""
     for method in ("GET", "HEAD"):
         answer = visit(token(), method)
         page = f"{SITE}/preferences#unsubscribe={token()}"
@@ -214,10 +214,10 @@ def test_opening_a_link_leads_to_the_page_and_changes_nothing(
     assert accounts.record("u1") is None
 
 
-def test_a_change_that_is_saved_is_no_failure(
+def test_a_saved_change_succeeds_during_an_outage(
     accounts: AccountFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Spec 4.4: the answer needs no read after the change, which an outage could make fail."""
+    """Spec 4.4: the answer needs no read after the change."""
     accounts.is_late = True
     accounts.account("u1", "ann@example.com", marketing=False)
     commit = accounts.documents.commit
@@ -267,10 +267,10 @@ def test_a_fault_of_firestore_is_internal(
 
 
 @pytest.mark.parametrize("has_account", [False, True])
-def test_an_owner_frees_an_address_that_a_mail_came_back_from(
+def test_turning_recaps_on_frees_an_unreachable_address(
     accounts: AccountFixture, *, has_account: bool
 ) -> None:
-    """Turning recaps on frees the address, and no other change does."""
+    """No other change does."""
     guest = guest_uid(address_hash("ann@example.com"))
     accounts.write(Put(f"users/{guest}", {"unreachableUntil": NOW + timedelta(days=365)}))
     if has_account:

@@ -1,4 +1,4 @@
-"""Design 4: the links in a mail."""
+"""Design 4: the links in an email."""
 
 from datetime import UTC, datetime
 from urllib.parse import parse_qs, urlsplit
@@ -16,8 +16,8 @@ NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("base_url", ["https://wall.example.com", "https://wall.example.com/"])
-def test_links(base_url: str) -> None:
-    """People get the token in the fragment, mail programs one of another scope in the query."""
+def test_the_page_link_has_a_fragment_and_the_one_click_link_a_query(base_url: str) -> None:
+    """The one-click link is for email clients. Its token has another scope."""
     secrets = InMemorySecrets({"EMAIL_PREFS_KEY": (KEY,)})
     links = LinkSigner(secrets, base_url, Clock(lambda: NOW, lambda: 0.0, lambda _: None)).sign(
         "guest-1", "u1"
@@ -32,7 +32,7 @@ def test_links(base_url: str) -> None:
 
 
 @pytest.mark.parametrize("token", ["", "a b", "x#y", "<script>", "\r\nX: y", "é", "x" * 4097])
-def test_no_token(token: str) -> None:
-    """A text that can be no token is left out."""
+def test_an_invalid_token_is_left_out_of_the_link(token: str) -> None:
+    """The link then leads to the page without a token."""
     for link in (page_link, confirmation_link):
         assert link("https://wall.example.com", token) == "https://wall.example.com/preferences"

@@ -1,4 +1,4 @@
-"""Spec 2.3, 4.1 rule 3 and design 3.53: flags, and how a user record tells them."""
+"""Spec 2.3, 4.1 rule 3 and design 3.53: the flags in user records."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ FLAGS = ("lifecycle", "recap", "marketing")
 
 
 def flags(account: dict[str, Any]) -> Any:
-    """The flags of an address that has one account."""
+    """Return the flags of an address that has one account."""
     return AddressRecords(accounts={"u1": account}).flags({})
 
 
@@ -38,8 +38,8 @@ def flags(account: dict[str, Any]) -> Any:
         ({"emailPreferences": {"lifecycle": False}}, True),
     ],
 )
-def test_opted_out_of_recap(stored: dict[str, Any], out: bool) -> None:
-    """Spec 4.1 rule 3: a user with recap or lifecycle off gets no recap."""
+def test_recap_or_lifecycle_off_opts_out_of_recaps(stored: dict[str, Any], out: bool) -> None:
+    """See spec 4.1, rule 3."""
     assert opted_out_of_recap(flags(stored)) is out
 
 
@@ -55,14 +55,14 @@ def test_opted_out_of_recap(stored: dict[str, Any], out: bool) -> None:
         (True, True, True),
     ],
 )
-def test_off_in_the_own_record_holds(
+def test_off_in_the_addresss_own_record_takes_precedence(
     own: bool | None,
     earlier: bool | None,
     on: bool,
     stored: dict[str, Any],
     account: dict[str, Any],
 ) -> None:
-    """On in the record of the mailbox, from an earlier release, never outweighs a choice."""
+    """The record of the mailbox, from an earlier release, never overrides a choice with on."""
     records = AddressRecords(
         id="guest-1",
         own={**stored, "emailPreferences": {"recap": own}},
@@ -73,8 +73,8 @@ def test_off_in_the_own_record_holds(
 
 
 @given(st.dictionaries(st.sampled_from([*FLAGS, "transactional", "x"]), st.none() | st.booleans()))
-def test_flags(stored: dict[str, bool | None]) -> None:
-    """A flag is on if it is true or missing; transactional is always on."""
+def test_a_flag_is_on_if_it_is_true_or_missing(stored: dict[str, bool | None]) -> None:
+    """The flag `transactional` is always on (spec 2.3)."""
     wanted = {name: stored.get(name) is not False for name in FLAGS}
     read = flags({"emailPreferences": stored})
     assert read == wanted
@@ -98,8 +98,8 @@ def test_flags(stored: dict[str, bool | None]) -> None:
         ({"recaps": False}, r'^Unknown argument "recaps" in preferences. Did you mean recap\?$'),
     ],
 )
-def test_choices_that_cannot_be(data: object, hint: str) -> None:
-    """The refusal says what can be chosen; only true and false can."""
+def test_invalid_choices_are_rejected(data: object, hint: str) -> None:
+    """The error names the valid choices."""
     with pytest.raises(CallError, match=hint):
         read_choices(data)
 
@@ -114,6 +114,8 @@ def test_choices_that_cannot_be(data: object, hint: str) -> None:
         ({"email": "g@example.com"}, "g@example.com"),
     ],
 )
-def test_address(record: dict[str, Any] | None, email: str) -> None:
-    """Spec 4.2: the address is a text, empty for a record without one."""
+def test_a_record_without_an_address_has_an_empty_one(
+    record: dict[str, Any] | None, email: str
+) -> None:
+    """See spec 4.2."""
     assert email_address(record) == email

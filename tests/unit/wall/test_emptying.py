@@ -1,4 +1,4 @@
-"""What was under a deleted event goes; its id is never given out again."""
+"""Documents under a deleted event are deleted, and its ID is never used again."""
 
 from datetime import timedelta
 
@@ -15,19 +15,19 @@ TOMBSTONE = "deletedEvents/party"
 
 
 def under_events(wall: WallFixture) -> set[str]:
-    """Paths of all documents under events."""
+    """Return the paths of all documents under events."""
     found = wall.firestore.query(Query(collection="events/", group=True))
     return {document.path for document in found}
 
 
 def is_marked(wall: WallFixture) -> bool:
-    """Whether the tombstone of the party stands, and no sweep looks at it any more."""
+    """Return whether the party has a permanent tombstone that no sweep reads."""
     return "deletedAt" not in wall.fields(TOMBSTONE)
 
 
 @pytest.fixture
 def wall() -> WallFixture:
-    """An event that was deleted with seven documents under it, and one that was not."""
+    """Return a wall with a deleted event that left seven documents, and another event."""
     wall = WallFixture()
     wall.put(*(f"events/party/photos/{n}" for n in range(7)), "events/other/photos/1", n=1)
     return wall
@@ -35,15 +35,15 @@ def wall() -> WallFixture:
 
 @pytest.fixture
 def emptying(wall: WallFixture) -> OrphanCleanup:
-    """The use case, in that wall."""
+    """Return the use case on that wall."""
     return OrphanCleanup(wall.documents, wall.clock, page_size=PAGE)
 
 
 @pytest.mark.parametrize("call", ["find party", "write each photos"])
-def test_a_crash_anywhere_loses_nothing(
+def test_the_next_run_continues_after_a_crash(
     call: str, wall: WallFixture, emptying: OrphanCleanup
 ) -> None:
-    """The tombstone stays, and the next run goes on: everything under the event goes."""
+    """The tombstone remains, and all documents under the event are deleted."""
     wall.at[call] = crashes
     with pytest.raises(Crash):
         emptying.empty("party")
@@ -53,10 +53,8 @@ def test_a_crash_anywhere_loses_nothing(
     assert not is_marked(wall)
 
 
-def test_a_run_that_takes_too_long_is_gone_on_with(
-    wall: WallFixture, emptying: OrphanCleanup
-) -> None:
-    """The run fails before the function is stopped, so that Eventarc runs it again."""
+def test_the_next_run_continues_after_a_timeout(wall: WallFixture, emptying: OrphanCleanup) -> None:
+    """The run fails before the function's timeout, so that Eventarc repeats it."""
 
     def stall() -> None:
         wall.seconds += 3600
@@ -87,10 +85,10 @@ def test_the_sweep_deletes_what_a_function_wrote_that_was_still_at_work(
     assert is_marked(wall)
 
 
-def test_the_sweep_goes_on_where_nobody_else_does(
+def test_the_sweep_continues_after_eventarc_has_stopped(
     wall: WallFixture, emptying: OrphanCleanup
 ) -> None:
-    """The sweep empties an event whose trigger Eventarc has given up after a day."""
+    """Eventarc stops to repeat a trigger after a day."""
     wall.put(TOMBSTONE, deletedAt=wall.now)
     wall.now += QUIET_AFTER_DELETE + timedelta(days=1)
 
@@ -118,10 +116,10 @@ def test_an_event_that_is_restored_keeps_its_documents(
     assert under_events(wall) == {"events/other/photos/1"}
 
 
-def test_an_event_that_a_client_made_before_the_tombstone_inherits_nothing(
+def test_an_event_created_before_the_tombstone_inherits_nothing(
     wall: WallFixture, emptying: OrphanCleanup
 ) -> None:
-    """A script deletes an event without a tombstone: until its trigger runs, the id is free."""
+    """A script deletes an event without a tombstone, so the ID is free until the trigger runs."""
     wall.put("events/party", n=1)
     wall.at["write each photos"] = crashes
     with pytest.raises(Crash):
@@ -131,10 +129,10 @@ def test_an_event_that_a_client_made_before_the_tombstone_inherits_nothing(
 
 
 @pytest.mark.parametrize("fault", [TimeUpError, ConnectionError])
-def test_an_event_that_is_not_emptied_keeps_no_other_event_waiting(
+def test_a_failed_event_does_not_delay_the_others(
     fault: type[Exception], wall: WallFixture, emptying: OrphanCleanup
 ) -> None:
-    """The next sweep begins with other events, and a later sweep goes on."""
+    """The next sweep starts with other events, and a later one continues."""
 
     def fail() -> None:
         wall.seconds += 3600
@@ -159,10 +157,10 @@ def test_an_event_that_is_not_emptied_keeps_no_other_event_waiting(
     assert under_events(wall) == {"events/other/photos/1"}
 
 
-def test_a_trigger_that_runs_again_during_the_sweep_is_swept_after(
+def test_a_second_deletion_during_the_sweep_is_swept_later(
     wall: WallFixture, emptying: OrphanCleanup
 ) -> None:
-    """After a second deletion, documents written later are deleted as well."""
+    """Documents that were written in between are also deleted."""
     emptying.empty("party")
     wall.now += QUIET_AFTER_DELETE + timedelta(seconds=1)
     wall.at["update deletedEvents"] = lambda: wall.put(TOMBSTONE, deletedAt=wall.now)

@@ -1,4 +1,4 @@
-"""`keepGuestDataDays`: names and addresses leave an archived event's photos, and not before."""
+"""`keepGuestDataDays`: names and addresses are removed from photos of an archived event."""
 
 import contextlib
 from collections.abc import Mapping, Sequence
@@ -17,13 +17,13 @@ PAGE = 2
 
 
 def put_photos(wall: WallFixture, count: int) -> None:
-    """Write so many photos of the event."""
+    """Write photos of the event."""
     paths = [f"events/e/photos/p{n:03}" for n in range(count)]
     wall.put(*paths, uploaderName="Ann", uploaderEmail="ann@example.com")
 
 
-def told_of(wall: WallFixture) -> set[str]:
-    """Photos that tell of their guest."""
+def photos_with_guests(wall: WallFixture) -> set[str]:
+    """Return the photos with data of their guest."""
     found = wall.firestore.query(Query(collection="events/e/photos"))
     return {
         photo.id
@@ -33,14 +33,14 @@ def told_of(wall: WallFixture) -> set[str]:
 
 
 def timers_of(wall: WallFixture) -> dict[str, datetime]:
-    """When guests of which events are forgotten."""
+    """Return the times at which the guests of each event are forgotten."""
     found = wall.firestore.query(Query(collection="guestData", group=True))
     return {timer.path.split("/")[1]: timer.fields["dueAt"] for timer in found}
 
 
 @pytest.fixture
 def wall() -> WallFixture:
-    """An event, archived at noon, with five photos."""
+    """Return an event, archived at noon, with five photos."""
     wall = WallFixture()
     wall.put("events/e", **ARCHIVED)
     put_photos(wall, 5)
@@ -49,7 +49,7 @@ def wall() -> WallFixture:
 
 @pytest.fixture
 def forgetting(wall: WallFixture) -> Forgetting:
-    """The use case in that wall."""
+    """Return the use case on that wall."""
     return Forgetting(wall.documents, wall.clock, page_size=PAGE)
 
 
@@ -72,7 +72,7 @@ def forgetting(wall: WallFixture) -> Forgetting:
     ],
 )
 def test_days_count_from_archiving(change: Mapping[str, Any], days: int | None) -> None:
-    """Without the field, or before archiving, nobody is forgotten."""
+    """Without the field, and before archiving, guest data is kept."""
     expected = None if days is None else NOON + timedelta(days=days)
     assert due_at(Document("events/e", {**ARCHIVED, **change}, 1, created=NOON)) == expected
 
@@ -99,14 +99,14 @@ def test_an_event_without_a_time_of_archiving_gets_that_of_the_write(
 
 
 @pytest.mark.parametrize(("days", "errors"), [(30, 0), (None, 0), ("30", 1), (0, 1), (1.5, 1)])
-def test_days_that_cannot_be_used_are_logged_once(
+def test_an_invalid_number_of_days_is_logged_once(
     wall: WallFixture,
     forgetting: Forgetting,
     days: object,
     errors: int,
     capfdbinary: pytest.CaptureFixture[bytes],
 ) -> None:
-    """The guests of such an event are kept, and an operator hears of it."""
+    """The guest data of such an event is kept, and an alert informs the operator."""
     wall.put("events/e", **(ARCHIVED | {"keepGuestDataDays": days}))
     [after] = wall.firestore.query(Query(collection="events"))
     forgetting.event_written(None, after)
@@ -114,42 +114,44 @@ def test_days_that_cannot_be_used_are_logged_once(
     assert capfdbinary.readouterr().out.count(b"event.guests-kept") == errors
 
 
-def test_guests_are_forgotten_when_it_is_time(wall: WallFixture, forgetting: Forgetting) -> None:
-    """Guests are forgotten in all photos when the timer is due, and not a moment before."""
+def test_guests_are_forgotten_when_the_timer_is_due(
+    wall: WallFixture, forgetting: Forgetting
+) -> None:
+    """Not a second earlier, and in all photos."""
     of_another_app = "lists/e/guestData/1"
     wall.put(of_another_app, dueAt=NOON)
     forgetting.schedule("e")
     wall.now = NOON + timedelta(days=30) - timedelta(seconds=1)
     forgetting.sweep()
-    assert len(told_of(wall)) == 5
+    assert len(photos_with_guests(wall)) == 5
     wall.now += timedelta(seconds=1)
     wall.at["write each photos"] = lambda: wall.delete("events/e/photos/p001")
     forgetting.sweep()
-    assert told_of(wall) == set()
+    assert photos_with_guests(wall) == set()
     assert wall.fields(of_another_app) == {"dueAt": NOON}
     wall.delete(of_another_app)
     assert timers_of(wall) == {}
 
 
 @pytest.mark.parametrize("path", ["lists/e/guestData/{}", "guestData/{}", "events/e/guestData/{}"])
-def test_an_apps_own_collection_keeps_no_guests(
+def test_timers_of_an_apps_own_collection_are_ignored(
     wall: WallFixture, forgetting: Forgetting, path: str
 ) -> None:
-    """Documents of an app with the same fields are passed over, however many are due earlier."""
+    """They have the same fields and are due earlier."""
     foreign = [path.format(number) for number in range(30)]
     wall.put(*foreign, dueAt=NOON)
     forgetting.schedule("e")
     wall.now = NOON + timedelta(days=30)
     forgetting.sweep()
-    assert told_of(wall) == set()
+    assert photos_with_guests(wall) == set()
     assert all(wall.fields(document) == {"dueAt": NOON} for document in foreign)
 
 
 @pytest.mark.parametrize("status", ["published", None])
-def test_an_event_that_lives_again_keeps_its_guests(
+def test_a_republished_or_deleted_event_loses_its_timer(
     wall: WallFixture, forgetting: Forgetting, status: str | None
 ) -> None:
-    """The timer has no effect where the event is published again or deleted."""
+    """Its guest data is kept."""
     forgetting.schedule("e")
     if status:
         wall.put("events/e", **(ARCHIVED | {"status": status}))
@@ -157,13 +159,11 @@ def test_an_event_that_lives_again_keeps_its_guests(
         wall.delete("events/e")
     wall.now = NOON + timedelta(days=30)
     forgetting.sweep()
-    assert (len(told_of(wall)), timers_of(wall)) == (5, {})
+    assert (len(photos_with_guests(wall)), timers_of(wall)) == (5, {})
 
 
-def test_an_event_that_is_archived_meanwhile_has_its_timer(
-    wall: WallFixture, forgetting: Forgetting
-) -> None:
-    """Triggers run at once: one that has seen the event published deletes no later timer."""
+def test_a_late_trigger_deletes_no_newer_timer(wall: WallFixture, forgetting: Forgetting) -> None:
+    """The late trigger has seen the event published."""
 
     def archived_again() -> None:
         wall.put("events/e", **ARCHIVED)
@@ -175,10 +175,10 @@ def test_an_event_that_is_archived_meanwhile_has_its_timer(
     assert timers_of(wall) == {"e": NOON + timedelta(days=30)}
 
 
-def test_an_event_that_is_archived_anew_during_the_sweep_keeps_its_timer(
+def test_an_event_archived_again_during_the_sweep_keeps_its_new_timer(
     wall: WallFixture, forgetting: Forgetting
 ) -> None:
-    """It was published in between, and guests may have uploaded photos."""
+    """It was published in between, so guests may have uploaded photos."""
     forgetting.schedule("e")
     wall.now = NOON + timedelta(days=30)
 
@@ -191,20 +191,18 @@ def test_an_event_that_is_archived_anew_during_the_sweep_keeps_its_timer(
     assert timers_of(wall) == {"e": NOON + timedelta(days=60)}
 
 
-def test_more_days_are_waited_for(wall: WallFixture, forgetting: Forgetting) -> None:
-    """The event as it is when the timer is due decides, and the timer follows."""
+def test_a_larger_number_of_days_moves_the_timer(wall: WallFixture, forgetting: Forgetting) -> None:
+    """Read the event when the timer is due."""
     forgetting.schedule("e")
     wall.put("events/e", **(ARCHIVED | {"keepGuestDataDays": 60}))
     wall.now = NOON + timedelta(days=30)
     forgetting.sweep()
-    assert (len(told_of(wall)), timers_of(wall)) == (5, {"e": NOON + timedelta(days=60)})
+    assert (len(photos_with_guests(wall)), timers_of(wall)) == (5, {"e": NOON + timedelta(days=60)})
 
 
-def test_a_large_event_keeps_no_other_event_waiting(
-    wall: WallFixture, forgetting: Forgetting
-) -> None:
-    """What a sweep has no time for waits behind other events, and goes on where it stopped."""
-    put_photos(wall, 200)  # to read them all takes longer than a sweep has
+def test_a_large_event_does_not_delay_the_others(wall: WallFixture, forgetting: Forgetting) -> None:
+    """If a sweep has no time left, a later one continues, after other events."""
+    put_photos(wall, 200)  # more than a sweep has time for
     wall.put("events/small", **ARCHIVED)
     wall.put("events/small/photos/p", uploaderName="Ben")
     forgetting.schedule("e")
@@ -217,13 +215,13 @@ def test_a_large_event_keeps_no_other_event_waiting(
             forgetting.sweep()
         timers.append(set(timers_of(wall)))
     assert timers[:2] == [{"e", "small"}, {"e"}]
-    assert (told_of(wall), timers[-1]) == (set(), set())
+    assert (photos_with_guests(wall), timers[-1]) == (set(), set())
 
 
-def test_a_photo_whose_write_fails_is_written_again(
+def test_a_failed_write_of_a_photo_is_repeated(
     wall: WallFixture, forgetting: Forgetting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The sweep walks through the photos until every write has succeeded."""
+    """The sweep ends only after every write has succeeded."""
     documents = forgetting.documents
     write_each = documents.write_each
 
@@ -235,4 +233,4 @@ def test_a_photo_whose_write_fails_is_written_again(
     forgetting.schedule("e")
     wall.now = NOON + timedelta(days=30)
     forgetting.sweep()
-    assert (told_of(wall), timers_of(wall)) == (set(), {})
+    assert (photos_with_guests(wall), timers_of(wall)) == (set(), {})

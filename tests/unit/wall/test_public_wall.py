@@ -1,4 +1,4 @@
-"""The copies of approved photos that guests may list, with PUBLIC_WALL."""
+"""The public copies of approved photos, with PUBLIC_WALL."""
 
 import inspect
 from datetime import UTC, datetime
@@ -48,7 +48,7 @@ APPROVED: dict[str, Any] = {
             {"status": "approved", "url": 1, "featured": "yes"},
             {
                 **dict.fromkeys(("url", "thumbUrl", "uploaderName")),
-                "createdAt": NOW,  # pages of the wall are ordered by time
+                "createdAt": NOW,  # the wall is sorted by time
                 "featured": False,
             },
         ),
@@ -58,15 +58,15 @@ APPROVED: dict[str, Any] = {
         ),
     ],
 )
-def test_an_approved_photo_is_public_without_what_tells_of_people(
+def test_a_public_photo_has_no_address_uid_or_moderation_field(
     fields: dict[str, Any], public: dict[str, Any] | None
 ) -> None:
-    """The copy has a time, no address, no uid and no field of moderation (spec 3.1)."""
+    """Spec 3.1: only approved photos are public. The copy always has a time."""
     assert public_fields(Document(PHOTO, fields, 1, created=NOW)) == public
 
 
-def test_a_copy_comes_and_goes_with_the_approval() -> None:
-    """A trigger that runs late copies the photo as it is now."""
+def test_a_copy_exists_only_while_the_photo_is_approved() -> None:
+    """A late trigger reads the present photo."""
     documents = InMemoryDocuments()
     documents.commit(Put(PHOTO, APPROVED))
     public_wall.copy(documents, "e1", "p1")
@@ -79,10 +79,10 @@ def test_a_copy_comes_and_goes_with_the_approval() -> None:
 
 @pytest.mark.parametrize("fails", ["wall", "webhooks"])
 @pytest.mark.parametrize("trigger", ["photo_written", "event_written"])
-def test_a_fault_of_the_webhooks_keeps_no_photo_on_the_wall(
+def test_the_wall_is_updated_before_the_webhooks(
     monkeypatch: pytest.MonkeyPatch, trigger: str, fails: str
 ) -> None:
-    """Both are done, the wall first, and then the trigger fails, to be run again."""
+    """A fault of one does not prevent the other. Then the trigger fails and is repeated."""
     done = []
 
     def handler_of(room: str) -> Any:
