@@ -275,6 +275,7 @@ class Service:
             clock=self.clock,
             random=self.adapters.random,
             threads=self.adapters.threads,
+            has_reports=not given.mail_url,
         )
 
     @lazy_property

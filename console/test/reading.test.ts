@@ -206,6 +206,8 @@ test("what a recap came to is told in words", () => {
     "8 delivered (1 marked as spam), 1 bounced, 1 pending.",
   );
   assert.equal(recapWords({ state: "sent", sent: 2, left: 0, told: null }), "2 emails sent.");
+  const accepted = recapWords({ state: "sent", sent: 2, left: 0, told: null, byMailServer: true });
+  assert.equal(accepted, "2 emails accepted by the mail server.");
   assert.equal(sentWords({ sent: 2, skipped: 1 }), "2 emails were sent, 1 guest was skipped.");
   assert.equal(sentWords({ sent: 1 }), "1 email was sent.");
 });

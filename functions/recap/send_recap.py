@@ -53,6 +53,8 @@ class RecapSender:
     clock: Clock
     random: Random
     threads: Threads
+    has_reports: bool = True
+    """Whether the email provider sends delivery reports."""
 
     def send(self, caller: Caller, arguments: RecapArguments, *, waits: bool = True) -> RecapResult:
         """Send the recap, or the rest of an interrupted recap.
@@ -164,7 +166,8 @@ class RecapSender:
                 per_batch=self.mailer.recipients_per_request,
                 first=claim.next_number,
             )
-            claim.plan(batches, skipped=report.skipped, left=report.left)
+            fields = {} if self.has_reports else {"mailServer": True}
+            claim.plan(batches, skipped=report.skipped, left=report.left, **fields)
         still_open = batches_to_resend if arguments.resend_of else open_batches
         return report, Dispatch(
             claim=claim,

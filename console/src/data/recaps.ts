@@ -90,6 +90,7 @@ function read(found: QueryDocumentSnapshot): Recap {
     unknown: number(fields["unknown"]),
     skipped: number(fields["skipped"]),
     left: number(fields["left"]),
+    byMailServer: fields["mailServer"] === true,
     told: TOLD.some((name) => name in fields) ? { delivered, bounced, dropped, complained } : null,
   };
 }

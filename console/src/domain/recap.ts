@@ -3,11 +3,15 @@
 import { count } from "./words.ts";
 import { LANGUAGE } from "./time.ts";
 
-/** Recorded counts of a recap; `told` has the provider's later reports, null if there are none. */
+/**
+ * Recorded counts of a recap; `told` has the provider's later reports, null if there are none. A mail server
+ * (`byMailServer`) sends no reports.
+ */
 export interface RecapCounts {
   readonly state: string;
   readonly sent: number;
   readonly left: number;
+  readonly byMailServer?: boolean;
   readonly told: {
     readonly delivered: number;
     readonly bounced: number;
@@ -17,11 +21,11 @@ export interface RecapCounts {
 }
 
 /** `8 delivered, 1 bounced, 1 marked as spam``; before the first report, the number of sent emails. */
-export function recapWords({ state, sent, left, told }: RecapCounts): string {
+export function recapWords({ state, sent, left, told, byMailServer = false }: RecapCounts): string {
   const parts = told ? arrivalWords(told) : [];
   const known = told ? told.delivered + told.bounced + told.dropped : 0;
   const open = sent - known;
-  if (!known) parts.unshift(`${count(sent, "email", "emails")} sent`);
+  if (!known) parts.unshift(`${count(sent, "email", "emails")} ${byMailServer ? "accepted by the mail server" : "sent"}`);
   else if (open > 0) parts.push(`${open.toLocaleString(LANGUAGE)} pending`);
   if (state === "sending" || state === "interrupted") parts.push(`${left.toLocaleString(LANGUAGE)} not sent yet`);
   return `${parts.join(", ")}.`;

@@ -194,13 +194,14 @@ class Claim:
         """Number of the next batch."""
         return max(self.ledger, default=-1) + 1
 
-    def plan(self, batches: Sequence[Batch], *, skipped: int, left: int) -> None:
+    def plan(self, batches: Sequence[Batch], *, skipped: int, left: int, **fields: bool) -> None:
         """Write a plan. It may replace only a plan that has sent no email.
 
         Args:
             batches: The planned batches.
             skipped: Number of guests in no batch who were skipped.
             left: Number of guests in no batch who are left for the next recap.
+            fields: More fields of the recap.
 
         Raises:
             ChangedMeanwhileError: another call has taken over the recap.
@@ -210,7 +211,7 @@ class Claim:
         planned = self.commit(
             batches,
             *(Delete(self.key.batch_path(older), it.version) for older, it in self.ledger.items()),
-            Merge(self.key.path, {"recipients": recipients, **asdict(counts)}),
+            Merge(self.key.path, {"recipients": recipients, **fields, **asdict(counts)}),
             lock=self.lock,
         )
         self.ledger = {batch.number: batch for batch in planned}

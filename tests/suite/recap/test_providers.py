@@ -108,6 +108,7 @@ def test_200_guests_each_have_one_email(wall: Wall, provider: Provider) -> None:
         assert email.text.count("/preferences#token=") == 1
     (recap,) = wall.recaps()
     assert (recap["state"], recap["sent"], recap["unknown"], recap["left"]) == ("sent", 200, 0, 0)
+    assert ("mailServer" in recap) == (provider.name == "smtp")
     assert provider.recap().error[0] == "RESOURCE_EXHAUSTED"
 
 
