@@ -11,7 +11,7 @@ import pytest
 
 from emulator import certificates
 
-LIMIT_SECONDS = 10.0
+LIMIT_SECONDS = 60.0
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ from emulator.mailbox import (
     too_many_requests,
 )
 
-LIMIT_SECONDS = 10.0
+LIMIT_SECONDS = 60.0
 
 
 def _body(*addresses: str, **changed: Any) -> dict[str, Any]:

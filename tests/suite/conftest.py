@@ -19,7 +19,7 @@ from tests.suite.operations import Operations
 from tests.suite.walls import Wall
 from tools import local_secrets
 
-_LIMIT_TEST_SECONDS: Final = 30
+_LIMIT_TEST_SECONDS: Final = 60
 _ADDRESSES = itertools.count(int(uuid.uuid4().hex[:6], 16))
 
 

@@ -18,7 +18,7 @@ from emulator.firebase import read_addresses
 __all__ = ["FirestoreWrite", "FunctionProcess", "local_parameters", "silenced"]
 
 _FRONT: Final = f"http://{read_addresses()['functions']}"
-_CALL_SECONDS: Final = 10
+_CALL_SECONDS: Final = 60
 
 
 def local_parameters() -> dict[str, str]:

@@ -120,7 +120,7 @@ class Wall:
         return self.event.collection("deliveries").document(delivery_id).get().to_dict() or {}
 
     def deliveries(
-        self, predicate: Callable[[list[dict[str, Any]]], bool], timeout: float = 60
+        self, predicate: Callable[[list[dict[str, Any]]], bool], timeout: float = 120
     ) -> list[dict[str, Any]]:
         """Wait until the deliveries satisfy `predicate`, and return their records with their `id`.
 
@@ -130,7 +130,7 @@ class Wall:
         assert predicate(found), f"after {timeout} s: {found}"
         return found
 
-    def ended(self, count: int, timeout: float = 60) -> list[dict[str, Any]]:
+    def ended(self, count: int, timeout: float = 120) -> list[dict[str, Any]]:
         """Wait until `count` deliveries have ended, and return all records."""
         return self.deliveries(
             lambda all_: sum(entry["outcome"] in _FINAL for entry in all_) >= count, timeout

@@ -60,7 +60,7 @@ def test_failed_deliveries_are_sent_again_after_a_question(
         late = wall.record(urls[0], outcome="success")
         path = wall.event.collection("deliveries").document(late).path
         seen = browser.make("again", admin=admin, eventId=wall.id, late=path)
-        receiver.wait_for(lambda got: {request.delivery_id for request in got} >= shown, timeout=30)
+        receiver.wait_for(lambda got: {request.delivery_id for request in got} >= shown, timeout=60)
         sent = {request.delivery_id for request in receiver.requests}
 
     assert "Resend 2 deliveries?" in seen["asked"]

@@ -56,7 +56,7 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
         )
         receiver.wait_for(
             lambda got: {request.delivery_id for request in got} >= {*missed, *misdirected},
-            timeout=30,
+            timeout=60,
         )
         tested = [request.event_type for request in receiver.requests if request.path == "/added"]
         sent = {request.delivery_id for request in receiver.requests if request.path == "/right"}

@@ -164,4 +164,4 @@ def _present(fields: Fields) -> Fields:
 def _asked(method: str, path: str, body: Any, token: str | None) -> requests.Response:
     url = f"http://{os.environ['FIRESTORE_EMULATOR_HOST']}/{path}"
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    return _SESSION.request(method, url, json=body, headers=headers, timeout=30)
+    return _SESSION.request(method, url, json=body, headers=headers, timeout=60)

@@ -14,7 +14,7 @@ from google.cloud import firestore
 from emulator.receiver import Receiver, always, fails, slow
 from tests.suite.walls import Wall, receiving
 
-LATE: Final = 20.0  # seconds by which an attempt may come late on a busy machine
+LATE: Final = 60.0  # seconds by which an attempt may come late on a busy machine
 
 UPLOAD: Final = {
     "status": "pending",
@@ -95,7 +95,7 @@ def begun(db: firestore.Client) -> Iterator[Begun]:
 @pytest.mark.last
 def test_the_retry_schedule(begun: Begun) -> None:
     """Spec 3.4 and 8: attempts after 0, 1, 5 and 30 s, not earlier, with one ID and body."""
-    ended = begun.wall.ended(len(begun.paths), 120)
+    ended = begun.wall.ended(len(begun.paths), 300)
     records = {delivery["url"].rpartition("/")[2]: delivery for delivery in ended}
     requests = {path: begun.receiver.to(path) for path in begun.paths}
 

@@ -178,7 +178,7 @@ def test_firestore_is_away_for_some_seconds(start: Start, owed: Owed, records: R
             task = owed(receiver.url("/hook"))
             with ThreadPoolExecutor(1) as threads:
                 answer = threads.submit(worker.dispatch, task)
-                wire.wait_for_refused(2, timeout=30)
+                wire.wait_for_refused(2, timeout=60)
                 assert records()[0]["attempts"] == 0
                 wire.mend()
                 assert answer.result() == 200
