@@ -174,14 +174,19 @@ class RecapSchedule:
         except ChangedMeanwhileError as changed:
             raise NotDueError from changed  # another run has the lock, or there is no schedule
         except CallError as refused:
-            if not self._recap_sent(event_id, version):
+            recap = self._recap_sent(event_id, version)
+            if not recap:
                 if not is_over and self._may_pass(refused, at):
                     log.warning("recap.schedule-waits", eventId=event_id, code=refused.code)
                     raise NotDueError from refused
                 self._fail(event_id, version, at, refused, verified_address(claims))
                 return
-        recap = self._recap_sent(event_id, version) or {}
-        self._succeed(event_id, version, at, _outcome(recap, message), verified_address(claims))
+        else:
+            recap = self._recap_sent(event_id, version)
+        if not recap and not message:
+            raise NotDueError  # another call has continued the recap since
+        outcome = _outcome(recap or {}, message)
+        self._succeed(event_id, version, at, outcome, verified_address(claims))
 
     def _attempt(
         self,

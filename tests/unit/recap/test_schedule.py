@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from functions.call.caller import Caller, Role
 from functions.call.errors import CallError, Code
 from functions.firestore.model import Create, Delete, Update
 from functions.ports import NotDueError, Task
+from functions.recap.ledger.batch import RecapKey, RecapState
 from functions.recap.recap_arguments import ScheduleArguments
 from functions.recap.schedule import task_of
 from tests.in_memory.through import Crash, ServiceError, at_once
@@ -247,6 +249,35 @@ def test_the_sweep_records_a_recap_that_was_sent(planned: Planned) -> None:
         "sent",
         {"sent": 2, "skipped": 0},
     )
+
+
+def test_outcome_is_read_once(planned: Planned) -> None:
+    """A call that resends emails changes the recap's state between two reads."""
+    planned.plan()
+    with pytest.raises(Crash):
+        planned.run(through=At("end schedules", crash, before=True))
+    change = partial(put_state, planned, RecapState.SENDING)
+    planned.run(through=At("find recaps", change, number=2, before=True))
+    assert planned.record["outcome"] == {"sent": 2, "skipped": 0}
+
+
+def test_recap_that_is_being_resent_is_recorded_later(planned: Planned) -> None:
+    """Otherwise the record would say that the recap was sent to no one."""
+    planned.plan()
+    change = partial(put_state, planned, RecapState.SENDING)
+    with pytest.raises(NotDueError):
+        planned.run(through=At("find recaps", change, before=True))
+    assert planned.record["state"] == "scheduled"
+    put_state(planned, RecapState.SENT)
+    planned.run()
+    assert planned.record["outcome"] == {"sent": 2, "skipped": 0}
+
+
+def put_state(planned: Planned, state: RecapState) -> None:
+    """Write the state of the only recap."""
+    [recap_id] = planned.house.recaps()
+    recap = RecapKey(EVENT, recap_id).path
+    planned.house.documents.commit(Update(recap, {"state": state}))
 
 
 def test_the_end_waits_for_a_call_that_holds_the_lock(planned: Planned) -> None:
