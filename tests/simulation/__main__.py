@@ -1,4 +1,4 @@
-"""`python -m tests.simulation [WORLD …]`: schedules of the simulation, as many as you like."""
+"""`python -m tests.simulation [WORLD …]`: runs any number of schedules."""
 
 import argparse
 import sys
@@ -8,7 +8,7 @@ from tests.simulation.worlds import WORLDS
 
 
 def main() -> int:
-    """Run them; 1 where something was wrong."""
+    """Run the schedules. Return 1 after a violation."""
     parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
     parser.add_argument("worlds", nargs="*", metavar="WORLD", help=", ".join(WORLDS))
     parser.add_argument("--schedules", type=int, default=2000, help="how many, of each world")

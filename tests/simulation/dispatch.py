@@ -1,7 +1,7 @@
-"""Services that call a function until it answers well: Cloud Tasks, Eventarc.
+"""Services that call a function until it succeeds: Cloud Tasks and Eventarc.
 
-At least once: the same call twice at once by chance, again after a failure or a silence, early or
-late. A function that does not answer in time is called again while the first call goes on.
+Calls are at-least-once: they may be duplicated, early or late, and are retried after a failure or a
+timeout. After a timeout, the first call is still running during the retry.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,13 +15,12 @@ from tests.simulation.faults import pause
 from tests.simulation.simulation import SECOND, START, End, Returned, Simulation
 
 Begin: TypeAlias = Callable[[str, Callable[[End], None]], None]
-"""Starts a call under a name, and has the function told how it ended.
+"""Starts a call under a name, and passes its end to the function.
 
-After the last slash of the name stands which of the calls it is: from the second on, those before
-were in vain."""
+The name ends with a slash and the number of the call. All earlier calls failed."""
 
 Backoff: TypeAlias = Callable[[int], float]
-"""Seconds between a call and the next one, after so many calls."""
+"""Returns the seconds between a call and the next one, after a number of calls."""
 
 _EVERY_SECOND: Final = RetryPolicy(100, 0, 1, 1, 0)
 _LATENCY: Final = 60_000
@@ -37,11 +36,11 @@ class Service:
     """Calls functions.
 
     Attributes:
-        simulation: Where it runs.
-        name: Of the service, in the decisions.
+        simulation: The simulation.
+        name: Name of the service in decisions.
         answer_within: Microseconds after which a call counts as failed.
-        backoff: When a call that failed is made again, where `call` does not say.
-        loses: Whether it may give a call up that has failed once.
+        backoff: Default backoff of failed calls.
+        loses: Whether the service may drop a call after a failure.
     """
 
     simulation: Simulation
@@ -51,7 +50,7 @@ class Service:
     loses: bool
 
     def __post_init__(self) -> None:
-        """Call nothing yet."""
+        """Start without calls."""
         name, choices = self.name, self.simulation.choices
         self._twice = choices.pick(f"{name} twice", _TWICE)
         self._late = choices.pick(f"{name} late", _LATE)
@@ -70,7 +69,7 @@ class Service:
         backoff: Backoff | None = None,
         delays: Sequence[int] = (),
     ) -> None:
-        """Have `begin` called when it is due, or now; `delays` are those of a late call, if any."""
+        """Call `begin` when it is due. `delays` are the possible delays of a late call."""
         choices, simulation = self.simulation.choices, self.simulation
         wait = max((due - START) // timedelta(microseconds=1) - simulation.time, 0)
         self._chain(f"{name} 1", begin, self._delay(name, wait, delays), backoff)
@@ -94,7 +93,7 @@ class Service:
         return wait + latency
 
     def _chain(self, name: str, begin: Begin, delay: int, backoff: Backoff | None) -> None:
-        """Call, and call again until it is answered well."""
+        """Call until the call succeeds."""
         simulation = self.simulation
         wait = backoff or self.backoff
         calls = 0
@@ -125,10 +124,10 @@ class Service:
 
 
 def eventarc(simulation: Simulation) -> Service:
-    """Calls a trigger for each write: within two minutes, or again; it gives nothing up."""
+    """Return Eventarc: it calls a trigger for each write, with a timeout of two minutes."""
     return Service(simulation, "Eventarc", 120 * SECOND, eventarc_model.backoff, loses=False)
 
 
 def cloud_tasks(simulation: Simulation) -> Service:
-    """Calls a worker for each task: within a minute, or again; it may give up what has failed."""
+    """Return Cloud Tasks: it calls a worker for each task, with a timeout of a minute."""
     return Service(simulation, "CloudTasks", 60 * SECOND, _EVERY_SECOND.backoff, loses=True)

@@ -1,19 +1,19 @@
-"""Many schedules of a world: what fails is run again with its trace, and shrunk.
+"""Runs many schedules of a world. A failing schedule is shrunk and repeated with its trace.
 
 To add a world:
 
-1. Write a class that is made with a `Simulation` (a `World`). It keeps what the services keep
-   (documents, queues, what receivers and guests got), makes a `Pool` for each function with the
-   real use cases on in-memory adapters, and puts its first events on the schedule
-   (`simulation.after`, `Pool.run`). Each decision is made with `simulation.choices`,
-   under a name of its own, the plain course first: then it can be run again, and shrunk.
-2. An adapter does each method's work in `instance.call("store.method", effect)`: the effect happens
-   at one moment, and what the real service would raise is raised in there. Let the adapter take
-   that call as a parameter (`tests.in_memory.through`), so that unit tests use it as well.
-3. `now`, `monotonic`, `sleep` and `in_parallel` of a use case are those of its `Instance`.
-4. Violations on the way go to `simulation.violation`; `violations` names the violations once
-   everything is at rest.
-5. Name it in `worlds.WORLDS`. The tests, the command line and the mutants take it from there.
+1. Write a class (a `World`) whose constructor accepts a `Simulation`. It has the state of the
+   services (documents, queues, results of receivers and guests), creates a `Pool` for each function
+   with the real use cases on in-memory adapters, and schedules its first events
+   (`simulation.after`, `Pool.run`). Each decision uses `simulation.choices` with a unique name and
+   the plain course first, so that it can be repeated and shrunk.
+2. An adapter does the work of each method in `instance.call("store.method", effect)`. The effect is
+   atomic, and raises the errors of the real service. Pass that call to the adapter as a parameter
+   (`tests.in_memory.through`), so that unit tests can use the adapter as well.
+3. A use case gets `now`, `monotonic`, `sleep` and `in_parallel` from its `Instance`.
+4. Report violations during a schedule with `simulation.violation`. `violations` returns those at
+   the end of the schedule.
+5. Add it to `worlds.WORLDS`, which the tests, the command line and the mutants use.
 """
 
 import contextlib
@@ -31,10 +31,10 @@ _RUNS_TO_SHRINK: Final = 2000
 
 
 class World(Protocol):
-    """What a schedule runs in."""
+    """The environment of a schedule."""
 
     def violations(self) -> Iterable[str]:
-        """The violations when everything is at rest: a sentence each."""
+        """Return the violations at the end of the schedule, a sentence each."""
 
 
 MakeWorld: TypeAlias = Callable[[Simulation], World]
@@ -42,7 +42,7 @@ MakeWorld: TypeAlias = Callable[[Simulation], World]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """How one schedule went."""
+    """The result of one schedule."""
 
     seed: int
     violations: tuple[str, ...]
@@ -52,7 +52,7 @@ class Run:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Write no log lines: there would be millions."""
+    """Suppress the millions of log lines."""
 
     def nothing(*_: Any) -> None:
         pass
@@ -62,7 +62,7 @@ def quiet() -> Iterator[None]:
 
 
 def run(make: MakeWorld, seed: int, dropped: Collection[str] = (), *, traced: bool = False) -> Run:
-    """Go through the schedule of `seed`, without the decisions that are `dropped`."""
+    """Run the schedule of `seed` without the `dropped` decisions."""
     simulation = Simulation(Choices(seed, dropped), traced=traced)
     world = make(simulation)
     simulation.run()
@@ -71,14 +71,14 @@ def run(make: MakeWorld, seed: int, dropped: Collection[str] = (), *, traced: bo
 
 
 def first_violation(make: MakeWorld, seeds: Iterable[int]) -> Run | None:
-    """The first of the schedules that has one; None where none has."""
+    """Return the first schedule with a violation, or None."""
     with quiet():
         runs = (run(make, seed) for seed in seeds)
         return next((run for run in runs if run.violations), None)
 
 
 def shrink(make: MakeWorld, failed: Run) -> Run:
-    """Take back as many deviations as can be while something is still wrong; with its trace."""
+    """Drop as many deviations as possible while a violation remains. Return it with its trace."""
     with quiet():
         best = failed
         dropped: set[str] = set()
@@ -102,13 +102,13 @@ def shrink(make: MakeWorld, failed: Run) -> Run:
 
 
 def report(name: str, make: MakeWorld, failed: Run) -> str:
-    """What went wrong in a schedule, how little of it does, and how to see it again."""
+    """Describe a schedule's violations, its shrunk deviations, and the command to repeat it."""
     least = shrink(make, failed)
     return "\n".join(
         [
             f"seed {failed.seed} of the world {name}: {failed.violations[0]}",
             f"run it again: python -m tests.simulation {name} --seed {failed.seed} --schedules 1",
-            f"{len(failed.deviations)} deviations, of which these are enough:",
+            f"{len(failed.deviations)} deviations. These are enough:",
             *(f"  {where}: {choice}" for where, choice in least.deviations.items()),
             *least.violations,
             "trace:",
@@ -118,13 +118,13 @@ def report(name: str, make: MakeWorld, failed: Run) -> str:
 
 
 def explore(name: str, make: MakeWorld, seeds: Sequence[int]) -> str | None:
-    """Run the schedules; the report of the first that has a violation."""
+    """Run the schedules. Return a report about the first violation, or None."""
     failed = first_violation(make, seeds)
     return report(name, make, failed) if failed else None
 
 
 def timed(name: str, make: MakeWorld, seeds: Sequence[int]) -> bool:
-    """Run the schedules, and print how it went; whether all were right."""
+    """Run the schedules and print the result. Return whether there was no violation."""
     began = time.monotonic()
     failure = explore(name, make, seeds)
     seconds = time.monotonic() - began

@@ -1,4 +1,4 @@
-"""What can go wrong at a call of a port, and how often it does in one schedule."""
+"""Faults at calls of ports, and their probability in a schedule."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -8,7 +8,7 @@ from tests.simulation.choices import Choices
 
 
 class Fault(Enum):
-    """One thing that goes wrong at one call."""
+    """A fault at one call."""
 
     CRASH_BEFORE = "the instance crashes before the effect"
     CRASH_AFTER = "the instance crashes after the effect, before the answer"
@@ -18,19 +18,19 @@ class Fault(Enum):
     RETRIED_AFTER = "the answer is lost after the effect; the adapter tries again"
     PAUSE_BEFORE = "a pause before the effect"
     PAUSE_AFTER = "a pause after the effect"
-    RESTART = "what comes next goes to a fresh instance"
+    RESTART = "later work is assigned to a new instance"
 
 
 EVERY: Final = tuple(Fault)
 NEVER_RETRIED: Final = tuple(
     literal for literal in Fault if literal not in (Fault.RETRIED_BEFORE, Fault.RETRIED_AFTER)
 )
-"""What can happen to a call that no adapter makes twice."""
+"""Possible faults of a call that adapters don't retry."""
 ENDS_OR_WAITS: Final = (Fault.CRASH_BEFORE, Fault.PAUSE_BEFORE, Fault.RESTART)
-"""What can happen to code that only waits."""
+"""Possible faults of code that only waits."""
 
 AT_MOST: Final = 60
-"""Faults of one schedule: what fails for ever comes to no rest."""
+"""Maximum number of faults in a schedule, so that every schedule ends."""
 
 _CHANCES: Final = (0.0, 0.005, 0.02, 0.02, 0.06, 0.06, 0.15)
 _SECONDS: Final = 1_000_000
@@ -49,22 +49,22 @@ _HOURS: Final = 0.03  # of all pauses
 
 
 @dataclass(frozen=True, slots=True)
-class Weather:
-    """How often a call of a schedule goes wrong, and in which ways: some know no crash at all."""
+class FaultPlan:
+    """Probability and kinds of faults in a schedule. Some schedules have no crashes."""
 
     chance: float
     kinds: tuple[Fault, ...]
 
     @classmethod
-    def of(cls, choices: Choices) -> Self:
-        """The weather of a schedule."""
+    def from_choices(cls, choices: Choices) -> Self:
+        """Draw the plan of a schedule."""
         bits = choices.number("weather")
         kinds = tuple(kind for place, kind in enumerate(EVERY) if bits >> place & 1)
         return cls(_CHANCES[(bits >> 16) % len(_CHANCES)], kinds or EVERY)
 
 
 def pause(bits: int) -> int:
-    """How long a pause is, in microseconds: milliseconds to twenty minutes, rarely an hour."""
+    """Return the length of a pause in microseconds: up to 20 minutes, rarely an hour."""
     if bits % 1000 < _HOURS * 1000:
         return _HOUR
     longest = _PAUSES[(bits >> 10) % len(_PAUSES)]

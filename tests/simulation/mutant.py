@@ -1,6 +1,6 @@
-"""A mutant: the code with one thought left out. A simulation that does not see it is blind there.
+"""Mutants: the code without one safeguard. The simulation must catch each mutant.
 
-Nothing is edited: a mutant stands in the place of a method for as long as it is tried.
+No file is edited: a mutant replaces a method while it is tested.
 """
 
 from dataclasses import dataclass
@@ -11,19 +11,19 @@ from tests.simulation.explore import first_violation
 from tests.simulation.worlds import WORLDS
 
 LIMIT: Final = 20_000
-"""Schedules after which a mutant counts as not caught."""
+"""Maximum number of schedules to catch a mutant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """Code with one thought left out.
+    """The code without one safeguard.
 
     Attributes:
-        name: Of the mutant.
-        left_out: What the code does not do any more, for the table.
-        of: The class or module whose function it replaces.
-        function: The name of that function.
-        instead: What stands in its place.
+        name: Name of the mutant.
+        left_out: The missing safeguard, for the table.
+        of: The class or module of the replaced function.
+        function: Name of the replaced function.
+        instead: The replacement.
     """
 
     name: str

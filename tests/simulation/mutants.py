@@ -1,6 +1,6 @@
-"""`python -m tests.simulation.mutants [NAME …]`: how many schedules it takes to catch each mutant.
+"""`python -m tests.simulation.mutants [NAME …]`: counts the schedules that catch each mutant.
 
-The mutants of each world stand in its own folder.
+The mutants of each world are defined in its folder.
 """
 
 import argparse
@@ -20,13 +20,13 @@ MUTANTS: Final = [
 ]
 
 RARE: Final = {"counted-again": 6001}
-"""First schedule to try for each mutant that only `--all` tries, because it takes thousands."""
+"""First schedule for each rare mutant, which only `--all` tests."""
 
 _ID: Final = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def main() -> int:
-    """Try them, and print the table; 1 where one was not caught."""
+    """Test the mutants and print the table. Return 1 if a mutant was not caught."""
     parser = argparse.ArgumentParser(prog="python -m tests.simulation.mutants", description=__doc__)
     names = ", ".join(mutant.name for _, mutant in MUTANTS)
     parser.add_argument("names", nargs="*", metavar="NAME", help=names)

@@ -1,8 +1,8 @@
-"""One schedule: a virtual clock, instances that run real code on it, and what goes wrong at calls.
+"""One schedule: a virtual clock, instances that run real code, and faults at calls.
 
-Code under test runs in coroutines (greenlets: plain code that is switched at any depth). A
-coroutine is switched at every call of a port, at `sleep`, and at `in_parallel`; everything in
-between happens at one moment of the virtual clock. Time is in whole microseconds.
+Code under test runs in greenlets, coroutines that can switch at any depth. They switch at every
+call of a port, at `sleep` and at `in_parallel`. The code in between runs at one moment of the
+virtual clock. Times are integers in microseconds.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ import greenlet
 from functions.ports import Clock
 from tests.in_memory.through import Crash, ServiceError
 from tests.simulation.choices import Choices
-from tests.simulation.faults import AT_MOST, ENDS_OR_WAITS, EVERY, Fault, Weather, pause
+from tests.simulation.faults import AT_MOST, ENDS_OR_WAITS, EVERY, Fault, FaultPlan, pause
 
 T = TypeVar("T")
 Item = TypeVar("Item")
@@ -28,16 +28,16 @@ MINUTE: Final = 60 * SECOND
 HOUR: Final = 60 * MINUTE
 
 START: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
-"""When every schedule begins."""
+"""Start time of every schedule."""
 
 _LATENCY: Final = 40_000
-"""Before the effect of a call, at most; as much again after it."""
+"""Maximum latency before the effect of a call, and after it."""
 
 _RETRY: Final = 2 * SECOND
-"""What an adapter waits before it tries again, at most."""
+"""Maximum delay of an adapter's retry."""
 
 _SKEW: Final = 200_000
-"""How wrong the clock of an instance may be, either way."""
+"""Maximum error of an instance's clock in both directions."""
 
 _HORIZON: Final = 72 * HOUR
 _EVENTS: Final = 200_000
@@ -45,7 +45,7 @@ _EVENTS: Final = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """The call of a use case came to its end."""
+    """The call of a use case returned."""
 
     value: Any
 
@@ -59,7 +59,7 @@ class Raised:
 
 @dataclass(frozen=True, slots=True)
 class Died:
-    """The instance crashed under it."""
+    """The instance crashed during the call."""
 
 
 End: TypeAlias = Returned | Raised | Died
@@ -70,18 +70,18 @@ class Simulation:
 
     Attributes:
         time: Microseconds since `START`.
-        choices: Where every decision comes from.
-        faults: What has gone wrong so far.
-        found: What was seen to be wrong on the way.
-        hub: The coroutine that goes through the schedule; actors switch back to it.
-        trace: What happened, where it is traced.
+        choices: The decisions of the schedule.
+        faults: The faults so far.
+        found: The violations so far.
+        hub: The greenlet that runs the schedule. Actors switch back to it.
+        trace: The trace, if it is enabled.
     """
 
     def __init__(self, choices: Choices, *, traced: bool = False) -> None:
-        """Nothing is on the schedule yet."""
+        """Start with an empty schedule."""
         self.time = 0
         self.choices = choices
-        self.weather = Weather.of(choices)
+        self.fault_plan = FaultPlan.from_choices(choices)
         self.found: list[str] = []
         self.trace: list[str] = []
         self._traced = traced
@@ -98,22 +98,22 @@ class Simulation:
         return START + timedelta(microseconds=self.time)
 
     def after(self, microseconds: int, do: Callable[[], object]) -> None:
-        """Have something done `microseconds` from now."""
+        """Schedule `do` in `microseconds`."""
         self._entries += 1
         heapq.heappush(self._schedule, (self.time + microseconds, self._entries, do))
 
     def violation(self, sentence: str) -> None:
-        """Something happened that never may."""
+        """Record a violation."""
         self.note("world", f"VIOLATION: {sentence}")
         self.found.append(sentence)
 
     def note(self, who: str, what: str) -> None:
-        """Put something into the trace."""
+        """Add a line to the trace."""
         if self._traced:
             self.trace.append(f"{self.time / SECOND:12.6f}  {who}: {what}")
 
     def run(self) -> None:
-        """Go through the schedule until everything is at rest."""
+        """Run the schedule until its end."""
         while self._schedule:
             self.time, number, do = heapq.heappop(self._schedule)
             if self.time > _HORIZON or number > _EVENTS:
@@ -121,30 +121,30 @@ class Simulation:
                 break
             do()
         for actor in list(self._running):
-            if actor:  # one that has begun; nothing else holds it
+            if actor:  # the only reference to a running actor
                 actor.throw(Crash)
 
     def start(self, actor: "Actor") -> None:
-        """Run `actor` from now on."""
+        """Start `actor`."""
         self._running[actor] = None
         self.after(0, actor.switch)
 
     def ended(self, actor: "Actor") -> None:
-        """Forget `actor`."""
+        """Remove `actor`."""
         self._running.pop(actor, None)
 
     def decide(self, actor: "Actor", what: str, possible: Sequence[Fault]) -> tuple[int, int]:
-        """The place in `possible` of the fault at the next call of `actor`, or -1; and bits.
+        """Return the index in `possible` of the fault at the next call of `actor`, or -1, and bits.
 
-        64 bits come with it for further decisions of the call.
+        The 64 bits are for further decisions of the call.
         """
         actor.decisions += 1
         name = f"{actor.name} #{actor.decisions}"
         bits = self.choices.number(name)
-        weather = self.weather
-        if (bits & 0xFFFFFF) >= weather.chance * 0x1000000 or self._faults >= AT_MOST:
+        plan = self.fault_plan
+        if (bits & 0xFFFFFF) >= plan.chance * 0x1000000 or self._faults >= AT_MOST:
             return -1, bits
-        fault = weather.kinds[(bits >> 24) % len(weather.kinds)]
+        fault = plan.kinds[(bits >> 24) % len(plan.kinds)]
         if fault not in possible or not self.choices.deviates(name, f"{what}: {fault.value}"):
             return -1, bits
         self._faults += 1
@@ -154,12 +154,12 @@ class Simulation:
 
 
 class Actor(greenlet.greenlet):
-    """One call of a use case, in an instance; or a part of it that runs in parallel with others.
+    """One call of a use case in an instance, or a parallel part of a call.
 
     Attributes:
-        notes: What a world wants to remember of it.
-        began: When it was made, in microseconds.
-        end: How it ended, once it has.
+        notes: Data of the world about this actor.
+        began: Time of its creation, in microseconds.
+        end: Its end, or None.
     """
 
     def __init__(
@@ -170,7 +170,7 @@ class Actor(greenlet.greenlet):
         work: Callable[[], Any],
         done: Callable[[End], None],
     ) -> None:
-        """Do `work` in `instance`, and tell `done` how it ended."""
+        """Run `work` in `instance`, and pass its end to `done`."""
         super().__init__(parent=simulation.hub)
         self.name = name
         self.instance = instance
@@ -184,14 +184,14 @@ class Actor(greenlet.greenlet):
         self._turn = 0
 
     def run(self) -> None:
-        """Work; never raises."""
+        """Run the work without raising."""
         self.instance.actors[self] = None
         end: End
         try:
             end = Returned(self._work()) if self.instance.alive else Died()
         except Crash:
             end = Died()
-        except Exception as error:  # noqa: BLE001 - the caller decides what it means
+        except Exception as error:  # noqa: BLE001 - the caller handles it
             end = Raised(error)
         self.end = end
         self.instance.actors.pop(self, None)
@@ -199,10 +199,10 @@ class Actor(greenlet.greenlet):
         self._simulation.after(0, lambda: self._done(end))
 
     def wait(self, microseconds: int | None) -> None:
-        """Let others run for so long, or until somebody wakes this one.
+        """Let others run for `microseconds`, or until `wake` is called.
 
         Raises:
-            Crash: the instance is gone.
+            Crash: The instance crashed.
         """
         self._turn += 1
         turn = self._turn
@@ -213,7 +213,7 @@ class Actor(greenlet.greenlet):
             raise Crash
 
     def wake(self) -> None:
-        """Run on from now, without waiting any longer."""
+        """End the wait."""
         turn = self._turn
         self._simulation.after(0, lambda: self._resume(turn))
 
@@ -224,14 +224,14 @@ class Actor(greenlet.greenlet):
 
 
 def current() -> Actor:
-    """The actor that runs at this moment."""
+    """Return the running actor."""
     actor = greenlet.getcurrent()
     if not isinstance(actor, Actor):
         raise TypeError("only an actor can do this")
     return actor
 
 
-class OneAtATime:
+class Mutex:
     """A mutex of actors."""
 
     def __init__(self) -> None:
@@ -253,16 +253,16 @@ class OneAtATime:
 
 
 class Instance:
-    """A process: what runs in it shares its objects and clocks, and dies with it.
+    """A process. Its actors share its objects and clocks, and end with it.
 
     Attributes:
-        alive: Whether it has not crashed.
-        retired: Whether new work goes elsewhere.
-        actors: What runs in it.
+        alive: Whether the instance is running.
+        retired: Whether the instance gets no new work.
+        actors: Its running actors.
     """
 
     def __init__(self, simulation: Simulation, name: str) -> None:
-        """A fresh one: its monotonic clock stands anywhere, or at zero."""
+        """Start an instance. Its monotonic clock has any value, including zero."""
         self.simulation = simulation
         self.name = name
         self.alive = True
@@ -276,15 +276,15 @@ class Instance:
 
     @property
     def clock(self) -> Clock:
-        """Its clocks."""
+        """The clocks of this instance."""
         return Clock(self.now, self.monotonic, self.sleep)
 
     def now(self) -> datetime:
-        """The time, as far as this instance knows."""
+        """Return the time of this instance's clock."""
         return START + timedelta(microseconds=self.simulation.time + self._skew)
 
     def monotonic(self) -> float:
-        """Seconds that only grow."""
+        """Return the monotonic time in seconds."""
         return self._monotonic + (self.simulation.time - self._started) / SECOND
 
     def sleep(self, seconds: float) -> None:
@@ -309,17 +309,17 @@ class Instance:
         retried: bool = True,
         possible: Sequence[Fault] = EVERY,
     ) -> T:
-        """Call a service: `effect` happens at one moment, some time before the answer.
+        """Call a service. `effect` is atomic and happens before the response.
 
         Args:
             what: Name of the call, for the trace.
-            effect: What the service does; what it raises is its answer.
-            retried: Whether the real adapter tries again what may have worked.
-            possible: What may go wrong.
+            effect: The work of the service. Its error is the response.
+            retried: Whether the real adapter retries a call that may have succeeded.
+            possible: The possible faults.
 
         Raises:
-            ServiceError: the service failed, whether before or after the effect.
-            Crash: the instance is gone.
+            ServiceError: The service failed before or after the effect.
+            Crash: The instance crashed.
         """
         actor = current()
         place, bits = self.simulation.decide(actor, what, possible)
@@ -366,10 +366,10 @@ class Instance:
         return answer
 
     def crash(self) -> None:
-        """End everything that runs in this instance, at once.
+        """End all actors of this instance.
 
         Raises:
-            Crash: always.
+            Crash: Always.
         """
         self.alive = False
         self.simulation.note(self.name, "crashes")
@@ -380,7 +380,7 @@ class Instance:
     def in_parallel(
         self, work: Callable[[Item], T], items: Iterable[Item], /, *, at_once: int = 20
     ) -> list[T]:
-        """See `functions.ports.ParallelMap`; no more than `at_once` at a time."""
+        """Run `work` as `functions.ports.ParallelMap` does, at most `at_once` at a time."""
         waiting = list(enumerate(items))
         results: dict[int, T] = {}
         errors: dict[int, Exception] = {}
@@ -416,21 +416,21 @@ class Instance:
 
 
 def _try(effect: Callable[[], object]) -> None:
-    """Have the effect, and lose its answer."""
+    """Run the effect and lose its response."""
     with contextlib.suppress(Exception):
         effect()
 
 
 @dataclass(eq=False)
 class Pool(Generic[Parts]):
-    """The instances of one function: work goes to any of them, or to a fresh one.
+    """The instances of one function. Work is assigned to any of them or to a new one.
 
     Attributes:
-        simulation: Where they run.
-        name: Of the function.
-        make: Gives a fresh instance the objects that all work in it shares.
-        at_most: Instances that take work at the same time.
-        expected: What the work may raise; anything else is a violation.
+        simulation: The simulation.
+        name: Name of the function.
+        make: Creates the shared objects of a new instance.
+        at_most: Maximum number of instances.
+        expected: Errors that the work may raise. Any other error is a violation.
     """
 
     simulation: Simulation
@@ -440,14 +440,14 @@ class Pool(Generic[Parts]):
     expected: tuple[type[Exception], ...] = (ServiceError,)
 
     def __post_init__(self) -> None:
-        """Make no instance yet."""
+        """Start without instances."""
         self._instances: list[tuple[Instance, Parts]] = []
         self._started = 0
 
     def run(
         self, name: str, work: Callable[[Parts], Any], done: Callable[[End], None] | None = None
     ) -> None:
-        """Begin `work` now, under a `name` that no other work has; tell `done` how it ended."""
+        """Start `work` under a unique `name`, and pass its end to `done`."""
         instance, parts = self._instance(name)
         self.simulation.note(name, f"begins in {instance.name}")
 

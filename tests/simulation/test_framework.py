@@ -1,4 +1,4 @@
-"""The simulation itself: it finds what goes wrong between two calls, and shows it small."""
+"""The simulation finds races between two calls, and shrinks their schedules."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,10 +16,10 @@ PATH = "counters/c1"
 
 
 class Counting:
-    """Two actors add one each, by a read and a write: right only with the version, and luck."""
+    """Two actors add one each with a read and a write. Correct only with a version check."""
 
     def __init__(self, simulation: Simulation, *, with_version: bool = False) -> None:
-        """Both begin at once."""
+        """Start both actors."""
         self._firestore = Firestore(lambda: simulation.now)
         self._firestore.commit(Create(PATH, {"n": 0}))
         self._with_version = with_version
@@ -40,42 +40,42 @@ class Counting:
             return
 
     def violations(self) -> Iterator[str]:
-        """It counts to two."""
+        """Check that the sum is two."""
         found = self._firestore.get(PATH)
         if found is None or found.fields["n"] != 2:
             yield "an addition got lost"
 
 
 def smooth(make: Callable[[Simulation], Any]) -> Callable[[Simulation], Any]:
-    """`make` in a world in which nothing fails."""
+    """Return a `make` without faults."""
 
     def made(simulation: Simulation) -> Any:
-        simulation.weather = type(simulation.weather)(0.0, simulation.weather.kinds)
+        simulation.fault_plan = type(simulation.fault_plan)(0.0, simulation.fault_plan.kinds)
         return make(simulation)
 
     return made
 
 
 def test_two_instances_interleave_at_every_call() -> None:
-    """Without any fault, one instance may write between the other's read and write."""
+    """Write between another instance's read and write, without any fault."""
     assert first_violation(smooth(Counting), range(20)) is not None
     assert first_violation(smooth(lambda s: Counting(s, with_version=True)), range(20)) is None
 
 
-def test_faults_lose_what_no_fault_loses() -> None:
-    """An answer that is lost, a crash, an error: the addition is lost, or made twice."""
+def test_faults_break_code_that_is_correct_without_faults() -> None:
+    """Lose or repeat the addition after a lost response, a crash or an error."""
     assert first_violation(lambda s: Counting(s, with_version=True), range(500)) is not None
 
 
-def test_a_seed_runs_the_same_again() -> None:
-    """A seed gives the same trace, faults and end each time."""
+def test_a_seed_is_reproducible() -> None:
+    """Return the same trace, faults and end each time."""
     first, again = (run(Counting, 7, traced=True) for _ in range(2))
     assert first == again
     assert first.trace
 
 
-def test_what_fails_is_shrunk_to_what_it_takes() -> None:
-    """One fault is enough to lose an addition that is made under its version."""
+def test_a_failing_schedule_is_shrunk_to_the_necessary_faults() -> None:
+    """Shrink to one fault, which is enough to lose an addition with a version check."""
     make = lambda s: Counting(s, with_version=True)  # noqa: E731
     failed = first_violation(make, range(500))
     assert failed is not None
@@ -89,7 +89,7 @@ class Crashing:
     """One actor crashes while another one of the same instance waits."""
 
     def __init__(self, simulation: Simulation) -> None:
-        """Both in one instance."""
+        """Start both in one instance."""
         self.log: list[str] = []
         pool: Pool[Instance] = Pool(simulation, "one", lambda instance: instance, at_most=1)
         pool.run("waits", self._wait, lambda end: self.log.append(repr(end)))
@@ -106,20 +106,20 @@ class Crashing:
         instance.crash()
 
     def violations(self) -> list[str]:
-        """What was logged."""
+        """Return the log."""
         return self.log
 
 
-def test_a_crash_ends_all_that_runs_in_the_instance() -> None:
-    """A crash ends every actor of its instance; no `except Exception` holds the crash up."""
+def test_a_crash_ends_every_actor_of_the_instance() -> None:
+    """End actors that have an `except Exception` as well."""
     assert run(smooth(Crashing), 1).violations == ("Died()", "Died()")
 
 
 class Together:
-    """Three pieces of work in parallel; the second raises."""
+    """Three parallel pieces of work. The second one raises."""
 
     def __init__(self, simulation: Simulation) -> None:
-        """One actor."""
+        """Start one actor."""
         self.ends: list[str] = []
         pool: Pool[Instance] = Pool(simulation, "one", lambda instance: instance)
         pool.run("all", self._all, lambda end: self.ends.append(repr(end)))
@@ -142,17 +142,17 @@ class Together:
         return first
 
     def violations(self) -> list[str]:
-        """How it ended."""
+        """Return the end."""
         return self.ends
 
 
-def test_in_parallel_is_at_the_same_time() -> None:
-    """Results in the order of the items; what the first that failed raised, after all."""
+def test_in_parallel_runs_concurrently() -> None:
+    """Return results in the items' order. The first error is raised after all have ended."""
     assert run(smooth(Together), 1).violations == ("Returned(value=[0, 10, 20])",)
 
 
-def test_a_decision_that_is_taken_back_takes_the_plain_course() -> None:
-    """A decision that is taken back leaves all others as they were."""
+def test_a_dropped_decision_takes_the_plain_course() -> None:
+    """Keep all other decisions."""
     free, bound = Choices(3), Choices(3, {"b"})
     names = ["a", "b", "c", "d", "e"]
     options = range(8)

@@ -1,4 +1,4 @@
-"""Every world, on as many schedules as a run has time for."""
+"""Schedules of every world."""
 
 import os
 
@@ -12,7 +12,7 @@ SCHEDULES = 2000 if ALL_VARIABLE in os.environ else 500
 
 
 @pytest.mark.parametrize("world", WORLDS)
-def test_no_schedule_breaks_what_must_hold(world: str) -> None:
-    """Crashes, lost answers, repeated and late calls, pauses: see the world's invariants."""
+def test_no_schedule_violates_an_invariant(world: str) -> None:
+    """Check the world's invariants with crashes, lost responses, repeated calls and pauses."""
     failure = explore(world, WORLDS[world], range(1, SCHEDULES + 1))
     assert failure is None, failure

@@ -1,4 +1,4 @@
-"""The worlds that there are, by name."""
+"""The worlds by name."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""What must hold of endpoints that fail, said without the code that it checks."""
+"""Invariants of failing endpoints, written without the code that they check."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -19,66 +19,66 @@ _CLOCKS_DIFFER: Final = timedelta(seconds=1)
 _SWEEPS: Final = timedelta(minutes=15)
 
 
-class Seen:
-    """Everything that was written of the event, and every mail."""
+class History:
+    """Every write of the event's documents, and every email."""
 
     def __init__(self, simulation: Simulation) -> None:
-        """Nothing yet."""
+        """Start empty."""
         self.simulation = simulation
         self._ends: list[tuple[int, Delivery]] = []
         self._settings: list[tuple[int, Mapping[str, Any] | None]] = []
         self._noted: dict[str, int] = {}
 
-    # What was written.
+    # Writes.
 
     def ended(self, delivery: Delivery) -> None:
-        """A delivery has ended."""
+        """Record the end of a delivery."""
         self._ends.append((self.simulation.time, delivery))
 
     def saved(self, settings: Mapping[str, Any] | None) -> None:
-        """The settings were written, or the event is gone; spec 7.3 says who may be disabled."""
+        """Check a write of the settings, or the event's deletion (spec 7.3)."""
         before = self._settings[-1][1] if self._settings else None
         self._settings.append((self.simulation.time, settings))
         for url in _disabled(settings) - _disabled(before):
             if not any(self._is_dead(url, at) for at in self._moments(current().began)):
-                self._wrong(f"{url} was disabled against the law")
+                self._wrong(f"{url} was disabled, but must not be")
 
     def noted(self, before: Document | None, after: Document | None) -> None:
-        """The record of an endpoint was written."""
+        """Check a write of an endpoint's record."""
         was, is_ = (document.fields if document else {} for document in (before, after))
         if not after or was.get("toldAt") == is_.get("toldAt"):
             return
         url, told = is_["url"], is_["told"] or "recovered"
-        # Two that have begun before either was recorded tell the same.
+        # Two runs that started before either was recorded send the same notice.
         knows = current().began > self._noted.get(url, -1)
         self._noted[url] = self.simulation.time
         since = is_["toldAt"] - was["toldAt"] if was.get("toldAt") and knows else _AN_HOUR
         if since < _AN_HOUR - _CLOCKS_DIFFER:
             self._wrong(f"{url} is notified of twice in {since}")
         if knows and told == was.get("told"):
-            self._wrong(f"{url} is told to be {told}, as it was before")
+            self._wrong(f"{url} is reported as {told}, as before")
         if knows and told == "recovered" and not was.get("told"):
-            self._wrong(f"{url} is told to have recovered from nothing")
+            self._wrong(f"{url} is reported as recovered without a failure")
         if not any(self._holds(url, told, at) for at in self._moments(current().began)):
-            self._wrong(f"{url} is told to be {told}, and is not")
+            self._wrong(f"{url} is reported as {told}, but is not")
 
     def begun_again(self, before: Delivery) -> None:
-        """A delivery is sent again by itself: once, and when its receiver has answered."""
+        """Check an automatic resend: only once, and after the receiver has answered."""
         now, ended_at = self.simulation.now, before.ended_at or self.simulation.now
         if (before.outcome, before.round, before.test) != (Outcome.FAILED, 0, False):
             self._wrong(f"{before.id} was sent again in vain")
         if now - ended_at > _A_DAY + _SWEEPS:
             self._wrong(f"{before.id} was sent again {now - ended_at} later")
         if not any(self._is_recovered(before.url, at) for at in self._moments(current().began)):
-            self._wrong(f"{before.id} was sent again, and nobody wants that")
+            self._wrong(f"{before.id} was resent without automatic recovery")
         answered = self._answered(before.url, self.simulation.time)
         if answered is None or answered < ended_at:
             self._wrong(f"{before.id} was sent again to a receiver that is silent")
 
-    # What left.
+    # Emails.
 
     def requested(self, message: EmailMessage) -> None:
-        """A mail has arrived at the mail service."""
+        """Check an email at the email service."""
         moments = self._moments(current().began)
         named = {address for at in moments for address in (self._at(at) or {}).get("notify", ())}
         addresses = [copy.address for copy in message.copies]
@@ -89,12 +89,12 @@ class Seen:
         if not any(name in message.text for name in names):
             self._wrong("a mail about nothing")
 
-    # At rest.
+    # The end.
 
     def at_rest(
         self, records: Iterable[Document], deliveries: Iterable[Delivery], *, complete: bool
     ) -> Iterator[str]:
-        """The violations at the end; `complete` where no failure has got lost on the way."""
+        """Yield the violations at the end. `complete` means that no failure was lost."""
         told = {record.fields["url"]: record.fields["told"] for record in records}
         now, settings = self.simulation.time, self._at(self.simulation.time) or {}
         if not complete:
@@ -110,7 +110,7 @@ class Seen:
                 )
                 if delivery.url == url and missed and answered - _A_DAY < ended_at <= answered:
                     yield f"{delivery.id} failed, and was not sent again"
-        # People who are named after a time without anybody are notified of the next failure.
+        # New addresses are notified of the next failure.
         if not all(fields and fields["notify"] for _, fields in self._settings):
             return
         for url in settings.get("urls", ()):
@@ -124,18 +124,18 @@ class Seen:
             return
         was_disabled = any(self._holds(url, "disabled", at) for at, _ in self._settings)
         if was_disabled and not self._holds(url, "disabled", now):
-            return  # the admin who has enabled it hears of it with the next delivery
+            return  # the admin who enabled it is notified after the next delivery
         expected = {"disabled": "disabled", "failing": "failing", "recovered": None}
         for standing, known in expected.items():
             if self._holds(url, standing, now):
                 if told != known:
-                    yield f"at last {url} is {standing}, and its people were told {told}"
+                    yield f"at the end, {url} is {standing}, but the last notice was {told}"
                 return
 
-    # What was so at a moment.
+    # The state at a moment.
 
     def _moments(self, since: int) -> Sequence[int]:
-        """When something was written since then, and that moment itself."""
+        """Return that moment and the times of later writes."""
         later = [time for time, _ in (*self._ends, *self._settings) if time >= since]
         return [since, *later]
 
@@ -148,7 +148,7 @@ class Seen:
         return is_there and not self._holds(url, "disabled", moment)
 
     def _ended_by(self, url: str, moment: int) -> Sequence[Delivery]:
-        """Each delivery as it was then, if it had ended, by its end."""
+        """Return the deliveries that had ended at that moment, in the order of their ends."""
         latest = {one.id: one for time, one in self._ends if time <= moment and one.url == url}
         ended = [delivery for delivery in latest.values() if delivery.ended_at]
         return sorted(ended, key=lambda one: (one.ended_at, one.id))
@@ -174,7 +174,7 @@ class Seen:
         }
 
     def _is_dead(self, url: str, moment: int) -> bool:
-        """Whether a hundred in a row have failed by then, the first five days ago."""
+        """Return whether the last hundred deliveries failed, the first one five days earlier."""
         in_a_row: list[Delivery] = []
         for delivery in self._ended_by(url, moment):
             if delivery.outcome is Outcome.SUCCESS:

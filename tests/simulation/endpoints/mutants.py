@@ -1,4 +1,4 @@
-"""The endpoints that fail with one thought left out each."""
+"""Mutants of the code for failing endpoints."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ from tests.simulation.mutant import Mutant
 MUTANTS: Final = tuple(
     Mutant(name, left_out, of, method, lambda *_: None)
     for name, left_out, of, method in (
-        ("told-unrecorded", "to record what people were told", Notifier, "_record"),
-        ("never-noted", "to note a failure", Failures, "note"),
+        ("told-unrecorded", "to record the last notice", Notifier, "_record"),
+        ("never-noted", "to record a failure", Failures, "note"),
     )
 )

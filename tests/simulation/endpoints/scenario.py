@@ -1,4 +1,4 @@
-"""What receivers, an admin and the mail service do in one schedule of the endpoints' world."""
+"""The acts of receivers, an admin and the email service in one schedule."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _LENGTHS: Final = (2 * MINUTE, 20 * MINUTE, 75 * MINUTE)
 _TESTS: Final = 0.15
 _ENDS: Final = {"dead": (False,), "works": (True,), "flaky": (False, False, False, True)}
 _ADMIN: Final = (
-    # what, how likely, and when at the latest
+    # act, probability, latest time
     ("nobody", 0.08, 150 * MINUTE),
     ("another", 0.1, 150 * MINUTE),
     ("remove", 0.08, 150 * MINUTE),
@@ -33,7 +33,7 @@ _MAILS: Final = ("taken", "taken", "taken", "later", "refused", "unknown", "lost
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """A delivery that ends, and how."""
+    """The end of a delivery."""
 
     url: str
     at: int
@@ -43,15 +43,15 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """The state at the beginning, and the events that follow; times are microseconds.
+    """The initial state and later acts. Times are microseconds.
 
     Attributes:
-        urls: Of the event; from the second on with a host of their own.
-        recover: Those where what failed is sent again by itself.
-        dead: Deliveries to the first URL that have failed for more than five days.
+        urls: URLs of the event. From the second one on, each has a different host.
+        recover: URLs with automatic recovery.
+        dead: Failed deliveries to the first URL over more than five days.
         ends: Deliveries that end.
-        admin: What the admin does, and when.
-        mails: What becomes of requests to the mail service, at most so many; then all are taken.
+        admin: Acts of the admin with their times.
+        mails: Responses of the email service. Later requests are accepted.
     """
 
     urls: tuple[str, ...]
@@ -62,8 +62,8 @@ class Scenario:
     mails: tuple[str, ...]
 
     @classmethod
-    def of(cls, choices: Choices) -> Self:
-        """Draw one."""
+    def from_choices(cls, choices: Choices) -> Self:
+        """Draw a scenario."""
         urls = tuple(_URL.format(number) for number in range(choices.between("urls", 1, 3)))
         dying = choices.happens("dying", 0.15, "the first URL has failed for five days")
         trouble = choices.pick("trouble", (0, 0, 2, 7))
@@ -84,7 +84,7 @@ class Scenario:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """As they are at the beginning."""
+        """The initial settings."""
         return {"urls": list(self.urls), "notify": [ANN], "recover": list(self.recover)}
 
 
@@ -109,7 +109,7 @@ _DEAD: Final[dict[str, tuple[Delivery, ...]]] = {}
 
 
 def _dead(url: str) -> tuple[Delivery, ...]:
-    """Ninety-nine that have failed, from five days and two hours ago on; made once."""
+    """Return 99 failed deliveries, the first one 5 days and 2 hours ago. Cached."""
     if url not in _DEAD:
         ago = timedelta(days=5, hours=2)
         _DEAD[url] = tuple(
@@ -120,6 +120,6 @@ def _dead(url: str) -> tuple[Delivery, ...]:
 
 
 def ended(name: str, url: str, *, at: int, works: bool = False, test: bool = False) -> Delivery:
-    """The record of a delivery that ended `at` that time."""
+    """Return the record of a delivery that ended at `at`."""
     outcome = Outcome.SUCCESS if works else Outcome.FAILED
     return ended_delivery(name, url, START + timedelta(microseconds=at), outcome, test=test)

@@ -1,4 +1,4 @@
-"""The world of the endpoints: an event's receivers fail and recover, and people are told."""
+"""A world in which an event's receivers fail and recover, with notices."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
@@ -25,7 +25,7 @@ from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.mailer import InMemoryMailer
 from tests.in_memory.ports import InMemoryTaskQueue, InMemoryTasks
 from tests.simulation.dispatch import cloud_tasks
-from tests.simulation.endpoints.invariants import Seen
+from tests.simulation.endpoints.invariants import History
 from tests.simulation.endpoints.scenario import ANN, BOB, EVENT, End, Scenario, ended
 from tests.simulation.faults import NEVER_RETRIED, Fault
 from tests.simulation.simulation import (
@@ -46,10 +46,10 @@ _ENDPOINTS: Final = f"events/{EVENT}/endpoints"
 _DELIVERIES: Final = f"events/{EVENT}/deliveries"
 _SWEEP: Final = round(SWEEP_PERIOD.total_seconds()) * SECOND
 _CALM: Final = 5 * HOUR
-"""After the last delivery: an hour of quiet, and some pauses of an hour."""
+"""Time after the last delivery: an hour of quiet, and pauses of up to an hour."""
 _BUSY: Final = 75 * MINUTE
 _SELDOM: Final = 20 * MINUTE
-"""How often the sweep comes after that: nothing is to change any more."""
+"""Interval of the sweeps after that, which must not change anything."""
 
 _ANSWERS: Final[Mapping[str, Answer]] = {
     "taken": accepted("m"),
@@ -62,13 +62,13 @@ _ANSWERS: Final[Mapping[str, Answer]] = {
 
 
 class EndpointWorld:
-    """One event, some hours of failures and successes, and then five hours of calm."""
+    """One event with some hours of failures and successes, then five hours without deliveries."""
 
     def __init__(self, simulation: Simulation) -> None:
-        """Put everybody on the schedule."""
+        """Schedule all acts."""
         self._simulation = simulation
-        self._scenario = Scenario.of(simulation.choices)
-        self._seen = Seen(simulation)
+        self._scenario = Scenario.from_choices(simulation.choices)
+        self._history = History(simulation)
         self._names = 0
         self._mails = list(self._scenario.mails)
         self._firestore = Firestore(lambda: START - timedelta(days=5, hours=3))
@@ -100,13 +100,13 @@ class EndpointWorld:
             simulation.after(at, self._sweep)
 
     def violations(self) -> Iterable[str]:
-        """The violations, now that everything is at rest."""
+        """Return the violations at the end."""
         records = self._firestore.query(Query(collection=_ENDPOINTS))
         deliveries = map(read_delivery, self._firestore.query(Query(collection=_DELIVERIES)))
-        # A worker that was paused may note a failure long after the record was forgotten.
+        # A paused worker may record a failure long after the record was deleted.
         paused = {Fault.PAUSE_BEFORE, Fault.PAUSE_AFTER} & self._simulation.faults
         complete = not (self._attempts.unpunctual or paused)
-        return self._seen.at_rest(records, list(deliveries), complete=complete)
+        return self._history.at_rest(records, list(deliveries), complete=complete)
 
     # Receivers, and the admin.
 
@@ -117,7 +117,7 @@ class EndpointWorld:
             self._attempts.call(name, partial(self._failed, delivery))
 
     def _failed(self, delivery: Delivery, name: str, done: Callable[[Ended], None]) -> None:
-        """The task of its last attempt, which is recorded as failed: however often it comes."""
+        """Run the task of the last attempt, which fails. The task may be repeated."""
         self._workers.run(name, lambda process: process.worker.failures.note(delivery), done)
 
     def _admin(self, what: str) -> None:
@@ -140,18 +140,18 @@ class EndpointWorld:
         match path.split("/"):
             case ["events", _, "deliveries", _] if after:
                 if before:
-                    self._seen.begun_again(read_delivery(before))
-                self._seen.ended(read_delivery(after))
+                    self._history.begun_again(read_delivery(before))
+                self._history.ended(read_delivery(after))
             case ["events", _, "endpoints", _]:
-                self._seen.noted(before, after)
+                self._history.noted(before, after)
             case ["events", _, "settings", _]:
-                self._seen.saved(after.fields if after else None)
+                self._history.saved(after.fields if after else None)
             case _:
                 pass
 
     def _queued(self, task: Task) -> None:
         if task.queue != NOTICE_QUEUE:
-            return  # a delivery is sent again, and stays on its way here
+            return  # a resent delivery, which does not end in this world
 
         def notify(name: str, done: Callable[[Ended], None]) -> None:
             event_id = event_of_notice(task.data)
@@ -164,13 +164,13 @@ class EndpointWorld:
         self._sweepers.run(f"sweep-{self._names}", lambda process: process.endpoint_sweep.sweep())
 
     def _mailed(self, message: EmailMessage) -> Answer:
-        self._seen.requested(message)
+        self._history.requested(message)
         return _ANSWERS[self._mails.pop(0) if self._mails else "taken"]
 
     # The instances of each function.
 
     def _process(self, instance: Instance) -> Service:
-        # A mail is requested once: nobody tries it again but a later sweep.
+        # An email is requested once. Only a later sweep retries it.
         once = partial(instance.call, possible=NEVER_RETRIED)
         return service_on(
             InMemoryDocuments(self._firestore, instance.call),
@@ -183,7 +183,7 @@ class EndpointWorld:
 
 
 def _noted(failed: Delivery) -> FailingEndpoint:
-    """The record of an endpoint after that delivery has failed."""
+    """Return the record of an endpoint after a failed delivery."""
     ended_at = failed.ended_at or START
     return FailingEndpoint(
         event_id=EVENT,

@@ -1,4 +1,4 @@
-"""The recap with one thought left out each: those that no unit test sees, and one of each kind."""
+"""Mutants of the recap: those that no unit test catches, and one of each other kind."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -30,12 +30,12 @@ _save = StatusStore.save
 
 @dataclass(frozen=True, slots=True)
 class HeldTasks:
-    """See `TaskQueue`; the tasks are kept."""
+    """A `TaskQueue` that keeps its tasks."""
 
     tasks: list[Task]
 
     def enqueue(self, task: Task) -> None:
-        """See `TaskQueue`."""
+        """Keep the task."""
         self.tasks.append(task)
 
 
@@ -114,42 +114,42 @@ def _schedule_before_task(
 MUTANTS: Final = (
     Mutant(
         "schedule-before-task",
-        "a crash: that a schedule has its task before its record promises a recap",
+        "a crash: the task of a schedule exists before its record",
         RecapSchedule,
         "schedule",
         _schedule_before_task,
     ),
     Mutant(
         "ledger-after-request",
-        "a crash: to record a request before it leaves",
+        "a crash: a request is recorded before it is sent",
         Claim,
         "start",
         _started_in_memory_only,
     ),
     Mutant(
         "start-any-version",
-        "a call that was held up: both preconditions of a start",
+        "a delayed call: both preconditions of a start",
         Claim,
         "_start",
         _start_any_version,
     ),
     Mutant(
         "later-by-hope",
-        "an answer that is wrong: that a 503 of a gateway does not say what was accepted",
+        "a wrong response: after a gateway's 503, the result is unknown",
         mailer,
         "refusal",
         _refusal_by_hope,
     ),
     Mutant(
         "unknown-by-caution",
-        "an answer that is right: that the mail service's own 503 says that nothing was accepted",
+        "a right response: after the email service's 503, no email was accepted",
         mailer,
         "refusal",
         _refusal_by_caution,
     ),
     Mutant(
         "resent-to-everybody",
-        "that a mail of which an event was heard has arrived",
+        "an email with a delivery report has arrived",
         Claim,
         "resend",
         _resend_to_everybody,
@@ -163,14 +163,14 @@ MUTANTS: Final = (
     ),
     Mutant(
         "planned-although-reported",
-        "that a planned mail may have left with an earlier request, and was reported since",
+        "a planned email may have been sent by an earlier request, and reported later",
         Claim,
         "confirm",
         _confirm_no_one,
     ),
     Mutant(
         "counted-by-itself",
-        "one commit for a batch and what the recap counts of it",
+        "one commit for a batch and the recap's counts",
         Claim,
         "commit",
         _commit_counts_apart,

@@ -1,4 +1,4 @@
-"""The recap: calls of `sendEventRecap`, a mail service, and guests who change their minds."""
+"""A world with calls of `sendEventRecap`, an email service, and guests who opt out."""
 
 import itertools
 from collections import Counter
@@ -50,7 +50,7 @@ from tests.in_memory.mailer import InMemoryMailer
 from tests.in_memory.ports import InMemoryTaskQueue, InMemoryTasks
 from tests.in_memory.through import ServiceError, Through
 from tests.simulation.dispatch import cloud_tasks
-from tests.simulation.faults import Fault, Weather
+from tests.simulation.faults import Fault, FaultPlan
 from tests.simulation.simulation import (
     HOUR,
     MINUTE,
@@ -58,7 +58,7 @@ from tests.simulation.simulation import (
     START,
     End,
     Instance,
-    OneAtATime,
+    Mutex,
     Pool,
     Returned,
     Simulation,
@@ -71,7 +71,7 @@ EVENT: Final = "e1"
 TENANT: Final = "t1"
 PARAMETERS: Final = Parameters(photo_hosts="*", recipients_per_recap=6)
 _SLACK: Final = timedelta(seconds=1)
-"""By so much may clocks differ."""
+"""Maximum difference between clocks."""
 
 _CALLS_AT: Final = (
     0,
@@ -100,7 +100,7 @@ _PLANS: Final = (
     (HOUR, 5 * HOUR),
     (20 * HOUR, 25 * HOUR),
 )
-"""When a recap is planned, and for when."""
+"""Time of the call that schedules a recap, and time of the recap."""
 _LAST_CALL: Final = 55 * HOUR
 _SWEEPS_AT: Final = (
     11 * MINUTE,
@@ -126,7 +126,7 @@ _DELAYS: Final = (
     150 * MINUTE + 5 * SECOND,
     4 * HOUR,
 )
-"""Of scheduled recaps: before and after their task, the queue and the sweep give up."""
+"""Times around the task of a scheduled recap, its queue's end, and the sweep's end."""
 _OPT_OUTS_AT: Final = (0, 3 * SECOND, 5 * MINUTE, 11 * MINUTE, 30 * MINUTE)
 
 _ANSWERS: Final[tuple[tuple[Answer, bool], ...]] = (
@@ -143,7 +143,7 @@ _ANSWERS: Final[tuple[tuple[Answer, bool], ...]] = (
     (NO_ANSWER, True),
     (NO_ANSWER, False),
 )
-"""Answers, and whether the mail service has accepted the mails."""
+"""Responses, and whether the email service has accepted the emails."""
 
 _STORIES: Final[tuple[tuple[DeliveryStatus, ...], ...]] = (
     (DeliveryStatus.DELIVERED,),
@@ -155,12 +155,12 @@ _STORIES: Final[tuple[tuple[DeliveryStatus, ...], ...]] = (
     (DeliveryStatus.DROPPED | DeliveryStatus.UNREACHABLE,),
     (DeliveryStatus.DELIVERED, DeliveryStatus.UNWELCOME),
 )
-"""What may be told of one mail, in the order in which it happened."""
+"""Possible delivery reports about an email, in their order."""
 
 _TOLD_OTHERWISE: Final = 0.4
-_NEWS_AFTER: Final = (SECOND, 3 * SECOND, 30 * SECOND, 5 * MINUTE, HOUR)
+_REPORT_DELAYS: Final = (SECOND, 3 * SECOND, 30 * SECOND, 5 * MINUTE, HOUR)
 _OUTAGE_RESENDS_AT: Final = (12 * MINUTE, 32 * MINUTE)
-_OUTAGE_NEWS_AFTER: Final = (5 * MINUTE, 14 * MINUTE, 25 * MINUTE)
+_OUTAGE_REPORT_DELAYS: Final = (5 * MINUTE, 14 * MINUTE, 25 * MINUTE)
 _TOLD_AGAIN_AFTER: Final = (0, SECOND, MINUTE, HOUR)
 
 _TROUBLE: Final = (0.0, 0.0, 0.1, 0.4)
@@ -176,8 +176,8 @@ class _ServiceWithSmallPreviews(InMemoryService):
 
 
 @dataclass(frozen=True, slots=True)
-class Mail:
-    """What a guest got: when, from which call, of which recap, and when that was recorded."""
+class SentEmail:
+    """An email to a guest: its time, call, recap, and the time of its record."""
 
     address: str
     at: datetime
@@ -196,14 +196,14 @@ class OneByOneMailer(InMemoryMailer):
 
 
 class RecapWorld:
-    """One event with some guests, whose recap is asked for again and again."""
+    """One event with some guests, and repeated calls that send its recap."""
 
     def __init__(self, simulation: Simulation) -> None:
-        """The photos are there; the first call comes at once."""
+        """Create the photos and schedule the calls. The first call is immediate."""
         self._simulation = simulation
         self._choices = simulation.choices
         self._firestore = Firestore(lambda: simulation.now)
-        self._mails: list[Mail] = []
+        self._mails: list[SentEmail] = []
         self._requests = 0
         self._words = 0
         self._recap_of: dict[str, str] = {}
@@ -216,8 +216,8 @@ class RecapWorld:
         self._heard_at: dict[tuple[str, str], datetime] = {}
         self._doubtful: set[tuple[str, str]] = set()
         self._opted_out: dict[str, datetime] = {}
-        self._news: list[tuple[Mail, TrackingEvent]] = []
-        self._told: dict[tuple[str, str], DeliveryStatus] = {}
+        self._waiting_reports: list[tuple[SentEmail, TrackingEvent]] = []
+        self._reported: dict[tuple[str, str], DeliveryStatus] = {}
         self._posts = 0
         self._trouble = self._choices.pick("mail service", _TROUBLE)
         self._hold_ups = self._choices.pick("hold-ups", _HOLD_UPS)
@@ -329,12 +329,12 @@ class RecapWorld:
             accounts=InMemoryAccounts(
                 claims_of=lambda _: {} if self._dismissed else {"role": "admin", "tenantId": TENANT}
             ),
-            threads=InMemoryThreads(in_parallel, OneAtATime),
+            threads=InMemoryThreads(in_parallel, Mutex),
             parameters=PARAMETERS,
         )
 
     def _held_up(self, instance: Instance) -> Through:
-        """Calls of ports, some of which are held up for longer than a lease."""
+        """Return port calls, some of which take longer than a lease."""
 
         def through(what: str, effect: Callable[[], T], *, retried: bool = True) -> T:
             actor = current()
@@ -351,7 +351,7 @@ class RecapWorld:
         self._words += 1
         return f"word{self._words}"
 
-    # Calls, and what they answer.
+    # Calls and their responses.
 
     def _call(self, name: str, *, look: bool = False, resends: bool = False) -> None:
         self._began[name] = self._simulation.now
@@ -373,7 +373,7 @@ class RecapWorld:
 
         self._pool.run(name, send, lambda end: self._ended(name, end))
 
-    # Recaps that are planned, and brought by Cloud Tasks: early, late, twice.
+    # Scheduled recaps. Cloud Tasks may start them early, late or twice.
 
     def _plan(self, name: str, at: datetime) -> None:
         back = self._choices.happens(f"{name} back", 0.2, "cancels the plan")
@@ -397,13 +397,13 @@ class RecapWorld:
         self._dismissed = self._simulation.now
 
     def _check_planned(self, call: str, began: datetime) -> None:
-        """A mail of a recap that was planned, in a run that `began` then."""
+        """Check an email of a scheduled recap, in a run that started at `began`."""
         if self._simulation.now < self._due[call] - _SLACK:
             self._simulation.violation("a mail before the time that was planned")
         if self._replaced.get(call, began) < began:
-            self._simulation.violation("a mail of a plan that was replaced or taken back")
+            self._simulation.violation("an email of a schedule that was replaced or canceled")
         if self._dismissed and self._dismissed < began:
-            self._simulation.violation("a mail of somebody who has lost the role")
+            self._simulation.violation("an email of an organizer who has lost the role")
 
     def _check_schedule(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
         """Check a write of the schedule's record."""
@@ -425,9 +425,12 @@ class RecapWorld:
         version = found.fields["version"]
         sent = [r["sent"] for r in self._recaps().values() if r.get("schedule") == version]
         if state == "sent":
-            told, unconfirmed = outcome["sent"], outcome.get("unconfirmed", 0)  # may be sent again
-            if not any(told - unconfirmed <= number <= told for number in sent or [0]):
-                yield f"a planned recap tells {outcome}, recorded are {sent}"
+            sent_count, unconfirmed = (
+                outcome["sent"],
+                outcome.get("unconfirmed", 0),
+            )  # may be resent
+            if not any(sent_count - unconfirmed <= number <= sent_count for number in sent or [0]):
+                yield f"a scheduled recap reports {outcome}, but the records have {sent}"
 
     def _ended(self, name: str, end: End) -> None:
         if not isinstance(end, Returned) or name not in self._recap_of:
@@ -441,7 +444,8 @@ class RecapWorld:
             for batch in batches
             if batch.holder == self._holder_of[name]
             and batch.state is BatchState.ACCEPTED
-            and (batch.started_at or began) > began  # else a mail of before was heard of since
+            and (batch.started_at or began)
+            > began  # otherwise, an earlier email was reported meanwhile
         )
         if result.sent != sent:
             self._simulation.violation(f"{name} answers {result.sent} sent, recorded are {sent}")
@@ -454,7 +458,7 @@ class RecapWorld:
             self._last_sent = result.sent
 
     def _check_shown(self, result: RecapResult, recipients: set[str]) -> None:
-        """The preview of a moment ago shows what the call then does."""
+        """Compare the preview with the result of the call."""
         shown = self._shown
         if shown is None:
             return
@@ -469,8 +473,8 @@ class RecapWorld:
             )
 
     def _last_call(self) -> None:
-        """Two days later all is calm, and a recap is possible."""
-        self._simulation.weather = Weather(0.0, self._simulation.weather.kinds)
+        """Call two days later without faults: a recap is possible."""
+        self._simulation.fault_plan = FaultPlan(0.0, self._simulation.fault_plan.kinds)
         self._trouble = self._hold_ups = 0.0
         self._wanted = {*self._guests, *self._newcomers()} - set(self._opted_out)
         new = {guest for guest in self._wanted if address_hash(guest) not in self._had_a_turn()}
@@ -478,7 +482,7 @@ class RecapWorld:
         wanted = new if "last" in self._only_new else self._wanted
         self._last_wanted = min(len(wanted), PARAMETERS.recipients_per_recap)
 
-    # The mail service.
+    # The email service.
 
     def _answer(self, message: EmailMessage) -> Answer:
         self._requests += 1
@@ -504,16 +508,16 @@ class RecapWorld:
         recap_id = self._recap_of[call]
         batch = self._batch_of(recap_id, address)
         if batch is None or batch.started_at is None:
-            self._simulation.violation(f"a mail of {call} that is not recorded")
+            self._simulation.violation(f"an unrecorded email of {call}")
             return
-        mail = Mail(address, self._simulation.now, call, recap_id, batch.started_at)
+        mail = SentEmail(address, self._simulation.now, call, recap_id, batch.started_at)
         self._simulation.note("mail", f"{address}, {call}, {recap_id}")
         earlier = [mail for mail in self._mails if mail.address == address]
         before = [mail for mail in earlier if mail.recap_id == recap_id]
         guest = address_hash(address)
         asked = [batch for batch in self._batches(recap_id) if guest in batch.resent]
         if len(before) > len(asked):
-            self._simulation.violation("a guest has a mail twice, and nobody asked for it")
+            self._simulation.violation("a guest got two emails without a resend")
         for problem in self._wrong_hours():
             self._simulation.violation(problem)
         if earlier and not before:
@@ -527,12 +531,12 @@ class RecapWorld:
         if call in self._due:
             self._check_planned(call, began)
         if address in self._opted_out and self._opted_out[address] < began:
-            self._simulation.violation(f"a mail of {call} to somebody who had opted out")
+            self._simulation.violation(f"an email of {call} to a guest who had opted out")
         self._mails.append(mail)
-        self._make_news(mail, labels)
+        self._report(mail, labels)
 
     def _wrong_hours(self) -> Iterator[str]:
-        """The tenant's counters of the hours are those of the started batches, at any time."""
+        """Compare the tenant's hourly counters with the started batches."""
         emails: Counter[str] = Counter()
         for recap_id in self._recaps():
             for batch in self._batches(recap_id):
@@ -548,12 +552,11 @@ class RecapWorld:
         return found.fields if found else {}
 
     def _check_everybody_had_one(self, recap_id: str) -> None:
-        """Nobody gets a second recap while somebody who wants one has had none."""
+        """Check that every guest who wants a recap has one before any guest gets a second one."""
         planned = {
             guest
             for batch in self._batches(recap_id)
-            for guest in batch.recipients
-            + batch.refused  # whose turn came, and whose address was bad
+            for guest in batch.recipients + batch.refused  # including rejected addresses
         }
         there = {address_hash(guest) for guest in self._guests if guest not in self._opted_out}
         if there - planned - self._had_a_turn():
@@ -569,11 +572,11 @@ class RecapWorld:
             for guest in batch.mailed + batch.refused
         }
 
-    # What the mail service tells of the mails: late, in any order, again and again.
+    # Delivery reports: late, in any order, repeated.
 
-    def _make_news(self, mail: Mail, labels: Mapping[str, str]) -> None:
+    def _report(self, mail: SentEmail, labels: Mapping[str, str]) -> None:
         name = f"mail {len(self._mails)}"
-        lost = self._choices.happens(f"{name} lost", 0.05, "nothing is told of it")
+        lost = self._choices.happens(f"{name} lost", 0.05, "it is not reported")
         if lost or self._one_by_one:
             return
         told = _STORIES[0]
@@ -582,15 +585,16 @@ class RecapWorld:
         for place, status in enumerate(told):
             self._simulation.after(
                 self._choices.one_of(
-                    f"{name} news {place}", _OUTAGE_NEWS_AFTER if self._outage else _NEWS_AFTER
+                    f"{name} news {place}",
+                    _OUTAGE_REPORT_DELAYS if self._outage else _REPORT_DELAYS,
                 ),
-                partial(self._gather, mail, TrackingEvent(status, labels, mail.address)),
+                partial(self._collect_report, mail, TrackingEvent(status, labels, mail.address)),
             )
 
-    def _gather(self, mail: Mail, told: TrackingEvent) -> None:
-        """A request has the events since the request before, in any order."""
-        self._news.append((mail, told))
-        if len(self._news) == 1:
+    def _collect_report(self, mail: SentEmail, report: TrackingEvent) -> None:
+        """Collect a report for the next request."""
+        self._waiting_reports.append((mail, report))
+        if len(self._waiting_reports) == 1:
             self._posts += 1
             name = f"post {self._posts}"
             self._simulation.after(
@@ -598,42 +602,46 @@ class RecapWorld:
             )
 
     def _post(self, name: str) -> None:
-        news, self._news = self._news, []
+        reports, self._waiting_reports = self._waiting_reports, []
         if self._choices.happens(f"{name} backwards", 0.5):
-            news.reverse()
-        if self._choices.happens(f"{name} at once", 0.2, "told twice at the same moment"):
-            self._tell(f"{name} twin", news)
-        if self._choices.happens(f"{name} again", 0.2, "told again later"):
+            reports.reverse()
+        if self._choices.happens(f"{name} at once", 0.2, "reported twice at the same moment"):
+            self._send_reports(f"{name} twin", reports)
+        if self._choices.happens(f"{name} again", 0.2, "reported again later"):
             later = self._choices.one_of(f"{name} again after", _TOLD_AGAIN_AFTER)
-            self._simulation.after(later, partial(self._tell, f"{name} again", news))
-        self._tell(name, news)
+            self._simulation.after(later, partial(self._send_reports, f"{name} again", reports))
+        self._send_reports(name, reports)
 
     def _mail_events(self, instance: Instance) -> MailEvents:
         return self._service(instance, instance.call, instance.in_parallel).mail_events
 
-    def _tell(self, name: str, news: Sequence[tuple[Mail, TrackingEvent]], tries: int = 0) -> None:
-        """Tell it until it is answered well."""
+    def _send_reports(
+        self, name: str, reports: Sequence[tuple[SentEmail, TrackingEvent]], tries: int = 0
+    ) -> None:
+        """Send the reports until the call succeeds."""
 
         def ended(end: End) -> None:
             if isinstance(end, Returned):
-                for mail, told in news:
-                    self._recorded(mail, told)
+                for mail, report in reports:
+                    self._recorded(mail, report)
             else:
-                self._simulation.after(MINUTE, partial(self._tell, name, news, tries + 1))
+                self._simulation.after(
+                    MINUTE, partial(self._send_reports, name, reports, tries + 1)
+                )
 
         self._events_pool.run(
-            f"{name} try {tries}", lambda events: events.record(one for _, one in news), ended
+            f"{name} try {tries}", lambda events: events.record(one for _, one in reports), ended
         )
 
-    def _recorded(self, mail: Mail, told: TrackingEvent) -> None:
-        self._simulation.note("mail service", f"{mail.address}: {told.status!r} is recorded")
+    def _recorded(self, mail: SentEmail, report: TrackingEvent) -> None:
+        self._simulation.note("mail service", f"{mail.address}: {report.status!r} is recorded")
         mail_of = (mail.recap_id, mail.address)
         self._heard_at.setdefault((mail.recap_id, address_hash(mail.address)), self._simulation.now)
-        self._told[mail_of] = self._told.get(mail_of, DeliveryStatus.NONE) | told.status
-        if told.status & (DeliveryStatus.UNWELCOME | DeliveryStatus.UNREACHABLE):
+        self._reported[mail_of] = self._reported.get(mail_of, DeliveryStatus.NONE) | report.status
+        if report.status & (DeliveryStatus.UNWELCOME | DeliveryStatus.UNREACHABLE):
             self._opted_out.setdefault(mail.address, self._simulation.now)
 
-    # What must hold.
+    # Invariants.
 
     def _written(self, path: str, before: Document | None, after: Document | None) -> None:
         match path.split("/"):
@@ -647,7 +655,7 @@ class RecapWorld:
             case ["events", _, "recaps", recap_id, "batches", _] if before and after:
                 self._check_resent(recap_id, Batch.read(before), Batch.read(after))
             case ["events", _, "recaps", recap_id] if after:
-                # The call that takes the lock names itself in the recap with the same commit.
+                # The call that acquires the lock writes its name to the recap in the same commit.
                 call = after.fields["startedBy"]
                 self._recap_of[call] = recap_id
                 self._holder_of.setdefault(call, self._holder)
@@ -658,14 +666,14 @@ class RecapWorld:
         if before is None or before.holder == lock.holder:
             return
         if before.leased_until and self._simulation.now + _SLACK < before.leased_until:
-            self._simulation.violation("the lock was taken from a call whose lease had not ended")
+            self._simulation.violation("a call lost the lock before the end of its lease")
         until = before.cooldown_until
         anew = lock.recap_id != before.recap_id
         if anew and until and self._simulation.now + _SLACK < until:
             self._simulation.violation("a recap began in the cooldown of the one before")
 
     def _check_resent(self, recap_id: str, before: Batch, after: Batch) -> None:
-        """Only unconfirmed mails are sent again, and only those of which nothing was heard."""
+        """Check a resend: only unconfirmed emails without a delivery report."""
         resent = set(after.resent) - set(before.resent)
         if resent and before.state is not BatchState.UNKNOWN:
             self._simulation.violation(f"mails of a batch that is {before.state} are sent again")
@@ -673,10 +681,10 @@ class RecapWorld:
         for guest in resent:
             heard_at = self._heard_at.get((recap_id, guest))
             if heard_at and heard_at < self._began[call]:
-                self._simulation.violation("a mail of which an event was heard is sent again")
+                self._simulation.violation("an email with a delivery report is resent")
 
     def violations(self) -> Iterator[str]:
-        """The violations at the end, when everything is at rest."""
+        """Yield the violations at the end."""
         yield from self._wrong_cooldowns()
         yield from self._wrong_plan()
         yield from self._wrong_hours()
@@ -705,22 +713,22 @@ class RecapWorld:
         had_a_turn = self._had_a_turn()
         for batch in batches:
             if batch.state is BatchState.ACCEPTED and not set(batch.recipients) <= mailed:
-                yield "a batch is accepted, and somebody of it has no mail"
+                yield "a guest of an accepted batch has no email"
             if batch.state is BatchState.PLANNED and set(batch.recipients) & mailed - resent:
-                yield "a batch can be sent, and somebody of it has the mail"
+                yield "a guest of an unsent batch has an email"
             mails = {(recap_id, guest) for guest in batch.recipients}
             doubtful = mails & self._doubtful or self._simulation.faults
             if batch.state is BatchState.UNKNOWN and batch.recipients and not doubtful:
                 yield "a batch is unknown, and the mail service has answered every request"
         if not mailed <= known:
-            yield "somebody has a mail and is in no batch"
+            yield "a guest with an email is in no batch"
         if (
             recap["state"] == RecapState.SENT
             and len(self._guests) < PARAMETERS.recipients_per_recap
         ):
             there = {address_hash(guest) for guest in self._guests if guest not in self._opted_out}
             if not there <= known | had_a_turn:
-                yield "somebody is in no batch, and has neither opted out nor is left"
+                yield "a guest is in no batch, has not opted out and is not left"
 
     def _wrong_counts(self, recap: Mapping[str, Any], counts: Counts) -> Iterator[str]:
         if (recap["sent"], recap["unknown"]) != (counts.sent, counts.unknown):
@@ -732,10 +740,10 @@ class RecapWorld:
             yield f"it counts {recap['skipped']} skipped, its batches {counts.skipped}"
 
     def _wrong_tally(self, recap_id: str, recap: Mapping[str, Any]) -> Iterator[str]:
-        truth = Tally.of([status for (of, _), status in self._told.items() if of == recap_id])
+        truth = Tally.of([status for (of, _), status in self._reported.items() if of == recap_id])
         counted = {name: recap[name] for name in asdict(truth)}
         if counted != asdict(truth):
-            yield f"it counts {counted}, told was {asdict(truth)}"
+            yield f"it counts {counted}, but the reports were {asdict(truth)}"
 
     def _wrong_state(self, state: RecapState, batches: list[Batch]) -> Iterator[str]:
         follows = recap_state(batches)
@@ -750,14 +758,14 @@ class RecapWorld:
                 pass
 
     def _wrong_cooldowns(self) -> Iterator[str]:
-        by_recap: dict[str, list[Mail]] = {}
+        by_recap: dict[str, list[SentEmail]] = {}
         for mail in self._mails:
             by_recap.setdefault(mail.recap_id, []).append(mail)
         in_order = sorted(by_recap.values(), key=lambda mails: mails[0].at)
         for before, after in itertools.pairwise(in_order):
             last = max(mail.started_at for mail in before)
             if after[0].at < last + COOLDOWN - _SLACK:
-                yield f"the next recap came {after[0].at - last} after the last mail of one"
+                yield f"the next recap came {after[0].at - last} after the last email of the previous one"
 
     def _batches(self, recap_id: str) -> list[Batch]:
         path = f"{RecapKey(EVENT, recap_id).path}/batches"
@@ -765,7 +773,7 @@ class RecapWorld:
 
     def _batch_of(self, recap_id: str, address: str) -> Batch | None:
         guest = address_hash(address)
-        # A request may be held up until its guests are to be mailed again, and in a later batch.
+        # A request may be delayed until its guests are in a later batch.
         mailed = [batch for batch in self._batches(recap_id) if guest in batch.mailed]
         return max(
             (batch for batch in mailed if batch.started_at),

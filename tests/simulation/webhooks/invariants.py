@@ -1,4 +1,4 @@
-"""What must hold of the webhooks, said without the code that it checks."""
+"""Invariants of the webhooks, written without the code that they check."""
 
 import json
 from collections import Counter
@@ -14,8 +14,15 @@ from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import read_delivery
 from tests.in_memory.documents import Firestore
 from tests.simulation.faults import Fault
+from tests.simulation.webhooks.history import (
+    A_SECOND,
+    KEPT,
+    UNREADABLE,
+    URLS_WRITTEN,
+    History,
+    Post,
+)
 from tests.simulation.webhooks.scenario import EVENT, Scenario
-from tests.simulation.webhooks.seen import A_SECOND, KEPT, UNREADABLE, URLS_WRITTEN, Post, Seen
 
 _MILESTONES: Final = (100, 500)
 _ENDS_AN_INSTANCE: Final = frozenset(set(Fault) - {Fault.RESTART})
@@ -25,7 +32,7 @@ _BEHIND: Final = timedelta(minutes=10)
 
 
 def owed_for_photo(before: Photo | None, after: Photo | None) -> Iterator[tuple[str, str]]:
-    """What a write of a photo owes every URL that takes it (spec 3.1)."""
+    """Yield the messages that a write of a photo requires (spec 3.1)."""
     if after is None:
         if before and before.status is PhotoStatus.APPROVED:
             yield "photo.deleted", before.id
@@ -40,7 +47,7 @@ def owed_for_photo(before: Photo | None, after: Photo | None) -> Iterator[tuple[
 
 
 def owed_for_event(before: WallEvent | None, after: WallEvent | None) -> Iterator[tuple[str, str]]:
-    """What a write of the event owes every URL that takes it (spec 3.2)."""
+    """Yield the messages that a write of the event requires (spec 3.2)."""
     if before is None or after is None or before.status is after.status:
         return
     if after.status is EventStatus.PUBLISHED:
@@ -49,72 +56,72 @@ def owed_for_event(before: WallEvent | None, after: WallEvent | None) -> Iterato
         yield "event.archived", ""
 
 
-def at_rest(seen: Seen, scenario: Scenario, firestore: Firestore) -> Iterator[str]:
-    """The violations once nothing is on its way any more."""
+def at_rest(history: History, scenario: Scenario, firestore: Firestore) -> Iterator[str]:
+    """Yield the violations at the end of a schedule."""
     stored = [found for found in firestore.query(_DELIVERIES) if found.id != UNREADABLE]
     found = [read_delivery(document) for document in stored]
-    yield from _messages(seen, scenario, firestore, found)
-    yield from _waits(seen)
-    yield from _stopped(seen, found)
+    yield from _messages(history, scenario, firestore, found)
+    yield from _waits(history)
+    yield from _stopped(history, found)
     for delivery in found:
         if delivery.outcome.is_open:
             yield f"{delivery.id} ({delivery.event_type}) has not ended"
         given_up = any("never finished" in (attempt.error or "") for attempt in delivery.log)
-        if given_up and not _ENDS_AN_INSTANCE & seen.simulation.faults:
+        if given_up and not _ENDS_AN_INSTANCE & history.simulation.faults:
             yield f"{delivery.id} was given up, and every attempt that began has ended"
     for number in _MILESTONES:
         yield from _milestone(number, scenario, firestore, stored)
     records = {delivery.id: delivery for delivery in found}
-    for post in seen.posts:
+    for post in history.posts:
         if post.body != records[post.delivery_id].body.encode():
             yield f"{post.delivery_id} was sent with another body"
         if post.acknowledged:
-            yield from _acknowledged(seen, post, records[post.delivery_id])
+            yield from _acknowledged(history, post, records[post.delivery_id])
 
 
-def _waits(seen: Seen) -> Iterator[str]:
-    """A delivery waits for the others at most, however often their triggers ran again.
+def _waits(history: History) -> Iterator[str]:
+    """Check that a delivery waits at most for the other deliveries.
 
-    Twice, because two instances may record the same ones at the same time.
+    The limit is doubled, because two instances may record the same deliveries at the same time.
     """
-    most = timedelta(seconds=2 * len(seen.history) / A_SECOND)
-    for (_, made), *_ in seen.history.values():
+    most = timedelta(seconds=2 * len(history.versions) / A_SECOND)
+    for (_, made), *_ in history.versions.values():
         wait = (made.next_attempt_at or made.created_at) - made.created_at
         if wait > most:
-            yield f"{made.id} waits for {wait}, and {len(seen.history)} are there in all"
+            yield f"{made.id} waits for {wait}, and {len(history.versions)} are there in all"
 
 
-def _stopped(seen: Seen, found: list[Delivery]) -> Iterator[str]:
-    """No attempt begins at a URL that was switched off, once the settings have to be read.
+def _stopped(history: History, found: list[Delivery]) -> Iterator[str]:
+    """Check that no attempt at a disabled URL starts after the settings' cache has expired.
 
-    And only the organizer ends a delivery that was to be attempted. Tests are made all the same.
+    Only the organizer ends a pending delivery. Tests are attempted even if the URL is disabled.
     """
     tests = {delivery.id for delivery in found if delivery.test}
-    for post in seen.posts:
+    for post in history.posts:
         off = any(
-            since + KEPT < post.actor.began and post.began < until for since, until in seen.off
+            since + KEPT < post.actor.began and post.began < until for since, until in history.off
         )
         if off and post.delivery_id not in tests:
             yield f"{post.delivery_id} was sent although its URL was switched off"
     for delivery in found:
-        versions = [version for _, version in seen.history[delivery.id]]
+        versions = [version for _, version in history.versions[delivery.id]]
         ended = any(
             before.outcome.is_open and after.outcome is Outcome.SKIPPED
             for before, after in pairwise(versions)
         )
-        if ended and (delivery.test or not seen.off):
+        if ended and (delivery.test or not history.off):
             yield f"{delivery.id} was skipped, and its URL had not been switched off"
 
 
 def _messages(
-    seen: Seen, scenario: Scenario, firestore: Firestore, found: list[Delivery]
+    history: History, scenario: Scenario, firestore: Firestore, found: list[Delivery]
 ) -> Iterator[str]:
-    """One record for each message and URL, and none beside them."""
-    owed = Counter(seen.owed)
+    """Check that each message and URL has exactly one record."""
+    owed = Counter(history.owed)
     for number in _MILESTONES:
         record = firestore.get(_path(number))
         enough = len(firestore.query(_PHOTOS)) >= number and scenario.uploads
-        # Photos may be deleted again: a recorded milestone was reached all the same.
+        # Photos may be deleted later. A recorded milestone is still valid.
         if record.fields["photoId"] if record else enough:
             owed["milestone.reached", str(number)] = 1
     for joined in {(identity(upload.guest or ""), upload.uid) for upload in scenario.uploads}:
@@ -136,7 +143,7 @@ def _messages(
         yield f"{event} {about} has {count} records too few for {url}"
     for (event, about, url), count in (recorded - expected).items():
         yield f"{event} {about} has {count} records too many for {url}"
-    if sum(delivery.test for delivery in found) > seen.tests:
+    if sum(delivery.test for delivery in found) > history.tests:
         yield "there are more tests than were asked for"
 
 
@@ -164,9 +171,9 @@ def _path(number: int) -> str:
 def _milestone(
     number: int, scenario: Scenario, firestore: Firestore, found: Sequence[Document]
 ) -> Iterator[str]:
-    """The milestone and its deliveries are recorded in one commit, about the same photo.
+    """Check that one commit records a milestone and its deliveries, about the same photo.
 
-    One that was behind when the URLs were written is told to nobody, and no other one is.
+    A milestone that was reached before the URLs were written has no deliveries.
     """
     record = firestore.get(_path(number))
     told = [
@@ -179,7 +186,7 @@ def _milestone(
         yield f"milestone {number} is recorded as {record.fields}, against what was behind"
     if record and record.fields["photoId"] is None:
         if told:
-            yield f"milestone {number} was behind, and somebody was told"
+            yield f"milestone {number} was reached before the URLs, but has deliveries"
         return
     photos = {_latest_photo(stored) for stored in told}
     photo_id = record and record.fields["photoId"]
@@ -187,21 +194,21 @@ def _milestone(
         yield f"the milestone is recorded for {photo_id}, and its deliveries for {photos}"
     taken = any("milestone.reached" in url["events"] for url in scenario.settings["urls"])
     if record and not (told and taken):
-        yield "the milestone is recorded, and nobody was notified"
+        yield "the milestone is recorded without deliveries"
     if record and any(stored.created != record.created for stored in told):
         yield "the milestone was not recorded with its deliveries"
 
 
 def _was_behind(number: int, scenario: Scenario) -> bool:
-    """Whether so many photos had been there for a while when the URLs were written."""
+    """Return whether the milestone was reached well before the URLs were written."""
     until = URLS_WRITTEN - _BEHIND
     times = [fields["createdAt"] for fields in scenario.photos.values()]
     times += [upload.fields["createdAt"] for upload in scenario.uploads]
     return len([at for at in times if at <= until]) >= number
 
 
-def _acknowledged(seen: Seen, post: Post, record: Delivery) -> Iterator[str]:
-    """A 2xx is recorded, whichever round got it, or the attempt was made again."""
+def _acknowledged(history: History, post: Post, record: Delivery) -> Iterator[str]:
+    """Check that a 2xx was recorded, or that the attempt was repeated."""
     if any(attempt.acknowledged for attempt in record.log):
         return
     if post.survived:
@@ -209,12 +216,12 @@ def _acknowledged(seen: Seen, post: Post, record: Delivery) -> Iterator[str]:
         return
     if record.round > post.round:
         return
-    # The instance did not live to write it, or could not: the same attempt is made again, unless
-    # another dispatch of it came to its end meanwhile. A fifth attempt is made for nobody.
+    # The instance could not write it: the attempt is repeated, unless another dispatch of it has
+    # ended meanwhile. There is no fifth attempt.
     since = post.actor.began
     posted = any(
         other.delivery_id == post.delivery_id and other is not post and other.began >= since
-        for other in seen.posts
+        for other in history.posts
     )
-    if not posted and all(time < since for time, _ in seen.history[post.delivery_id]):
-        yield f"{post.delivery_id} was answered {post.status}, and nobody tried again"
+    if not posted and all(time < since for time, _ in history.versions[post.delivery_id]):
+        yield f"{post.delivery_id} was answered {post.status}, and the attempt was not repeated"

@@ -1,4 +1,4 @@
-"""The webhooks with one thought left out each: one mutant for each kind of fault."""
+"""Mutants of the webhooks: one for each kind of fault."""
 
 from dataclasses import replace
 from typing import Final

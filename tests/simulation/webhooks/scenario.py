@@ -1,4 +1,4 @@
-"""What people and receivers do in one schedule of the webhooks' world."""
+"""The acts of users and receivers in one schedule."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ EVENT: Final = "e1"
 TENANT: Final = "t1"
 
 GUESTS: Final = ("ana@example.com", " Ana@Example.com ", "bo@example.com", None, None)
-"""The first two are one guest, who spells the address in two ways."""
+"""The first two entries are one guest with two spellings of the address."""
 
 _UIDS: Final = ("uid-1", "uid-2")
 
@@ -30,8 +30,8 @@ _SUBSCRIPTIONS: Final = (
 _SENT_AGAIN: Final = (0.0, 0.0, 0.0, 0.1, 0.4)
 OUTAGE: Final = 2 * MINUTE
 _BUSY: Final = 12
-"""Photos whose triggers, run again, count more in an outage than the pace serves."""
-_TWICE: Final = SECOND // 5  # between two clicks, at most
+"""Number of photos for which repeated triggers exceed the rate limit in an outage."""
+_TWICE: Final = SECOND // 5  # maximum time between two clicks
 _CROWD: Final = {"status": "approved", "createdAt": START - timedelta(days=1)}
 _CROWD_BEHIND: Final = {"status": "approved", "createdAt": START - timedelta(days=9)}
 _BEHIND: Final = 100
@@ -39,7 +39,7 @@ _BEHIND: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A guest uploads a photo at some time, and a moderator looks at it later, or never."""
+    """An upload by a guest. A moderator may decide about the photo later."""
 
     photo_id: str
     at: int
@@ -52,7 +52,7 @@ class Upload:
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The document."""
+        """The document's fields."""
         return {
             "status": self.status,
             "url": f"https://photos.example.com/{self.photo_id}",
@@ -64,19 +64,19 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """The first records, and the events to come.
+    """The initial records and later acts.
 
     Attributes:
-        receivers: How the receiver at each URL answers.
+        receivers: Behavior of the receiver at each URL.
         settings: The webhook settings of the event.
-        crowd: How many photos the event has already.
-        behind: How many of them were there when the URLs were written.
-        uploads: Photos that come.
-        outage: Whether no task can be queued in the first two minutes.
-        organizer: What the organizer does, and when.
-        sent_again: How likely a delivery is sent again when a round of it has ended.
-        crowded: How likely a host has no turn for a POST.
-        unreadable: Whether a record is there that cannot be read.
+        crowd: Number of existing photos.
+        behind: Number of photos that existed when the URLs were written.
+        uploads: Later uploads.
+        outage: Whether Cloud Tasks rejects all tasks in the first two minutes.
+        organizer: Acts of the organizer with their times.
+        sent_again: Probability that a delivery is resent after a round has ended.
+        crowded: Probability that a host has no free slot for a POST.
+        unreadable: Whether there is an unreadable record.
     """
 
     receivers: Mapping[str, str]
@@ -91,8 +91,8 @@ class Scenario:
     unreadable: bool
 
     @classmethod
-    def of(cls, choices: Choices) -> Self:
-        """Draw one."""
+    def from_choices(cls, choices: Choices) -> Self:
+        """Draw a scenario."""
         urls = [_URL.format(number) for number in range(choices.between("urls", 1, 2))]
         outage = choices.happens("outage", 0.05, "two minutes without Cloud Tasks")
         behaviours = ("ok", "ok", "500", "silent", "flaky", "recovers", "down")
@@ -125,7 +125,7 @@ class Scenario:
 
     @property
     def photos(self) -> Mapping[str, Mapping[str, Any]]:
-        """The photos that are there already, by id."""
+        """The existing photos by ID."""
         return {
             f"crowd-{number}": _CROWD_BEHIND if number < self.behind else _CROWD
             for number in range(self.crowd)
@@ -133,7 +133,7 @@ class Scenario:
 
 
 def _uploads(choices: Choices, *, outage: bool) -> Iterator[Upload]:
-    """Some photos; with an outage enough to keep the triggers busy, and a later one."""
+    """Yield uploads. In an outage, they keep the triggers busy, and one comes later."""
     for number in range(_BUSY if outage else choices.pick("uploads", (1, 1, 2, 3))):
         yield _upload(choices, number)
     if outage:
@@ -161,7 +161,7 @@ def _upload(choices: Choices, number: int) -> Upload:
 
 
 def _organizer(choices: Choices) -> list[tuple[str, int]]:
-    """What the organizer does, and when (microseconds); one act may be done twice at once."""
+    """Return the organizer's acts with their times. One act may happen twice at the same time."""
     done = []
     for act, probability, latest in (
         ("archive", 0.1, 20 * SECOND),

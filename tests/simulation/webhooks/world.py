@@ -1,4 +1,4 @@
-"""The world of the webhooks: an event with guests, staff and receivers, and the real use cases."""
+"""A world with guests, staff and receivers of an event, and the real use cases."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -34,9 +34,9 @@ from tests.simulation.simulation import (
     current,
 )
 from tests.simulation.webhooks import invariants
+from tests.simulation.webhooks.history import A_SECOND, UNREADABLE, URLS_WRITTEN, History
 from tests.simulation.webhooks.receivers import Receivers
 from tests.simulation.webhooks.scenario import EVENT, OUTAGE, TENANT, Scenario
-from tests.simulation.webhooks.seen import A_SECOND, UNREADABLE, URLS_WRITTEN, Seen
 
 T = TypeVar("T")
 
@@ -54,13 +54,13 @@ _CALM: Final = frozenset({Fault.RETRIED_BEFORE, Fault.RETRIED_AFTER, Fault.RESTA
 
 
 class WebhookWorld:
-    """One event, from its first photo until nothing is owed any more."""
+    """One event, from its first photo until every delivery has ended."""
 
     def __init__(self, simulation: Simulation) -> None:
-        """Put everybody on the schedule."""
+        """Schedule all acts."""
         self._simulation = simulation
-        self._scenario = Scenario.of(simulation.choices)
-        self._seen = Seen(
+        self._scenario = Scenario.from_choices(simulation.choices)
+        self._history = History(
             simulation,
             lambda: self._cloud_tasks.unpunctual or self._cloud_tasks.repeats,
         )
@@ -80,10 +80,10 @@ class WebhookWorld:
         self._begin()
 
     def violations(self) -> Iterable[str]:
-        """The violations now that everything is at rest."""
-        return invariants.at_rest(self._seen, self._scenario, self._firestore)
+        """Return the violations at the end."""
+        return invariants.at_rest(self._history, self._scenario, self._firestore)
 
-    # Documents at the start, and acts of people.
+    # Initial documents, and acts of users.
 
     def _set_up(self) -> None:
         photos = [
@@ -143,25 +143,25 @@ class WebhookWorld:
                 self._act(what, self._withdraw)
             case "test":
                 url = self._scenario.settings["urls"][0]["url"]
-                self._seen.tests += 1
+                self._history.tests += 1
                 self._act(what, lambda process: process.url_test.send_test(EVENT, url))
             case _:
                 ended = EndedWithin(since=START - timedelta(days=6))
                 self._act(what, lambda process: process.actions.resend_page(EVENT, ended))
 
     def _switched_off(self) -> None:
-        """Nothing is sent to any URL for a while."""
+        """Disable every URL for some time."""
         seconds = self._simulation.choices.between("off for", 1, 90)
         now, until = self._simulation.time, self._simulation.time + seconds * SECOND
         names = [entry["url"] for entry in self._scenario.settings["urls"]]
         settings = {**self._scenario.settings, "urlsChangedAt": URLS_WRITTEN}
         off = settings | {"off": dict.fromkeys(names, "since")}
-        self._seen.off.append((now, until))
+        self._history.off.append((now, until))
         self._firestore.commit(Put(_SETTINGS, off))
         self._later(seconds * SECOND, lambda: self._firestore.commit(Put(_SETTINGS, settings)))
 
     def _withdraw(self, process: Service) -> None:
-        """The call that withdraws the secret says so."""
+        """Withdraw the secret and check the response."""
         withdrew = process.actions.withdraw_secret(EVENT, _CALLER)
         if not withdrew and current().notes.get("withdrew"):
             self._simulation.violation("the secret was withdrawn, and the call says it was not")
@@ -174,7 +174,7 @@ class WebhookWorld:
         self._actions.run(what, act, ended)
 
     def _ended(self, delivery: Delivery) -> None:
-        """By chance the organizer sends it again, seconds later, or with two clicks."""
+        """Resend an ended delivery with some probability, possibly with two clicks."""
         choices = self._simulation.choices
         name = f"{delivery.id} round {delivery.round + 1}"
         if delivery.outcome.is_open or delivery.round == _ROUNDS or self._scenario.sent_again == 0:
@@ -198,17 +198,17 @@ class WebhookWorld:
             case ["events", _, "photos", photo_id]:
                 self._photo_written(_photo(photo_id, before), _photo(photo_id, after))
             case ["events", _, "secrets", _] if after:
-                self._seen.secret_recorded(before.fields if before else {}, after.fields)
+                self._history.secret_recorded(before.fields if before else {}, after.fields)
             case ["events", _, "deliveries", name] if after and name != UNREADABLE:
                 delivery = read_delivery(after)
-                self._seen.recorded(delivery)
+                self._history.recorded(delivery)
                 self._ended(delivery)
             case _:
                 pass
 
     def _photo_written(self, before: Photo | None, after: Photo | None) -> None:
         write_id = self._name("write")
-        self._seen.owed += invariants.owed_for_photo(before, after)
+        self._history.owed += invariants.owed_for_photo(before, after)
 
         def publish(process: Service) -> None:
             process.publisher.photo_written(write_id, EVENT, before, after)
@@ -217,7 +217,7 @@ class WebhookWorld:
 
     def _event_written(self, before: WallEvent | None, after: WallEvent | None) -> None:
         write_id = self._name("write")
-        self._seen.owed += invariants.owed_for_event(before, after)
+        self._history.owed += invariants.owed_for_event(before, after)
 
         def publish(process: Service) -> None:
             process.publisher.event_written(write_id, EVENT, before, after)
@@ -247,19 +247,19 @@ class WebhookWorld:
 
         self._simulation.note("tasks", f"{task.name} in {task.queue}, due {task.due}")
         self._check_place(task)
-        self._seen.queued(task)
+        self._history.queued(task)
         self._cloud_tasks.call(task.name, attempt, due=task.due, backoff=_BACKOFF[task.queue])
 
     def _check_acknowledgements(self, delivery_id: str) -> None:
-        """An instance that lived to tell of a 2xx has recorded it, in any round."""
+        """Check that an instance that got a 2xx and did not crash has recorded it."""
         found = self._record(delivery_id)
         if found and not any(attempt.acknowledged for attempt in found.log):
-            for post in self._seen.posts:
+            for post in self._history.posts:
                 if post.delivery_id == delivery_id and post.acknowledged and post.survived:
                     self._simulation.violation(f"{delivery_id}: {post.status} is not recorded")
 
     def _check_place(self, task: Task) -> None:
-        """The queue of a task follows from the record, so that each repetition finds its name."""
+        """Check that the record determines the queue, so that repetitions have the same name."""
         request = AttemptRequest.read(task.data)
         found = self._record(request.delivery_id)
         if found is None or (found.round, found.due_attempt) != (
@@ -276,16 +276,16 @@ class WebhookWorld:
 
     def _sweep(self) -> None:
         busy = self._people or self._eventarc.under_way or self._cloud_tasks.under_way
-        if busy or self._seen.open:
+        if busy or self._history.open:
             self._later(_SWEEP, self._sweep)
-            # The scheduled function keeps its faults to itself, and the next sweep goes on.
+            # The scheduled function logs its faults, and the next sweep continues.
             self._sweepers.run(self._name("sweep"), self._swept)
 
     def _swept(self, process: Service) -> None:
         unpunctual = self._eventarc.unpunctual or self._cloud_tasks.unpunctual
         calm = not (unpunctual or self._scenario.outage)
         if process.sweeper.sweep() and calm and self._simulation.faults <= _CALM:
-            self._simulation.violation("a task got lost although nothing has failed")
+            self._simulation.violation("a task was lost without a fault")
 
     def _name(self, what: str) -> str:
         self._names += 1
@@ -303,7 +303,7 @@ class WebhookWorld:
         def process(instance: Instance) -> Service:
             through = partial(self._through, instance)
             receivers = Receivers(
-                self._seen, self._scenario.receivers, instance, self._scenario.crowded
+                self._history, self._scenario.receivers, instance, self._scenario.crowded
             )
             return service_on(
                 InMemoryDocuments(self._firestore, through),
@@ -320,7 +320,7 @@ class WebhookWorld:
     def _through(
         self, instance: Instance, what: str, effect: Callable[[], T], *, retried: bool = True
     ) -> T:
-        """The way to the services; in an outage Cloud Tasks takes nothing."""
+        """Call a service. In an outage, Cloud Tasks rejects every task."""
         if what == "queue.enqueue" and self._scenario.outage and self._simulation.time < OUTAGE:
             raise ServiceError(what)
         return instance.call(what, effect, retried=retried)

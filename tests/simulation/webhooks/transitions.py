@@ -1,4 +1,4 @@
-"""What may be written of a delivery: spec 3.4, with rounds."""
+"""Permitted transitions of a delivery's record: spec 3.4, with rounds."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,33 +14,33 @@ WAITS: Final = {
     3: timedelta(seconds=5),
     4: timedelta(seconds=30),
 }
-"""Before each attempt, after the end of the one before (spec 3.4)."""
+"""Delay before each attempt, after the end of the previous one (spec 3.4)."""
 
 HELD_BACK: Final = timedelta(seconds=0.5)
-"""What the worker holds back itself: clocks differ by less."""
+"""Delay that the worker adds, which is more than the clocks' difference."""
 
 _NEXT: Final = {
     # Skipped: the organizer has stopped the endpoint.
     Outcome.PENDING: {Outcome.RETRYING, Outcome.SUCCESS, Outcome.FAILED, Outcome.SKIPPED},
     Outcome.RETRYING: {Outcome.RETRYING, Outcome.SUCCESS, Outcome.FAILED, Outcome.SKIPPED},
     Outcome.SUCCESS: set[Outcome](),
-    Outcome.FAILED: {Outcome.SUCCESS},  # an acknowledgement counts, whichever dispatch got it
+    Outcome.FAILED: {Outcome.SUCCESS},  # an acknowledgement of any dispatch counts
     Outcome.SKIPPED: {Outcome.SUCCESS},
 }
 
 
-def broken_by(before: Delivery | None, after: Delivery) -> Iterator[str]:
-    """The violations of a record that was written in the place of `before`."""
+def violations_of(before: Delivery | None, after: Delivery) -> Iterator[str]:
+    """Yield the violations of a record that replaces `before`."""
     if before is None:
         if after.outcome not in (Outcome.PENDING, Outcome.SKIPPED) or after.attempts:
             yield f"it was created {after.outcome}"
         return
     if (before.body, before.url, before.event_type) != (after.body, after.url, after.event_type):
-        yield "what it says has changed"
+        yield "its content has changed"
     if after.round == before.round:
         begins = after == replace(before, begun=before.begun + 1)
         moved = replace(before, slow=True, next_attempt_at=after.next_attempt_at)
-        # What has to come later has not begun, though that was recorded.
+        # A moved attempt has not started, although its start was recorded.
         moves = after in (moved, replace(moved, begun=before.begun - 1))
         is_kept = before.outcome.is_open and (begins or moves)
         if after.outcome not in _NEXT[before.outcome] and not is_kept:
@@ -64,7 +64,7 @@ def _broken_by_log(delivery: Delivery) -> Iterator[str]:
         yield f"attempts {numbers} are recorded, and it counts {delivery.attempts}"
     if len(made) > len(WAITS):
         yield f"{len(made)} attempts in a round"
-    if delivery.outcome is Outcome.SUCCESS:  # an acknowledgement counts, whichever round got it
+    if delivery.outcome is Outcome.SUCCESS:  # an acknowledgement of any round counts
         made_well = any(attempt.acknowledged for attempt in delivery.log)
     else:
         made_well = not any(attempt.acknowledged for attempt in made)
