@@ -509,7 +509,10 @@ def test_an_invalid_line_of_settings_is_reported_with_its_number(operator: Opera
     (operator.checkout / ".env.acme").write_text("A=1\nPUBLIC_BASE_URL: https://a.wall\n")
     for script in ("check", "setup"):
         _, said, errors = operator.run(script)
-        assert (said, errors) == ("", ".env.acme, line 2: write NAME=value, or # in front.\n")
+        assert (said, errors) == (
+            "",
+            ".env.acme, line 2: write NAME=value, or begin the line with #.\n",
+        )
 
 
 @pytest.mark.parametrize(

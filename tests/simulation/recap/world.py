@@ -187,10 +187,10 @@ class SentEmail:
 
 
 class OneByOneMailer(InMemoryMailer):
-    """A mailer whose requests are divided by the outcomes of their mails, as with SMTP."""
+    """A mailer with one outcome for each email, as with SMTP."""
 
     def send(self, message: EmailMessage) -> SendOutcome:
-        """See `Mailer`."""
+        """Send each copy as a separate email and combine the outcomes."""
         each = (replace(message, copies=[copy]) for copy in message.copies)
         return combined(map(super().send, each))
 
@@ -765,7 +765,7 @@ class RecapWorld:
         for before, after in itertools.pairwise(in_order):
             last = max(mail.started_at for mail in before)
             if after[0].at < last + COOLDOWN - _SLACK:
-                yield f"the next recap came {after[0].at - last} after the last email of the previous one"
+                yield f"the next recap was only {after[0].at - last} after the last email"
 
     def _batches(self, recap_id: str) -> list[Batch]:
         path = f"{RecapKey(EVENT, recap_id).path}/batches"
