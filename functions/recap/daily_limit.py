@@ -7,6 +7,7 @@ limit by what they have planned.
 """
 
 import hashlib
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,11 +15,12 @@ from typing import Final
 
 from functions.firestore.model import Documents, Merge, Write
 
-_HOUR: Final = timedelta(hours=1)
-
 _HOURS: Final = 24
 """Counters that count: an email counts for 23 to 24 hours, so that a recap at the same time of the
 next day has the whole limit again."""
+
+_KEPT: Final = timedelta(days=2)
+"""Time from the start of a day until its document expires."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,37 +36,36 @@ class DailyLimit:
 
     def remaining(self, tenant_id: str, now: datetime) -> int:
         """Return how many emails the tenant may still send. One round trip."""
-        paths = [counter_path(tenant_id, now - hours * _HOUR) for hours in range(_HOURS)]
-        counters = self.documents.get_all(paths)
-        sent: int = sum(counter.fields["emails"] for counter in counters if counter)
+        hours = [now - timedelta(hours=ago) for ago in range(_HOURS)]
+        paths = sorted({counters_path(tenant_id, hour) for hour in hours})
+        days = {day.path: day.fields for day in self.documents.get_all(paths) if day}
+        sent: int = sum(
+            days.get(counters_path(tenant_id, hour), {}).get(counter(hour), 0) for hour in hours
+        )
         return max(self.emails - sent, 0)
 
 
 def count_emails(tenant_id: str, changes: Iterable[tuple[datetime, int]]) -> list[Write]:
     """Return the writes that add numbers of emails to the counters of their times."""
-    by_hour: dict[datetime, int] = {}
+    days: dict[datetime, Counter[str]] = defaultdict(Counter)
     for at, emails in changes:
-        hour = _hour_of(at)
-        by_hour[hour] = by_hour.get(hour, 0) + emails
+        days[at.replace(hour=0, minute=0, second=0, microsecond=0)][counter(at)] += emails
     return [
-        Merge(
-            counter_path(tenant_id, hour),
-            {"expireAt": hour + _HOURS * _HOUR},
-            add={"emails": emails},
-        )
-        for hour, emails in by_hour.items()
-        if emails
+        Merge(counters_path(tenant_id, day), {"expireAt": day + _KEPT}, add=add)
+        for day, counters in days.items()
+        if (add := {name: emails for name, emails in counters.items() if emails})
     ]
 
 
-def counter_path(tenant_id: str, at: datetime) -> str:
-    """Return the path of the counter for the hour of `at`.
+def counters_path(tenant_id: str, at: datetime) -> str:
+    """Return the path of the document with the counters of the day of `at`.
 
     The tenant is hashed, because a claim can hold text that no document ID may contain.
     """
     tenant = hashlib.sha256(tenant_id.encode()).hexdigest()[:32]
-    return f"recapMails/{tenant}-{_hour_of(at):%Y-%m-%dT%H}"
+    return f"recapMails/{tenant}-{at:%Y-%m-%d}"
 
 
-def _hour_of(at: datetime) -> datetime:
-    return at.replace(minute=0, second=0, microsecond=0)
+def counter(at: datetime) -> str:
+    """Return the name of the counter for the hour of `at`, in UTC."""
+    return f"hour{at:%H}"

@@ -21,7 +21,7 @@ from functions.mail.outcome import SendOutcome
 from functions.mail.smtp import combined
 from functions.parameters import Parameters
 from functions.ports import Clock, NotDueError, ParallelMap, Task
-from functions.recap.daily_limit import counter_path
+from functions.recap.daily_limit import counter, counters_path
 from functions.recap.delivery_status import ContentionError, MailEvents
 from functions.recap.ledger.batch import (
     Batch,
@@ -537,13 +537,19 @@ class RecapWorld:
 
     def _wrong_hours(self) -> Iterator[str]:
         """Compare the tenant's hourly counters with the started batches."""
-        emails: Counter[str] = Counter()
+        emails: Counter[tuple[str, str]] = Counter()
         for recap_id in self._recaps():
             for batch in self._batches(recap_id):
                 if batch.state is not BatchState.PLANNED and batch.started_at:
-                    emails[counter_path(TENANT, batch.started_at)] += len(batch.mailed)
+                    at = batch.started_at
+                    emails[counters_path(TENANT, at), counter(at)] += len(batch.mailed)
         found = self._firestore.query(Query(collection="recapMails"))
-        counters = {counter.path: counter.fields["emails"] for counter in found}
+        counters = {
+            (day.path, name): emails
+            for day in found
+            for name, emails in day.fields.items()
+            if name != "expireAt"
+        }
         if +emails != +Counter(counters):
             yield f"the tenant's counters are {counters}, and its ledgers have {dict(emails)}"
 
