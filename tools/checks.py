@@ -1,6 +1,7 @@
-"""`python3 -m emulator test`: every check of the project.
+"""`python3 -m emulator test`: runs the checks of the project.
 
-Checks that need the emulators' ports run one after the other, and all others beside them.
+Checks that need the emulators' ports run one after another. All other checks run in parallel to
+them.
 """
 
 import json
@@ -31,26 +32,26 @@ LAST_LINES = 5
 T = TypeVar("T")
 
 Run: TypeAlias = Callable[[Sequence[str], Mapping[str, str]], int]
-"""Runs a command in an environment; its exit status."""
+"""Runs a command in an environment and returns its exit status."""
 Cloud: TypeAlias = Callable[[], AbstractContextManager[Any]]
-"""Starts the service; its `environment` is that of a client."""
+"""Starts the service. The result has an `environment` for clients."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A check, how it ended, its seconds, its tests that failed, and why others were skipped."""
+    """The result of a check: duration, failed tests, and the reasons of skipped tests."""
 
     check: str
-    told: str
+    result: str
     seconds: float
     failed: Sequence[str]
     skipped: Sequence[str] = ()
 
     def __str__(self) -> str:
-        """Its line of the summary."""
+        """Return the check's line of the summary."""
         reasons = Counter(self.skipped).items()
         skipped = [f", {count} skipped: {reason}" for reason, count in reasons]
-        return f"  {self.check:10} {self.told:24} {self.seconds:6.1f} s{''.join(skipped)}"
+        return f"  {self.check:10} {self.result:24} {self.seconds:6.1f} s{''.join(skipped)}"
 
 
 def choose(arguments: Sequence[str]) -> tuple[list[Check], list[str]]:
@@ -62,25 +63,27 @@ def choose(arguments: Sequence[str]) -> tuple[list[Check], list[str]]:
     names = names or {check.name for check in CHECKS for part in rest if check.has(part)}
     chosen = [check for check in CHECKS if not names or check.name in names]
     if rest and not names:
-        # Arguments for pytest make no sense to the others.
+        # The other checks have no tests for pytest's arguments.
         chosen = [check for check in chosen if check.folder]
     return chosen, rest
 
 
-def run(tree: ProcessTree, arguments: Sequence[str], cloud: Cloud, look: Callable[[], None]) -> int:
+def run(
+    tree: ProcessTree, arguments: Sequence[str], cloud: Cloud, check_ports: Callable[[], None]
+) -> int:
     """Run the checks and print a summary.
 
     Args:
         tree: Owns every process that is started.
-        arguments: Names of checks (none means all) and `--all`, then arguments for pytest.
+        arguments: Names of checks (default: all) and `--all`, then arguments for pytest.
         cloud: Starts the service for the checks that need it.
-        look: Raises `SetupError` where the service's ports are taken.
+        check_ports: Raises `SetupError` if a port of the service is in use.
 
     Returns:
-        0 when all passed, 1 otherwise.
+        0 if all checks passed, 1 otherwise.
 
     Raises:
-        SetupError: The service's ports are taken, or a tool is missing.
+        SetupError: A port of the service is in use, or a tool is missing.
     """
     if ALL in arguments:
         os.environ[ALL_VARIABLE] = "true"
@@ -88,42 +91,39 @@ def run(tree: ProcessTree, arguments: Sequence[str], cloud: Cloud, look: Callabl
     with_ports = [check for check in checks if check.needs_ports]
     others = [check for check in checks if not check.needs_ports]
     if with_ports:
-        look()  # said now and not after minutes of other checks
+        check_ports()  # before the other checks, which take minutes
     all_of = partial(_run_all, tree, extra=extra, cloud=cloud)
     if with_ports and others:
-        beside = _start(lambda: list(all_of(others, run=_run_aside)))
+        join_others = _run_in_thread(lambda: list(all_of(others, run=_run_in_background)))
         outcomes = list(all_of(with_ports, run=tree.run))
-        outcomes = beside() + outcomes
+        outcomes = join_others() + outcomes
     else:
         outcomes = list(all_of(checks, run=tree.run))
     say("\nSummary")
     for outcome in outcomes:
         say(str(outcome))
-    failed = again(outcomes)
+    failed = repeat_commands(outcomes)
     say("\n".join(failed))
     return int(bool(failed))
 
 
-def again(outcomes: Sequence[Outcome]) -> list[str]:
+def repeat_commands(outcomes: Sequence[Outcome]) -> list[str]:
     """Return at most five lines with the commands that repeat what failed."""
     commands = [
         shlex.join(["python3", "-m", "emulator", "test", outcome.check, *test])
         for outcome in outcomes
-        if outcome.told.startswith("FAILED")
+        if outcome.result.startswith("FAILED")
         for test in ([[name] for name in outcome.failed] or [[]])
     ]
     if not commands:
         return []
     most = LAST_LINES - 1 if len(commands) < LAST_LINES else LAST_LINES - 2
     more = [f"  … and {len(commands) - most} more, named above"] if len(commands) > most else []
-    return ["Failed; to run it again:", *(f"  {command}" for command in commands[:most]), *more]
+    return ["Failed. To repeat:", *(f"  {command}" for command in commands[:most]), *more]
 
 
-def _start(work: Callable[[], T]) -> Callable[[], T]:
-    """Begin `work` in a thread, and return a function that waits for its result.
-
-    When this command is to end, nobody waits for the thread: it is a daemon.
-    """
+def _run_in_thread(work: Callable[[], T]) -> Callable[[], T]:
+    """Start `work` in a daemon thread and return a function that waits for its result."""
     future: Future[T] = Future()
 
     def do() -> None:
@@ -159,8 +159,8 @@ def _run_all(
         yield Outcome(check.name, outcome, time.monotonic() - started, failed, skipped)
 
 
-def _run_aside(command: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Run a command while others do; what it prints is shown at its end."""
+def _run_in_background(command: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Run a command in parallel to others, and print its output at its end."""
     ran = subprocess.run(
         command,
         env=environment,
@@ -184,9 +184,9 @@ def _run_check(check: Check, extra: Sequence[str], cloud: Cloud, run: Run) -> st
             say(str(error))
             return "FAILED (not started)"
     for command in check.commands:
-        whole = _of_pytest(check, extra) if check.folder else command
+        whole = _pytest_command(check, extra) if check.folder else command
         say(f"\n{check.name}: {' '.join(whole)}")
-        outcome = _told(run(whole, tool_environment(os.environ)), extra)
+        outcome = _result(run(whole, tool_environment(os.environ)), extra)
         if outcome.startswith("FAILED"):
             break
     return outcome
@@ -195,32 +195,34 @@ def _run_check(check: Check, extra: Sequence[str], cloud: Cloud, run: Run) -> st
 def _run_on_cloud(
     check: Check, environment: Mapping[str, str], extra: Sequence[str], run: Run
 ) -> str:
-    """Run the lanes at the same time, and what looks at all of them after that."""
+    """Run the lanes in parallel, then the tests of `check.last`."""
     if extra or not check.lanes:
-        return _told(run(_of_pytest(check, extra), environment), extra)
-    lanes = [_of_pytest(check, [f"{check.folder}/{name}" for name in lane]) for lane in check.lanes]
-    running = [_start(partial(_run_aside, lane, environment)) for lane in lanes]
+        return _result(run(_pytest_command(check, extra), environment), extra)
+    lanes = [
+        _pytest_command(check, [f"{check.folder}/{name}" for name in lane]) for lane in check.lanes
+    ]
+    running = [_run_in_thread(partial(_run_in_background, lane, environment)) for lane in lanes]
     statuses = [status() for status in running]
-    last = _of_pytest(check, [f"{check.folder}/{check.last}"])
+    last = _pytest_command(check, [f"{check.folder}/{check.last}"])
     say(f"\n{check.name}: {' '.join(last)}")
-    return _told(max(*statuses, run(last, environment)), extra)
+    return _result(max(*statuses, run(last, environment)), extra)
 
 
-def _of_pytest(check: Check, extra: Sequence[str]) -> list[str]:
-    """Pytest with arguments; with the whole folder where they name no part of it."""
+def _pytest_command(check: Check, extra: Sequence[str]) -> list[str]:
+    """Return the pytest command. Without paths in `extra`, it runs the check's folder."""
     others = [other for other in CHECKS if other is not check]
     extra = [part for part in extra if not any(other.has(part) for other in others)]
     names = any(check.has(argument) for argument in extra)
     folder = [] if names else [check.folder]
-    # Where it writes down which tests failed, and beside that which were skipped and why; of runs
-    # at the same time each has its own.
+    # Pytest writes the failed tests to this folder, and a report with the skipped tests next to it.
+    # Each parallel run has a separate folder.
     memory = STATE / "pytest" / check.name / (extra[0] if names else "all").replace("/", "-")
     shown = memory.relative_to(ROOT)
     written = ("-o", f"cache_dir={shown}", f"--junit-xml={shown}.xml")
     return [*check.commands[0], *written, *folder, *extra]
 
 
-def _told(status: int, extra: Sequence[str]) -> str:
+def _result(status: int, extra: Sequence[str]) -> str:
     if status == 0:
         return "passed"
     if status == PYTEST_FOUND_NOTHING and extra:

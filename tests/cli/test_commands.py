@@ -129,9 +129,9 @@ def test_the_last_lines_have_the_commands_that_repeat_failures(
     outcomes = [Outcome(check, "FAILED (status 1)", 1.0, tests) for check, tests in failed.items()]
     passed = Outcome("unit", "passed", 1.0, [])
 
-    told = checks.again([passed, *outcomes])
+    printed = checks.repeat_commands([passed, *outcomes])
 
-    assert (told[1:], len(told) <= 5) == (lines, True)
+    assert (printed[1:], len(printed) <= 5) == (lines, True)
 
 
 @pytest.fixture
