@@ -7,6 +7,7 @@ server.fail_with(SmtpFault("rcpt", "550 5.1.1 No such user", address="ann@exampl
 
 import asyncio
 import email.policy
+import logging
 import ssl
 import threading
 import warnings
@@ -26,6 +27,8 @@ from emulator.mailbox.emails import Email
 from emulator.mailbox.inbox import Inbox
 
 USER: Final = "photos@example.com"
+
+logging.getLogger("mail.log").setLevel(logging.ERROR)  # of aiosmtpd, which warns about itself
 
 Stage = Literal["connect", "auth", "mail", "rcpt", "data", "body", "message"]
 """The command that a fault answers. `body` follows the reply 354, and `message` the final dot."""

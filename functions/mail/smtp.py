@@ -87,8 +87,7 @@ _CAUSES: Final[Mapping[Cause, re.Pattern[str]]] = {
 """Replies that concern the sender or the session, in lowercase. Postfix sends them after RCPT."""
 
 _CAUSE_AT: Final = {"mail": Cause.SENDER, "session": Cause.BUSY, "sign-in": Cause.KEY}
-"""The cause of any other permanent rejection, by its stage."""
-
+"""The cause of any other permanent rejection at stages that concern no recipient."""
 
 _NOT_TRIED: Final = Later("an earlier email ended the connection", None)
 
@@ -279,7 +278,7 @@ def rejection(stage: str, code: int, text: bytes | str) -> BadAddresses | Later 
     if code not in _PERMANENT:
         return Later(reason, None)
     said = f"{code} {_ADDRESS.sub('', repr(text).lower())}"
-    if _BAD_ADDRESS.search(said):
+    if stage not in _CAUSE_AT and _BAD_ADDRESS.search(said):
         return BadAddresses(frozenset({0}))
     for cause, pattern in _CAUSES.items():
         if pattern.search(said):

@@ -213,6 +213,7 @@ LATER = "450 4.2.0 Mailbox is busy"
         ),
         (SmtpFault("mail", "451 4.3.0 Busy"), Later("mail: 451", None), []),
         (SmtpFault("mail", "553 5.7.1 Not yours"), Refused("mail: 553", Cause.SENDER), []),
+        (SmtpFault("mail", "553 5.1.3 Bad syntax"), Refused("mail: 553", Cause.SENDER), []),
         (
             SmtpFault("rcpt", "553 5.7.1 <p@x.example>: Sender address rejected", times=0),
             Refused("rcpt: 553", Cause.SENDER),
