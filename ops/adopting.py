@@ -21,7 +21,7 @@ from functions.preferences.preferences import (
     account_ids,
     accounts_to_list,
     address_record_id,
-    chosen,
+    stored_choice,
 )
 from ops.cloud import Cloud, OpsError, Outside, parser_of, run, say
 from ops.firebase import verified_addresses, write_each
@@ -96,7 +96,7 @@ def _listing(
 
 
 def _opting_out(stored: Mapping[str, Any], flags: set[Flag]) -> dict[str, Any]:
-    on = [flag for flag in Flag if flag in flags and chosen(stored, flag) is not False]
+    on = [flag for flag in Flag if flag in flags and stored_choice(stored, flag) is not False]
     if not on:
         return {}
     return {PREFERENCES: {**(stored.get(PREFERENCES) or {}), **dict.fromkeys(on, False)}}

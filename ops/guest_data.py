@@ -19,7 +19,7 @@ import requests
 
 from functions.email_address import address_hash, guest_uid, identity, record_id, spellings
 from functions.firestore.model import Create, Document, Documents, Query, Update, Write
-from functions.preferences.preferences import CHOSEN_AT, CHOSEN_FOR_ADDRESS, Flag, chosen
+from functions.preferences.preferences import CHOSEN_AT, CHOSEN_FOR_ADDRESS, Flag, stored_choice
 from functions.recap import delivery_status
 from ops.cloud import Cloud, OpsError, Outside, parser_of, run
 from ops.firebase import write_each
@@ -321,10 +321,10 @@ class GuestData:
                     self.mentions.add(user.path)
                 continue
             mine.append(user)
-            off |= {flag: False for flag in Flag if chosen(user.fields, flag) is False}
+            off |= {flag: False for flag in Flag if stored_choice(user.fields, flag) is False}
         records = {user.path.partition("/")[2]: user for user in mine}
         own = records[self._record].fields if self._record in records else {}
-        is_kept = all(chosen(own, Flag(flag)) is False for flag in off)
+        is_kept = all(stored_choice(own, Flag(flag)) is False for flag in off)
         for uid in sorted(records.keys() - self._records):
             self.accounts.add(uid)
             user = records[uid]

@@ -32,9 +32,9 @@ from functions.preferences.preferences import (
     AddressRecords,
     Flag,
     address_record_id,
-    chosen,
-    on_wire,
     read_choices,
+    stored_choice,
+    to_response,
 )
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def _opt_out_of_recaps(service: "Service", uid: str, *other: str) -> None:
     if is_guest_uid(uid) and users.is_off(uid, Flag.RECAP):
         return
     records = users.find(service.adapters.accounts, uid, *other)
-    if records.id and chosen(records.own, Flag.RECAP) is False:
+    if records.id and stored_choice(records.own, Flag.RECAP) is False:
         return
     records = records.excluding_opted_out(Flag.RECAP)
     users.choose(records, {Flag.RECAP: False}, service.clock.now())
@@ -147,7 +147,7 @@ def _opt_out_of_recaps(service: "Service", uid: str, *other: str) -> None:
 
 def _answer(service: "Service", records: AddressRecords) -> dict[str, Any]:
     choices = records.ask(service.adapters.accounts)
-    return {"email": records.email, "preferences": on_wire(choices)}
+    return {"email": records.email, "preferences": to_response(choices)}
 
 
 @contextmanager
@@ -173,7 +173,7 @@ def user_written(service: "Service", event: DocumentWritten) -> None:
         users, auth = service.users, service.adapters.accounts
         users.list_account(auth, uid, account)
         if on := _turned_on(event):
-            users.free(auth, uid, account, on, event.at)
+            users.restore_opt_ins(auth, uid, account, on, event.at)
 
 
 def _turned_on(event: DocumentWritten) -> list[Flag]:
@@ -188,5 +188,5 @@ def _turned_on(event: DocumentWritten) -> list[Flag]:
     return [
         flag
         for flag in (Flag.RECAP, Flag.LIFECYCLE)
-        if chosen(before, flag) is False and chosen(after, flag) is not False
+        if stored_choice(before, flag) is False and stored_choice(after, flag) is not False
     ]

@@ -49,7 +49,7 @@ _ON_TEXTS: Final = ("true", "yes")
 """Texts that count as on, besides `true` and 1."""
 
 
-def chosen(record: Mapping[str, Any] | None, flag: Flag) -> bool | None:
+def stored_choice(record: Mapping[str, Any] | None, flag: Flag) -> bool | None:
     """Return the choice in the user `record`, or None without a choice.
 
     Apps and scripts write these values, so anything that is not clearly on counts as off.
@@ -73,7 +73,7 @@ def with_choices(record: Mapping[str, Any], choices: Mapping[Flag, bool]) -> dic
     return {flag.value: value for flag, value in {**others, **choices}.items()}
 
 
-def on_wire(choices: Mapping[Flag, bool]) -> dict[str, bool]:
+def to_response(choices: Mapping[Flag, bool]) -> dict[str, bool]:
     """Return the `preferences` of a response (spec 4.2)."""
     return {flag.value: value for flag, value in choices.items()} | {TRANSACTIONAL: True}
 
@@ -177,7 +177,7 @@ def accounts_to_list(address: str, accounts: Records, verified: Mapping[str, str
 
     def rank(uid: str) -> tuple[bool, bool, str]:
         account = accounts[uid]
-        choices = {flag: chosen(account, flag) is not False for flag in Flag}
+        choices = {flag: stored_choice(account, flag) is not False for flag in Flag}
         return (not opted_out_of_recap(choices), not has_verified(verified, uid, account), uid)
 
     present = [uid for uid, account in accounts.items() if address_record_id(account) == address]
@@ -210,11 +210,11 @@ class AddressRecords:
 
     def is_off(self, flag: Flag) -> bool:
         """Return whether a choice for the address turned the flag off, whatever accounts say."""
-        return chosen(self.own, flag) is False or self._is_off_earlier(flag)
+        return stored_choice(self.own, flag) is False or self._is_off_earlier(flag)
 
     def excluding_opted_out(self, flag: Flag) -> Self:
         """Return the same without accounts that have the flag off: no need to write them."""
-        on = {uid: it for uid, it in self.accounts.items() if chosen(it, flag) is not False}
+        on = {uid: it for uid, it in self.accounts.items() if stored_choice(it, flag) is not False}
         return replace(self, accounts=on)
 
     def changed(self, choices: Mapping[Flag, bool]) -> Self:
@@ -233,9 +233,9 @@ class AddressRecords:
         return {
             uid
             for flag in Flag
-            if chosen(self.own, flag) is True
+            if stored_choice(self.own, flag) is True
             for uid, record in self.accounts.items()
-            if chosen(record, flag) is False
+            if stored_choice(record, flag) is False
         }
 
     def flags(self, verified: Mapping[str, str]) -> dict[Flag, bool]:
@@ -253,15 +253,15 @@ class AddressRecords:
     def _flag(self, flag: Flag, verified: Mapping[str, str]) -> bool:
         if self.is_off(flag):
             return False
-        is_chosen = chosen(self.own, flag) is True
+        is_chosen = stored_choice(self.own, flag) is True
         return not any(
-            chosen(it, flag) is False and (not is_chosen or has_verified(verified, uid, it))
+            stored_choice(it, flag) is False and (not is_chosen or has_verified(verified, uid, it))
             for uid, it in self.accounts.items()
         )
 
     def _is_off_earlier(self, flag: Flag) -> bool:
         is_chosen_since = _is_for_address(self.own, flag) or _is_for_address(self.earlier, flag)
-        return chosen(self.earlier, flag) is False and not is_chosen_since
+        return stored_choice(self.earlier, flag) is False and not is_chosen_since
 
 
 def _with(record: Mapping[str, Any], choices: Mapping[Flag, bool]) -> dict[str, Any]:

@@ -29,9 +29,9 @@ from functions.preferences.preferences import (
     account_ids,
     accounts_to_list,
     address_record_id,
-    chosen,
     earlier_record_id,
     has_verified,
+    stored_choice,
     with_choices,
 )
 
@@ -106,7 +106,7 @@ class UserStore:
 
     def is_off(self, record_id: str, flag: Flag) -> bool:
         """Return whether the record of an address has the flag off, with one read."""
-        return chosen(self._read([record_id]).get(record_id), flag) is False
+        return stored_choice(self._read([record_id]).get(record_id), flag) is False
 
     def choose(
         self, of: AddressRecords, choices: Mapping[Flag, bool], at: datetime
@@ -125,7 +125,7 @@ class UserStore:
         self._write(*(own if of.id else []), *accounts)
         return of.changed(choices)
 
-    def free(
+    def restore_opt_ins(
         self,
         auth: Accounts,
         uid: str,

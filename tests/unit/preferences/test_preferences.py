@@ -11,9 +11,9 @@ from functions.preferences.preferences import (
     AddressRecords,
     Flag,
     email_address,
-    on_wire,
     opted_out_of_recap,
     read_choices,
+    to_response,
 )
 
 FLAGS = ("lifecycle", "recap", "marketing")
@@ -78,7 +78,7 @@ def test_a_flag_is_on_if_it_is_true_or_missing(stored: dict[str, bool | None]) -
     wanted = {name: stored.get(name) is not False for name in FLAGS}
     read = flags({"emailPreferences": stored})
     assert read == wanted
-    assert on_wire(read) == wanted | {"transactional": True}
+    assert to_response(read) == wanted | {"transactional": True}
 
 
 @pytest.mark.parametrize(
