@@ -1,4 +1,4 @@
-"""An email service that accepts every request and answers after a fixed time.
+"""Email services that accept everything and answer after a fixed time.
 
 Benchmarks run it in a separate process. They don't use `emulator.mailbox`, which renders every
 email and is slower than the function that sends it.
@@ -6,7 +6,10 @@ email and is slower than the function that sends it.
 
 import time
 from dataclasses import dataclass
+from typing import Any
 
+from emulator import certificates
+from emulator.mailbox.smtp_server import SmtpServer
 from emulator.provider_models import sendgrid
 from emulator.server import HOST, HttpRequest, HttpResponse, StandIn
 
@@ -44,3 +47,25 @@ class EmailService:
         traffic = Traffic(len(self._times), max(answered) - min(arrived))
         self._times.clear()
         return traffic
+
+
+class SmtpService:
+    """A mail server with TLS that accepts each email after `seconds`."""
+
+    def __init__(self, seconds: float, password: str) -> None:
+        certificates.ensure()
+        self._accepted: list[float] = []
+        inbox: Any = self
+        self._server = SmtpServer(inbox, password, delay=seconds).__enter__()
+
+    def deliver(self, _: object) -> None:
+        """Count an email without parsing it."""
+        self._accepted.append(time.monotonic())
+
+    def address(self) -> str:
+        """Return the server's URL, as in MAIL_URL."""
+        return self._server.url
+
+    def traffic(self) -> Traffic:
+        """Return the emails, and the seconds from the first to the last."""
+        return Traffic(len(self._accepted), max(self._accepted) - min(self._accepted))

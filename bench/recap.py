@@ -23,16 +23,19 @@ import psutil
 import requests
 from google.cloud import firestore
 
-from bench.email_service import EmailService, Traffic
+from bench.email_service import EmailService, SmtpService, Traffic
 from bench.figures import Row
 from bench.firestore import own_firestore
 from bench.processes import peer, tree_cpu
 from emulator.accounts import Account, sign_in
 from emulator.cloud.function_process import FunctionProcess
+from tools import local_secrets
 
 GUESTS: Final = 5000
 TENANT: Final = "tenant-1"
 MAIL_SECONDS: Final = 0.1
+SMTP_SECONDS: Final = 0.05
+"""Time of a mail server for each email."""
 
 REFERENCE_THREADS: Final = 16
 REFERENCE_RECIPIENTS: Final = 500
@@ -66,7 +69,10 @@ def rows() -> Iterator[Row]:
         seconds = _reference(address, mail) * GUESTS / REFERENCE_RECIPIENTS
         reference = f"a request for each recipient: {seconds:.0f} s"
         for (photos, how), runs in _RUNS.items():
-            costs = [_call(_event(photos, how), organizer, mail, address) for _ in range(runs)]
+            costs = [
+                _call(_event(photos, how), organizer, mail, SENDGRID_HOST=address)
+                for _ in range(runs)
+            ]
             name = f"recap, {GUESTS:,} guests, {photos:,} photos {how}"
             dispatch = statistics.median(cost.mail.seconds for cost in costs)
             figure = f"{dispatch:.2f} s, {costs[0].mail.requests} requests"
@@ -76,6 +82,18 @@ def rows() -> Iterator[Row]:
             before = f"{max(cost.idle for cost in costs):.0f} MiB before the call"
             peak = f"{max(cost.peak for cost in costs):.0f} MiB"
             yield Row(f"{name}: peak memory", peak, "256 MiB", before)
+        yield by_smtp(organizer)
+
+
+def by_smtp(organizer: Account) -> Row:
+    """Measure a recap through a mail server."""
+    password = local_secrets.read()["SMTP_PASSWORD"]
+    photos, how = next(iter(_RUNS))
+    with peer(SmtpService, SMTP_SECONDS, password) as mail:
+        cost = _call(_event(photos, how), organizer, mail, MAIL_URL=mail.address())
+    name = f"recap, {GUESTS:,} guests, {photos:,} photos, a mail server with {SMTP_SECONDS} s"
+    figure = f"{cost.mail.seconds:.0f} s, {cost.mail.requests} emails, CPU {cost.cpu:.0f} s"
+    return Row(f"{name}: dispatch", figure, "420 s", f"{cost.peak:.0f} MiB")
 
 
 def _event(photos: int, how: str) -> str:
@@ -121,9 +139,9 @@ def _address(kind: str, number: int) -> str:
     return f"{base}/{kind}%2F{number:06}.jpg?alt=media&token={name}"
 
 
-def _call(event_id: str, organizer: Account, mail: Any, address: str) -> Cost:
+def _call(event_id: str, organizer: Account, mail: Any, **environment: str) -> Cost:
     """Send the recap with a new process and return its costs."""
-    with FunctionProcess("sendEventRecap", SENDGRID_HOST=address) as function:
+    with FunctionProcess("sendEventRecap", **environment) as function:
         url, data = f"http://127.0.0.1:{function.port}/", {"data": {"eventId": event_id}}
         headers = {"Authorization": f"Bearer {organizer.id_token}"}
         cpu, idle = tree_cpu(function.pid), _peak(function.pid)
