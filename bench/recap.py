@@ -69,10 +69,7 @@ def rows() -> Iterator[Row]:
         seconds = _reference(address, mail) * GUESTS / REFERENCE_RECIPIENTS
         reference = f"a request for each recipient: {seconds:.0f} s"
         for (photos, how), runs in _RUNS.items():
-            costs = [
-                _call(_event(photos, how), organizer, mail, SENDGRID_HOST=address)
-                for _ in range(runs)
-            ]
+            costs = [_call(_event(photos, how), organizer, mail, host=address) for _ in range(runs)]
             name = f"recap, {GUESTS:,} guests, {photos:,} photos {how}"
             dispatch = statistics.median(cost.mail.seconds for cost in costs)
             figure = f"{dispatch:.2f} s, {costs[0].mail.requests} requests"
@@ -90,7 +87,7 @@ def by_smtp(organizer: Account) -> Row:
     password = local_secrets.read()["SMTP_PASSWORD"]
     photos, how = next(iter(_RUNS))
     with peer(SmtpService, SMTP_SECONDS, password) as mail:
-        cost = _call(_event(photos, how), organizer, mail, MAIL_URL=mail.address())
+        cost = _call(_event(photos, how), organizer, mail, url=mail.address())
     name = f"recap, {GUESTS:,} guests, {photos:,} photos, a mail server with {SMTP_SECONDS} s"
     figure = f"{cost.mail.seconds:.0f} s, {cost.mail.requests} emails, CPU {cost.cpu:.0f} s"
     return Row(f"{name}: dispatch", figure, "420 s", f"{cost.peak:.0f} MiB")
@@ -139,9 +136,9 @@ def _address(kind: str, number: int) -> str:
     return f"{base}/{kind}%2F{number:06}.jpg?alt=media&token={name}"
 
 
-def _call(event_id: str, organizer: Account, mail: Any, **environment: str) -> Cost:
+def _call(event_id: str, organizer: Account, mail: Any, *, host: str = "", url: str = "") -> Cost:
     """Send the recap with a new process and return its costs."""
-    with FunctionProcess("sendEventRecap", **environment) as function:
+    with FunctionProcess("sendEventRecap", SENDGRID_HOST=host, MAIL_URL=url) as function:
         url, data = f"http://127.0.0.1:{function.port}/", {"data": {"eventId": event_id}}
         headers = {"Authorization": f"Bearer {organizer.id_token}"}
         cpu, idle = tree_cpu(function.pid), _peak(function.pid)
