@@ -19,7 +19,7 @@ from functions.links.token import Scope, TokenKeys
 from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.deliveries.delivery import Outcome
 from tests.in_memory.documents import Firestore
-from tests.unit.recap.parts import House, guest
+from tests.unit.recap.recap_fixture import RecapFixture, guest
 from tests.unit.webhooks.webhook_fixture import EVENT, NOW, OTHER, URL, WebhookFixture
 
 KEY: Final = TokenKeys(["the key that signs links, of the last release"])
@@ -55,25 +55,25 @@ def webhooks_written() -> WebhookFixture:
     return webhooks
 
 
-def recap_written() -> House:
+def recap_written() -> RecapFixture:
     """Write a sent recap to four guests, and an interrupted one to new guests."""
-    house = House()
-    house.guests(4)
-    house.opt_out(guest(3))
-    house.send()
-    house.later(hours=25)
+    fixture = RecapFixture()
+    fixture.guests(4)
+    fixture.opt_out(guest(3))
+    fixture.send()
+    fixture.later(hours=25)
     for number in (7, 8, 9):
-        house.photo(guest(number))
-    house.crash("update batches", onlyNew=True)
-    return house
+        fixture.photo(guest(number))
+    fixture.crash("update batches", onlyNew=True)
+    return fixture
 
 
 def written() -> dict[str, Any]:
     """Return the records, tasks and links that this release writes."""
-    webhooks, house = webhooks_written(), recap_written()
+    webhooks, fixture = webhooks_written(), recap_written()
     return {
         "webhooks": _documents(webhooks.firestore),
-        "recap": _documents(house.firestore),
+        "recap": _documents(fixture.firestore),
         "tasks": {f"{task.queue}/{task.name}": dict(task.data) for task in webhooks.queued},
         "links": {
             scope: KEY.sign(about, NOW + timedelta(days=1), scope) for scope, about in ABOUT.items()
@@ -135,13 +135,13 @@ def test_deliveries_of_the_last_release_continue(last: Any) -> None:
 
 def test_a_recap_of_the_last_release_is_continued(last: Any) -> None:
     """No guest gets a second email, and opt-outs are kept."""
-    house = House()
+    fixture = RecapFixture()
     for path, fields in last["recap"].items():
-        house.documents.commit(Put(path, fields))
-    house.later(hours=25, minutes=10)
-    house.send(onlyNew=True)
+        fixture.documents.commit(Put(path, fields))
+    fixture.later(hours=25, minutes=10)
+    fixture.send(onlyNew=True)
 
-    assert house.addresses == [guest(9)]
+    assert fixture.addresses == [guest(9)]
 
 
 @pytest.mark.parametrize("scope", ABOUT)

@@ -21,7 +21,7 @@ from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.endpoints.endpoint_sweep import EndpointSweep
 from functions.webhooks.events import EventType
 from tests.unit.contract.hostile_arguments import VALUES
-from tests.unit.recap import parts as recap
+from tests.unit.recap import recap_fixture as recap
 from tests.unit.webhooks.webhook_fixture import EVENT, NOW, URL, WebhookFixture
 
 VALUES_OF_DOCUMENTS: Final = (
@@ -138,40 +138,40 @@ def test_no_settings_stop_a_trigger_an_attempt_or_a_sweep(place: str) -> None:
 @pytest.mark.parametrize("field", PHOTO)
 def test_no_photo_stops_a_recap(field: str, mode: str) -> None:
     """A guest with a valid photo still gets the email."""
-    house = recap.House()
+    fixture = recap.RecapFixture()
     for number, value in enumerate(VALUES_OF_DOCUMENTS):
         path = f"events/{recap.EVENT}/photos/{number}"
-        house.documents.commit(Put(path, PHOTO | {field: value}))
-    house.photo("valid@example.com")
-    house.send(mode=mode)
-    assert "valid@example.com" in house.addresses
+        fixture.documents.commit(Put(path, PHOTO | {field: value}))
+    fixture.photo("valid@example.com")
+    fixture.send(mode=mode)
+    assert "valid@example.com" in fixture.addresses
 
 
 @pytest.mark.parametrize("field", sorted(WALL_EVENT.keys() - {"tenantId"}))
 def test_no_event_stops_a_recap(field: str) -> None:
     """Its name and language are in every email. The subject is one line."""
     for value in VALUES_OF_DOCUMENTS:
-        house = recap.House()
+        fixture = recap.RecapFixture()
         event = {"tenantId": recap.TENANT, field: value}
-        house.documents.commit(Put(f"events/{recap.EVENT}", event))
-        house.photo("valid@example.com")
-        house.send()
-        [(_, message)] = house.mails
+        fixture.documents.commit(Put(f"events/{recap.EVENT}", event))
+        fixture.photo("valid@example.com")
+        fixture.send()
+        [(_, message)] = fixture.mails
         assert len(message.subject.splitlines()) == 1
 
 
 @pytest.mark.parametrize("field", ["email", "emailPreferences", "lifecycle", "recap"])
 def test_no_record_of_a_user_stops_a_recap_or_a_lookup(field: str) -> None:
     """Run the trigger of users, a lookup and a recap."""
-    house = recap.House()
-    house.photo("ann@example.com")
-    house.photo("valid@example.com")
+    fixture = recap.RecapFixture()
+    fixture.photo("ann@example.com")
+    fixture.photo("valid@example.com")
     for number, value in enumerate(VALUES_OF_DOCUMENTS):
         record = {"email": "ann@example.com", "emailPreferences": {"recap": True, field: value}}
         record |= {field: value} if field.startswith("email") else {}
         address_record_id(record)
         found = AddressRecords(accounts={"u1": record})
         assert (type(found.email), len(found.flags({}))) == (str, 3)
-        house.documents.commit(Put(f"users/{number}", record))
-    house.send()
-    assert "valid@example.com" in house.addresses
+        fixture.documents.commit(Put(f"users/{number}", record))
+    fixture.send()
+    assert "valid@example.com" in fixture.addresses

@@ -7,7 +7,7 @@ from functions.mail.message import EmailMessage, MailSender
 from functions.mail.translation import Texts
 from functions.recap.audience.photos import Picture
 from functions.recap.recap_arguments import Mode
-from tests.unit.recap.parts import composer_of, recipient
+from tests.unit.recap.recap_fixture import composer_of, recipient
 
 
 class Pseudo(gettext.NullTranslations):

@@ -18,7 +18,7 @@ from functions.mail.message import EmailMessage, MailSender
 from functions.mail.sendgrid import RECIPIENTS_PER_REQUEST, request_body
 from functions.mail.translation import LANGUAGES
 from functions.recap.audience.photos import Picture
-from tests.unit.recap.parts import composer_of, recipient
+from tests.unit.recap.recap_fixture import composer_of, recipient
 
 _SCHEMA: Final = json.loads((Path(__file__).parent / "data/mail_send.json").read_text())
 DESCRIBED: Final = Draft202012Validator(_SCHEMA, format_checker=FormatChecker())

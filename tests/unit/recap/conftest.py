@@ -1,11 +1,11 @@
-"""The house of most tests of the recap."""
+"""Fixtures of most tests of the recap."""
 
 import pytest
 
-from tests.unit.recap.parts import House
+from tests.unit.recap.recap_fixture import RecapFixture
 
 
 @pytest.fixture
-def house() -> House:
-    """An event without photos, at noon."""
-    return House()
+def fixture() -> RecapFixture:
+    """Return an event without photos, at noon."""
+    return RecapFixture()

@@ -1,4 +1,4 @@
-"""Texts of the request and of guests on their way into a mail (spec 4.1)."""
+"""The validation of texts from requests and guests before they are in emails (spec 4.1)."""
 
 import pytest
 
@@ -12,8 +12,8 @@ _PERSIAN = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
 
 
 @pytest.mark.parametrize("event_id", ["my.event", "a b", "Fête", "x" * 1500, "__a", "a\n"])
-def test_an_events_id_is_any_documents(event_id: str) -> None:
-    """Design 3.5: a request may name any document, and a mail's labels carry its id unchanged."""
+def test_an_event_id_can_be_any_document_id(event_id: str) -> None:
+    """Design 3.5: the labels of an email contain the ID unchanged."""
     assert RecapArguments.read({"eventId": event_id}).event_id == event_id
     labels = MailLabels(RecapKey(event_id, "r1"), 0, "0" * 32)
     assert MailLabels.read(labels.as_texts()) == labels
@@ -24,7 +24,7 @@ BREAKS = ["\n", "\r", "\r\n", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u202
 
 @pytest.mark.parametrize("line_break", BREAKS, ids=ascii)
 def test_line_breaks_of_every_kind_are_removed(line_break: str) -> None:
-    """Spec 4.1: no line break can add a header to a mail."""
+    """Spec 4.1: a line break could add a header to the email."""
     assert one_line(f"a{line_break}Bcc: b") == "aBcc: b"
     assert len(one_line(f"a{line_break}b").splitlines()) == 1
 
@@ -33,12 +33,12 @@ def test_line_breaks_of_every_kind_are_removed(line_break: str) -> None:
     "line_break", [line_break for line_break in BREAKS if line_break != "\0"], ids=ascii
 )
 def test_a_paragraph_keeps_its_lines(line_break: str) -> None:
-    """Spec 4.1: a message keeps its lines and loses control characters."""
+    """Spec 4.1: only control characters are removed."""
     assert clean_paragraph(f" a{line_break}b\0\x07 ") == "a\nb"
 
 
-def test_what_is_no_text_does_not_reach_a_mail() -> None:
-    """Half a surrogate pair cannot be encoded, and overrides turn the line around."""
+def test_surrogates_and_overrides_are_removed() -> None:
+    """Half a surrogate pair cannot be encoded, and overrides reverse the line."""
     assert one_line("a\ud800\u202eb") == "a?b"
     assert shortened("x" * 99, 10) == "x" * 9 + "…"
 
@@ -85,9 +85,9 @@ def test_what_is_no_text_does_not_reach_a_mail() -> None:
         ("mailto\uff1aa", ""),
     ],
 )
-def test_a_guest_is_greeted_by_a_name_only(left: str, greeted: str) -> None:
-    """An uploader chooses name and address: no link or number is mailed to a stranger.
+def test_only_a_plain_name_is_used_in_the_greeting(left: str, greeted: str) -> None:
+    """An uploader chooses name and address, so a name must not send a link to a stranger.
 
-    It is short, one line, and of visible characters that keep their direction.
+    A name is short, in one line, and has visible characters of one direction.
     """
     assert greeted_name(left) == greeted

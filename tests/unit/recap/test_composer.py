@@ -1,4 +1,4 @@
-"""The mail, as each recipient gets it (spec 4.1, design 5)."""
+"""The email that each recipient gets (spec 4.1, design 5)."""
 
 import json
 import re
@@ -21,7 +21,7 @@ from functions.recap.audience.photos import MAIL_BYTES, Picture
 from functions.recap.mail.composer import Recipient
 from functions.recap.mail.layout import linked
 from functions.recap.recap_arguments import Mode
-from tests.unit.recap.parts import composer_of, recipient
+from tests.unit.recap.recap_fixture import composer_of, recipient
 
 LINKS = PreferencesLinks(
     page="https://example.com/preferences#token=a.b",
@@ -42,7 +42,7 @@ def _recipient(pictures: Sequence[Picture] = (), **changed: Any) -> Recipient:
 
 
 def _parts(message: EmailMessage, number: int = 0) -> tuple[str, str]:
-    """Text and HTML as the recipient `number` gets them."""
+    """Return text and HTML of the recipient `number`."""
     text, html = message.text, message.html
     for tag, value in message.copies[number].values.items():
         text, html = text.replace(tag, value), html.replace(tag, value)
@@ -58,10 +58,10 @@ _LOGO = f"https://example.com/?{'&' * 1_979}"
 @pytest.mark.parametrize("recipients", [1, 2])
 @pytest.mark.parametrize("small", [False, True])
 @pytest.mark.parametrize("count", [0, 1, 24, 300])
-def test_a_mail_is_under_100_kb_however_long_the_addresses(
+def test_an_email_with_long_addresses_is_under_100_kb(
     mode: Mode, length: int, count: int, recipients: int, *, small: bool
 ) -> None:
-    """Gmail cuts off more than that; and a personalization is under SendGrid's 10,000 bytes."""
+    """Gmail truncates longer ones. SendGrid allows 10,000 bytes for a personalization."""
     pictures = _pictures(count, length, small=small)
     composer = composer_of(
         mode, name="&" * 5000, message="<" * 4000, reel=pictures, photo_count=9000, logo_url=_LOGO
@@ -81,7 +81,7 @@ def test_a_mail_is_under_100_kb_however_long_the_addresses(
 @pytest.mark.parametrize("count", [9, 20, 40, 70])
 @pytest.mark.parametrize("length", [60, 600, 1040, 1900])
 def test_a_mail_with_a_shared_layout_is_under_100_kb(count: int, length: int) -> None:
-    """The common beginning stands in the request once, and in a mail many times."""
+    """The common prefix is in the request once, and in an email many times."""
     url = f"https://example.com/{'x' * length}"
     guests = _guests([[Picture(f"{url}{n}t", f"{url}{n}") for n in range(count)]] * 2)
     composer = composer_of(message="<" * 4000, logo_url=_LOGO, accentColor="#0b1f4d")
@@ -101,10 +101,10 @@ _STORED = 180
     ("count", "small", "pictures"),
     [(1, False, 1), (8, False, 8), (12, False, 8), (12, True, 12), (24, False, 8), (24, True, 24)],
 )
-def test_every_photo_is_in_the_mail_as_a_picture_or_a_link(
+def test_every_photo_is_in_the_email_as_a_picture_or_a_link(
     mode: Mode, count: int, pictures: int, *, small: bool
 ) -> None:
-    """Design 3.48; the address of Firebase's storage is some 180 characters."""
+    """Design 3.48: an address of Firebase's storage has about 180 characters."""
     photos = _pictures(count, _STORED, small=small)
     composer = composer_of(mode, reel=photos, photo_count=count)
     text, html = _parts(composer.message([_recipient(photos)]))
@@ -132,8 +132,8 @@ def test_a_hundred_and_twenty_photos_are_in_the_mail_of_one(*, small: bool, pict
     assert [part["value"] for part in body["content"]] == [text, html]
 
 
-def test_what_no_mail_carries_is_counted() -> None:
-    """The oldest photos of a guest with a thousand; the first pictures stay pictures."""
+def test_photos_without_room_are_counted() -> None:
+    """Omit the oldest photos of a guest with a thousand, and keep the first pictures."""
     text, html = _parts(composer_of().message([_recipient(_pictures(1000, _STORED))]))
     (left,) = {int(found) for found in re.findall("and ([0-9]+) more", text + html)}
     assert html.count("<img") == 8
@@ -146,7 +146,7 @@ def _guests(pictures: Sequence[Sequence[Picture]]) -> dict[str, Recipient]:
 
 
 def _stored(guest: int, count: int, *, small: bool = True, after: str = "") -> list[Picture]:
-    """Pictures with addresses as Firebase's storage has them."""
+    """Return pictures with addresses like those of Firebase's storage."""
     bucket = "https://firebasestorage.googleapis.com/v0/b/wall.appspot.com/o/events%2F"
     end = f"{guest:016}.jpg?alt=media&token=00000000-0000-0000-0000-000000000000{after}"
     return [
@@ -156,7 +156,7 @@ def _stored(guest: int, count: int, *, small: bool = True, after: str = "") -> l
 
 
 def test_guests_with_equally_many_photos_share_a_message() -> None:
-    """SendGrid's limit is one on what may differ for each of several recipients."""
+    """SendGrid limits only the values that differ between recipients."""
     counts = [1, 20, 2, 30, 20, 20, 60, 1, 60]
     guests = _guests([_stored(guest, count) for guest, count in enumerate(counts)])
     groups = composer_of().groups(guests)
@@ -166,8 +166,8 @@ def test_guests_with_equally_many_photos_share_a_message() -> None:
 
 @pytest.mark.parametrize("small", [False, True])
 @pytest.mark.parametrize("count", [0, 1, 2, 7, 8, 9, 20, 28])
-def test_a_mail_among_others_reads_like_a_mail_alone(count: int, *, small: bool) -> None:
-    """Whether photos are written out, or their markup is shared, is invisible."""
+def test_an_email_is_the_same_in_a_batch_and_by_itself(count: int, *, small: bool) -> None:
+    """Shared markup must not be visible."""
     composer = composer_of()
     guests = list(_guests([_stored(guest, count, small=small) for guest in range(3)]).values())
     body = request_body(composer.message(guests))
@@ -217,7 +217,7 @@ def test_an_address_that_html_would_change_is_in_no_shared_markup(after: str) ->
 
 @pytest.mark.parametrize("mode", Mode)
 def test_what_people_wrote_is_escaped(mode: Mode) -> None:
-    """Names, the message, the event's name and addresses of photos."""
+    """This includes names, the message, the event's name and addresses of photos."""
     nasty = "<img src=x onerror=alert(1)>\"'&"
     picture = Picture("https://example.com/?a=1&b='", "https://example.com/?a=1&b='")
     composer = composer_of(mode, name=nasty, message=nasty, subject=nasty, reel=[picture])
@@ -230,14 +230,14 @@ def test_what_people_wrote_is_escaped(mode: Mode) -> None:
 
 
 def test_newlines_in_the_name_of_an_event_reach_no_subject() -> None:
-    """Spec 4.1: no name of an event can add a header to a mail."""
+    """Spec 4.1: a newline could add a header to the email."""
     composer = composer_of(name="Summer\nBcc: x@example.com\x0b\u2029 Party")
     subject = composer.message([_recipient()]).subject
     assert subject == "Your photos: SummerBcc: x@example.com Party"
 
 
 def test_a_tag_of_one_message_is_in_no_other_and_in_no_text() -> None:
-    """A mail service replaces tags blindly: nobody may know one beforehand."""
+    """The email provider replaces tags anywhere, so they must be unpredictable."""
     composer = composer_of(message="%greeting% -greeting- {{greeting}}")
     first, second = (
         {tag for copy in composer.message([_recipient()]).copies for tag in copy.values}
@@ -248,7 +248,7 @@ def test_a_tag_of_one_message_is_in_no_other_and_in_no_text() -> None:
 
 
 def test_every_mail_carries_both_headers_of_one_click_unsubscribe() -> None:
-    """RFC 8058: each mail has the link, and the header that allows one click."""
+    """RFC 8058: the headers are the link and the permission for one click."""
     (copy,) = composer_of().message([_recipient()]).copies
     assert copy.headers == {
         "Content-Language": "en",
@@ -258,8 +258,8 @@ def test_every_mail_carries_both_headers_of_one_click_unsubscribe() -> None:
 
 
 @pytest.mark.parametrize("mode", Mode)
-def test_the_senders_postal_address_stands_under_both_parts(mode: Mode) -> None:
-    """`MAIL_ADDRESS_LINE`, escaped; and where answers go is handed on."""
+def test_the_postal_address_ends_both_parts(mode: Mode) -> None:
+    """`MAIL_ADDRESS_LINE` is escaped. The address for replies is passed on."""
     line = "Wall & Co, 1 Example Street"
     sender = MailSender(address="w@example.com", reply_to="h@example.com", address_line=line)
     message = composer_of(mode, sender=sender).message([_recipient()])
@@ -270,8 +270,8 @@ def test_the_senders_postal_address_stands_under_both_parts(mode: Mode) -> None:
 
 
 @pytest.mark.parametrize("mode", Mode)
-def test_without_one_nothing_stands_there(mode: Mode) -> None:
-    """The mail ends with the link to the preferences, as before."""
+def test_without_a_postal_address_the_link_is_the_last_line(mode: Mode) -> None:
+    """The email ends with the link to the preferences."""
     message = composer_of(mode).message([_recipient()])
     text, html = _parts(message)
     assert text.endswith(LINKS.page)
@@ -279,8 +279,8 @@ def test_without_one_nothing_stands_there(mode: Mode) -> None:
     assert message.reply_to is None
 
 
-def test_the_reel_stands_in_the_parts_once() -> None:
-    """Text that is the same for everybody takes no recipient's room."""
+def test_the_reel_is_in_the_message_once() -> None:
+    """Text that is the same for all recipients does not use their limit."""
     composer = composer_of(Mode.ALL, reel=_pictures(24), photo_count=24, message="Thank you!")
     message = composer.message([_recipient()])
     assert all("Here are the highlights." in part for part in (message.text, message.html))
@@ -288,7 +288,7 @@ def test_the_reel_stands_in_the_parts_once() -> None:
     assert "-t" not in json.dumps(message.copies[0].values)
 
 
-def test_without_name_gallery_and_photos_it_is_still_a_mail() -> None:
+def test_an_event_without_name_and_gallery_has_an_email() -> None:
     """Every field of an event may be missing."""
     composer = composer_of(name="", galleryUrl=None)
     message = composer.message([_recipient(name="", photo_count=2)])
@@ -301,7 +301,7 @@ def test_without_name_gallery_and_photos_it_is_still_a_mail() -> None:
 
 
 def test_the_first_photo_comes_before_the_organizers_words() -> None:
-    """A guest sees a photo early, and whose words the paragraph is."""
+    """A guest sees a photo early, and the author of the paragraph."""
     composer = composer_of(
         name="Anna & Björn", message="Thank you!\nhttps://example.com/film?a=1&b=2."
     )
@@ -332,7 +332,7 @@ def test_a_link_of_the_organizer_keeps_a_balanced_bracket(paragraph: str, link: 
 
 @pytest.mark.parametrize("count", [*range(1, 12), 24])
 def test_no_row_of_photos_has_a_hole(count: int) -> None:
-    """Two in a row, and a wide one where one is left; each with its size, so that nothing jumps."""
+    """A row has two photos, or one wide one at the end. Sizes prevent jumps of the layout."""
     _, html = _parts(composer_of().message([_recipient(_pictures(count, length=0))]))
     for row in html.split("<div")[1:]:
         assert row.count('class="p"') % 2 == 0
@@ -352,7 +352,7 @@ def test_no_row_of_photos_has_a_hole(count: int) -> None:
 def test_the_sender_is_the_event_by_way_of_the_operator(
     event: str, sender: str, shown: str
 ) -> None:
-    """Design 3.56: a name that could pass for an address is left out."""
+    """Design 3.56: a name that looks like an address is left out."""
     composer = composer_of(name=event, sender=sender, replyTo="a@example.com")
     message = composer.message([_recipient()])
     assert (message.sender, message.reply_to) == (shown, "a@example.com")
@@ -360,7 +360,7 @@ def test_the_sender_is_the_event_by_way_of_the_operator(
 
 
 def test_the_preheader_is_how_the_organizers_words_begin() -> None:
-    """What a mailbox shows beside the subject; cut at a space."""
+    """Inboxes show it after the subject. It is cut at a space."""
     composer = composer_of(message="word " * 50)
     _, html = _parts(composer.message([_recipient()]))
     found = re.search(r"overflow:hidden\">(.*?)</div>", html)

@@ -63,7 +63,7 @@ def _audience(mode: Mode, *photos: Photo) -> Audience:
     ],
 )
 def test_syntax_decides_without_asking_the_network(email: str, address: str | None) -> None:
-    """Design 3.52: an address is judged by its form; SendGrid takes no local part beyond ASCII."""
+    """Design 3.52: SendGrid accepts only ASCII in the local part."""
     assert deliverable(email) == address
 
 
@@ -103,15 +103,15 @@ def test_a_guest_has_the_newest_name_and_all_photos() -> None:
 
 
 def test_one_picture_is_kept_in_any_room() -> None:
-    """A guest whose only photo has a long address sees it all the same."""
+    """A guest whose only photo has a long address still sees it."""
     newest = PictureHeap(max_bytes=0, at_most=3)
     for number in range(3):
         newest.add(str(number), (False, NOON + timedelta(minutes=number)), Picture(str(number), ""))
     assert [picture.thumb for picture in newest.pictures()] == ["2"]
 
 
-def test_the_reel_begins_with_what_is_featured() -> None:
-    """Design 3.50: featured photos come first, then the newest approved ones, 24 at most."""
+def test_the_reel_starts_with_featured_photos() -> None:
+    """Design 3.50: the newest approved photos follow, at most 24 in total."""
     photos = [
         _photo(n, featured=n in (3, 5), createdAt=NOON - timedelta(minutes=n)) for n in range(40)
     ]
@@ -123,7 +123,7 @@ def test_the_reel_begins_with_what_is_featured() -> None:
 
 
 def test_a_photo_shows_its_thumbnail_and_leads_to_itself() -> None:
-    """A mail shows thumbUrl, else url, and links the photo itself; only web addresses count."""
+    """Show `thumbUrl`, or `url` without one, with a link to the photo. Use only web addresses."""
     thumb = "https://example.com/t.jpg"
     assert picture_of(_photo(1, thumbUrl=thumb), ANY) == Picture(thumb, "https://example.com/1.jpg")
     own = "https://example.com/1.jpg"
@@ -153,7 +153,7 @@ def test_a_photo_shows_its_thumbnail_and_leads_to_itself() -> None:
     ids=ascii,
 )
 def test_only_web_addresses_get_into_a_mail(value: object, *, shown: bool) -> None:
-    """A guest writes the document: any value may stand there."""
+    """A guest writes the document, so it can have any value."""
     assert web_address(value) == (value if shown else None)
 
 
@@ -197,7 +197,7 @@ def test_a_link_is_encoded_as_a_browser_would(value: str, address: str | None) -
 def test_every_photo_without_a_picture_is_counted_with_its_reason(
     url: str | None, problem: Problem | None
 ) -> None:
-    """No photo is missing from an email without a word."""
+    """The notes mention every photo that is missing from an email."""
     audience = _audience(Mode.ALL, _photo(1, "a@example.com", url=url, thumbUrl=None))
     assert audience.problems == ({problem: 1} if problem else {})
     links = layout(audience.reel.pictures(), oldest_first=False).links
@@ -205,7 +205,7 @@ def test_every_photo_without_a_picture_is_counted_with_its_reason(
 
 
 def test_guests_without_a_recap_come_first_and_then_the_oldest_recap() -> None:
-    """Design 3.38: every guest has a turn before anybody has a second recap."""
+    """Design 3.38: every guest gets a recap before any guest gets a second one."""
     guests = [Guest(f"{name}@example.com") for name in "abc"]
     sent_at = {guests[0].id: NOON, guests[1].id: NOON - timedelta(days=2)}
     assert least_recently_mailed_first(guests, sent_at, only_new=False) == [

@@ -51,13 +51,13 @@ def _batch(state: BatchState, recipients: int = 5, **fields: Any) -> Batch:
         (BEFORE, BEFORE, True, None),
     ],
 )
-def test_what_a_call_may_do(
+def test_a_call_is_rejected_continues_a_recap_or_starts_one(
     leased_until: datetime | None,
     cooldown_until: datetime | None,
     unfinished: bool,
     expected: Code | str | None,
 ) -> None:
-    """Spec 3.3, each row: refused, continuing the recap `r`, or starting a new one (None)."""
+    """Spec 3.3: `r` is the recap to continue, and None means a new one."""
     lock = _lock(leased_until, cooldown_until, unfinished=unfinished)
     if isinstance(expected, Code):
         with pytest.raises(CallError) as refused:
@@ -88,7 +88,7 @@ NOBODY = _batch(BatchState.ACCEPTED, recipients=0)
         ([], RecapState.EMPTY),
     ],
 )
-def test_where_a_recap_stands_follows_from_its_batches(
+def test_the_state_of_a_recap_follows_from_its_batches(
     batches: list[Batch], expected: RecapState
 ) -> None:
     """Design 3.42: a sent recap cools down, and an open one can be continued."""
@@ -96,7 +96,7 @@ def test_where_a_recap_stands_follows_from_its_batches(
 
 
 def test_the_cooldown_counts_from_the_last_mail() -> None:
-    """Spec 3.3: a request that brought in nothing, or was for nobody, begins no cooldown."""
+    """Spec 3.3: a request without an accepted email starts no cooldown."""
     batches = [
         _batch(BatchState.PLANNED, started_at=NOW - timedelta(hours=3)),
         _batch(BatchState.ACCEPTED, recipients=0, started_at=NOW - timedelta(hours=2)),
@@ -127,6 +127,6 @@ def test_the_lock_that_a_call_takes_follows_from_the_lock_before(
 
 
 def test_a_call_finds_its_own_lock_where_the_answer_was_lost() -> None:
-    """A repeated attempt to take the lock goes on with the same recap."""
+    """A repeated attempt to acquire the lock continues with the same recap."""
     lock = acquire(None, holder="me", recap_id="new", at=NOW)
     assert acquire(lock, holder="me", recap_id="another", at=NOW) == lock

@@ -1,4 +1,4 @@
-"""Requests to `mailEvents` as they come from outside (spec 4.10)."""
+"""Requests to `mailEvents` (spec 4.10)."""
 
 import gzip
 import io
@@ -21,7 +21,7 @@ from functions.mail.sendgrid_events import (
 )
 from tests.in_memory.through import Through, at_once
 from tests.unit.mail.test_sendgrid_events import public
-from tests.unit.recap.parts import At, House, guest
+from tests.unit.recap.recap_fixture import At, RecapFixture, guest
 
 KEY: Final = ec.generate_private_key(ec.SECP256R1())
 APP: Final = flask.Flask(__name__)
@@ -31,9 +31,9 @@ Logged = Callable[[], list[dict[str, Any]]]
 
 
 @pytest.fixture
-def house() -> House:
-    """A recap that went to two guests, in the place of Firestore."""
-    made = House()
+def fixture() -> RecapFixture:
+    """Return a recap that was sent to two guests."""
+    made = RecapFixture()
     made.guests(2)
     made.send()
     return made
@@ -41,7 +41,7 @@ def house() -> House:
 
 @pytest.fixture
 def logged(capfd: pytest.CaptureFixture[str]) -> Logged:
-    """Gives the log lines so far."""
+    """Return a function that returns the log lines so far."""
     return lambda: [
         line
         for line in map(json.loads, capfd.readouterr().out.splitlines())
@@ -49,90 +49,90 @@ def logged(capfd: pytest.CaptureFixture[str]) -> Logged:
     ]
 
 
-def at(house: House) -> int:
-    """The time, as SendGrid writes it."""
-    return int(house.now.timestamp())
+def at(fixture: RecapFixture) -> int:
+    """Return the time in the format of SendGrid."""
+    return int(fixture.now.timestamp())
 
 
-def delivered(house: House) -> bytes:
-    """News of both mails, with addresses, as SendGrid has them."""
+def delivered(fixture: RecapFixture) -> bytes:
+    """Return SendGrid's reports of both emails."""
     return json.dumps(
         [
-            {"email": person, "event": "delivered", **house.labels(person)}
+            {"email": person, "event": "delivered", **fixture.labels(person)}
             for person in (guest(0), guest(1))
         ]
     ).encode()
 
 
 def post(
-    house: House,
+    fixture: RecapFixture,
     body: bytes,
     headers: dict[str, str] | None = None,
     through: Through = at_once,
     key: str = public(KEY),
     **request: Any,
 ) -> tuple[int, str]:
-    """Status and text of the answer; signed as SendGrid signs unless `headers` say otherwise."""
-    house.parameters["sendgrid_webhook_key"] = key
-    by = house.process(through)
-    own = signature_headers(KEY, body, at(house)) if headers is None else headers
+    """Post a request, signed unless `headers` differ, and return status and text of the answer."""
+    fixture.parameters["sendgrid_webhook_key"] = key
+    by = fixture.process(through)
+    own = signature_headers(KEY, body, at(fixture)) if headers is None else headers
     with APP.test_request_context(**{"method": "POST", "data": body, "headers": own} | request):
         answer = recap_calls.mail_events(by, flask.request)
     return answer.status_code, answer.get_data(as_text=True)
 
 
-def test_verified_statuses_are_recorded(house: House, logged: Logged) -> None:
-    """A signed request is answered once it is recorded; a day later it changes nothing."""
-    body = delivered(house)
-    headers = signature_headers(KEY, body, at(house))
+def test_verified_statuses_are_recorded(fixture: RecapFixture, logged: Logged) -> None:
+    """Answer after the record is written. A repetition a day later has no effect."""
+    body = delivered(fixture)
+    headers = signature_headers(KEY, body, at(fixture))
     logged()
-    assert post(house, body, headers) == (200, "Recorded.\n")
-    house.now += timedelta(hours=25)
-    assert post(house, body, headers) == (200, "Recorded.\n")
-    assert house.recap()["delivered"] == 2
+    assert post(fixture, body, headers) == (200, "Recorded.\n")
+    fixture.now += timedelta(hours=25)
+    assert post(fixture, body, headers) == (200, "Recorded.\n")
+    assert fixture.recap()["delivered"] == 2
     assert [(line["events"], line["newStatuses"]) for line in logged()] == [(2, 2), (2, 0)]
 
 
 def test_every_request_that_does_not_verify_is_answered_the_same(
-    house: House, logged: Logged
+    fixture: RecapFixture, logged: Logged
 ) -> None:
     """An altered, foreign, late or unsigned request learns no reason."""
-    body = delivered(house)
-    good = signature_headers(KEY, body, at(house))
+    body = delivered(fixture)
+    good = signature_headers(KEY, body, at(fixture))
     other = ec.generate_private_key(ec.SECP256R1())
     logged()
     answers = {
-        post(house, body + b" ", good),
-        post(house, body, signature_headers(other, body, at(house))),
-        post(house, body, signature_headers(KEY, body, at(house) - 25 * 3600 - 1)),
-        post(house, body, {SIGNATURE_HEADER: good[SIGNATURE_HEADER]}),
-        post(house, body, {TIMESTAMP_HEADER: good[TIMESTAMP_HEADER]}),
+        post(fixture, body + b" ", good),
+        post(fixture, body, signature_headers(other, body, at(fixture))),
+        post(fixture, body, signature_headers(KEY, body, at(fixture) - 25 * 3600 - 1)),
+        post(fixture, body, {SIGNATURE_HEADER: good[SIGNATURE_HEADER]}),
+        post(fixture, body, {TIMESTAMP_HEADER: good[TIMESTAMP_HEADER]}),
     }
     assert answers == {REFUSED}
-    assert house.recap()["delivered"] == 0
+    assert fixture.recap()["delivered"] == 0
     lines = logged()
     assert {line["message"] for line in lines} == {"mail.not-verified"}
     assert "example.com" not in repr(lines)
 
 
 def test_a_body_that_does_not_verify_is_not_parsed(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    fixture: RecapFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A stranger's request costs no parsing, and its answer tells nothing."""
+    """A stranger's request must be cheap, and its answer has no details."""
 
     def parsed(_: SendGridWebhook, __: bytes) -> None:
         raise AssertionError
 
     monkeypatch.setattr(SendGridWebhook, "events", parsed)
-    assert post(house, delivered(house), {}) == REFUSED
+    assert post(fixture, delivered(fixture), {}) == REFUSED
 
 
-def test_without_a_key_everything_is_refused(house: House, logged: Logged) -> None:
-    """The log tells an empty parameter from a parameter that is no key."""
-    body = delivered(house)
+def test_without_a_key_every_request_is_rejected(fixture: RecapFixture, logged: Logged) -> None:
+    """The log distinguishes an empty parameter from an invalid key."""
+    body = delivered(fixture)
     logged()
     for key in ("", "no key"):
-        assert post(house, body, key=key) == REFUSED
+        assert post(fixture, body, key=key) == REFUSED
     assert [line["message"] for line in logged()] == [
         "mail.not-verified",
         "mail.unusable-key",
@@ -141,50 +141,52 @@ def test_without_a_key_everything_is_refused(house: House, logged: Logged) -> No
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"])
-def test_only_post_is_taken(house: House, method: str) -> None:
-    """Another method is refused, also where signature and body are right."""
-    status, _ = post(house, delivered(house), method=method)
+def test_only_post_is_accepted(fixture: RecapFixture, method: str) -> None:
+    """Reject other methods even with a valid signature."""
+    status, _ = post(fixture, delivered(fixture), method=method)
     assert status == 405
-    assert house.recap()["delivered"] == 0
+    assert fixture.recap()["delivered"] == 0
 
 
 @pytest.mark.parametrize("told_length", [True, False])
-def test_a_body_beyond_the_limit_is_not_read(house: House, *, told_length: bool) -> None:
+def test_a_body_beyond_the_limit_is_not_read(fixture: RecapFixture, *, told_length: bool) -> None:
     """At most the limit is read, with and without a Content-Length."""
-    body = b" " * MAX_BODY_BYTES + delivered(house)
+    body = b" " * MAX_BODY_BYTES + delivered(fixture)
     stream = io.BytesIO(body)
     request: dict[str, Any] = {}
     if not told_length:
         environ = {"wsgi.input_terminated": True}
         request = {"data": None, "input_stream": stream, "environ_overrides": environ}
-    status, _ = post(house, body, **request)
+    status, _ = post(fixture, body, **request)
     assert status == 413
     assert stream.tell() <= MAX_BODY_BYTES + 100_000
-    assert house.recap()["delivered"] == 0
+    assert fixture.recap()["delivered"] == 0
 
 
-def test_what_verifies_and_is_no_list_is_not_asked_for_again(house: House, logged: Logged) -> None:
-    """A signed body that is no list is answered 200, since a repetition would be no list either."""
+def test_a_signed_body_that_is_no_list_is_answered_200(
+    fixture: RecapFixture, logged: Logged
+) -> None:
+    """A repetition would not be a list either."""
     body = gzip.compress(b"[]")
     logged()
-    headers = signature_headers(KEY, body, at(house)) | {"Content-Encoding": "gzip"}
-    assert post(house, body, headers) == (200, "The body is not a list of events.\n")
+    headers = signature_headers(KEY, body, at(fixture)) | {"Content-Encoding": "gzip"}
+    assert post(fixture, body, headers) == (200, "The body is not a list of events.\n")
     assert [line["message"] for line in logged()] == ["mail.unreadable"]
 
 
-def test_what_cannot_be_recorded_is_asked_for_again(house: House, logged: Logged) -> None:
-    """After a failure the answer is 503, and the log line holds nothing of the report."""
+def test_a_failed_record_is_answered_503(fixture: RecapFixture, logged: Logged) -> None:
+    """SendGrid repeats the request. The log line contains no data of the report."""
 
     def away() -> None:
         raise ConnectionError(guest(0))
 
-    body = delivered(house)
+    body = delivered(fixture)
     logged()
-    assert post(house, body, through=At("get batches", away)) == (
+    assert post(fixture, body, through=At("get batches", away)) == (
         503,
         "The events were not recorded. Retry.\n",
     )
-    assert house.recap()["delivered"] == 0
+    assert fixture.recap()["delivered"] == 0
     [line] = logged()
     assert line["message"] == "mail.not-recorded"
     assert "example.com" not in repr(line)

@@ -25,7 +25,7 @@ from functions.recap.ledger.batch import BatchState
 from functions.recap.recap_arguments import RecapArguments
 from functions.recap.report import RecapResult
 from tests.in_memory.through import Crash, Through, at_once
-from tests.unit.recap.parts import EVENT, ORGANIZER, House, guest
+from tests.unit.recap.recap_fixture import EVENT, ORGANIZER, RecapFixture, guest
 
 NONE: frozenset[int] = frozenset()
 
@@ -59,23 +59,27 @@ class ScriptedMailer:
         return outcome
 
 
-def send(house: House, mailer: Any, through: Through = at_once, **arguments: Any) -> RecapResult:
+def send(
+    fixture: RecapFixture, mailer: Any, through: Through = at_once, **arguments: Any
+) -> RecapResult:
     """Send the recap."""
     read = RecapArguments.read({"eventId": EVENT, **arguments})
-    house.mailer = mailer
-    return house.process(through).recap_sender.send(ORGANIZER, read)
+    fixture.mailer = mailer
+    return fixture.process(through).recap_sender.send(ORGANIZER, read)
 
 
-def fails(house: House, mailer: Any, through: Through = at_once, **arguments: Any) -> CallError:
+def fails(
+    fixture: RecapFixture, mailer: Any, through: Through = at_once, **arguments: Any
+) -> CallError:
     """Send the recap, and return the error of the call."""
     with pytest.raises(CallError) as error:
-        send(house, mailer, through, **arguments)
+        send(fixture, mailer, through, **arguments)
     return error.value
 
 
-def counts(house: House) -> tuple[int, int, int, int]:
+def counts(fixture: RecapFixture) -> tuple[int, int, int, int]:
     """Return the recorded numbers: sent, unknown, skipped, left."""
-    recap = house.recap()
+    recap = fixture.recap()
     return recap["sent"], recap["unknown"], recap["skipped"], recap["left"]
 
 
@@ -84,55 +88,55 @@ ONE_LATER = PartlyAccepted(frozenset({0, 1, 2}), NONE, Later("rcpt: 450", None))
 ONE_UNKNOWN = PartlyAccepted(frozenset({0}), frozenset({1}), Later("lost", None))
 
 
-def test_bad_address_is_skipped_and_the_others_have_the_email(house: House) -> None:
+def test_bad_address_is_skipped_and_the_others_have_the_email(fixture: RecapFixture) -> None:
     """A 550 for one recipient costs no other recipient the email, and no second request."""
-    house.guests(4)
+    fixture.guests(4)
     mailer = ScriptedMailer([ONE_BAD])
-    assert send(house, mailer).skipped == 1
+    assert send(fixture, mailer).skipped == 1
     assert mailer.mailed == [guest(0), guest(2), guest(3)]
     assert len(mailer.requests) == 1
-    assert counts(house) == (3, 0, 1, 0)
+    assert counts(fixture) == (3, 0, 1, 0)
 
 
-def test_later_recipient_is_sent_again_with_pauses(house: House) -> None:
+def test_later_recipient_is_sent_again_with_pauses(fixture: RecapFixture) -> None:
     """A 450 for one recipient is repeated for this recipient only, with the usual pauses."""
-    house.guests(4)
+    fixture.guests(4)
     again = Later("rcpt: 450", None)
     mailer = ScriptedMailer([ONE_LATER, again, again])
-    assert send(house, mailer).sent == 4
+    assert send(fixture, mailer).sent == 4
     assert mailer.requests == [[guest(n) for n in range(4)], *[[guest(3)]] * 3]
-    assert house.slept == [1.0, 2.0, 4.0]
-    assert counts(house) == (4, 0, 0, 0)
+    assert fixture.slept == [1.0, 2.0, 4.0]
+    assert counts(fixture) == (4, 0, 0, 0)
 
 
-def test_recipient_who_stays_later_is_left_for_the_next_call(house: House) -> None:
+def test_recipient_who_stays_later_is_left_for_the_next_call(fixture: RecapFixture) -> None:
     """The call ends with an error, and the next call sends to this recipient only."""
-    house.guests(4)
+    fixture.guests(4)
     mailer = ScriptedMailer([ONE_LATER, *[Later("rcpt: 450", None)] * 5])
-    fails(house, mailer)
-    assert counts(house) == (3, 0, 0, 1)
-    assert house.recap()["state"] == "interrupted"
-    house.later(minutes=11)
-    assert send(house, mailer).sent == 1
+    fails(fixture, mailer)
+    assert counts(fixture) == (3, 0, 0, 1)
+    assert fixture.recap()["state"] == "interrupted"
+    fixture.later(minutes=11)
+    assert send(fixture, mailer).sent == 1
     assert sorted(mailer.mailed) == [guest(n) for n in range(4)]
-    assert counts(house) == (4, 0, 0, 0)
+    assert counts(fixture) == (4, 0, 0, 0)
 
 
-def test_unknown_email_ends_the_call_and_is_not_repeated(house: House) -> None:
+def test_unknown_email_ends_the_call_and_is_not_repeated(fixture: RecapFixture) -> None:
     """Emails that were not tried are left. `resendUnconfirmed` repeats the unknown email only."""
-    house.guests(4)
+    fixture.guests(4)
     mailer = ScriptedMailer([ONE_UNKNOWN])
-    error = fails(house, mailer)
+    error = fails(fixture, mailer)
     assert error.details == {"unconfirmed": 1}
-    assert counts(house) == (2, 1, 0, 2)
-    house.later(minutes=11)
+    assert counts(fixture) == (2, 1, 0, 2)
+    fixture.later(minutes=11)
     assert mailer.requests == [[guest(n) for n in range(4)]]
-    fails_again = send(house, mailer)
+    fails_again = send(fixture, mailer)
     assert fails_again.sent == 2
     assert mailer.requests[1:] == [[guest(2), guest(3)]]
-    send(house, mailer, resendUnconfirmed=True)
+    send(fixture, mailer, resendUnconfirmed=True)
     assert mailer.requests[2:] == [[guest(1)]]
-    assert counts(house) == (4, 0, 0, 0)
+    assert counts(fixture) == (4, 0, 0, 0)
     assert len({key for key in mailer.keys if key.endswith(mailer.keys[1][-8:])}) == 1
 
 
@@ -144,7 +148,7 @@ class CrashAtCall:
     before: bool
 
     def __call__(self, what: str, effect: Callable[[], Any], *, retried: bool = True) -> Any:
-        """See `Through`."""
+        """Run the effect, or stop the process."""
         del what, retried
         self.number -= 1
         if self.number == 0 and self.before:
@@ -162,53 +166,53 @@ def test_crash_repeats_no_email(outcome: PartlyAccepted, *, before: bool) -> Non
     has_crashed, number = True, 0
     while has_crashed:
         has_crashed, number = False, number + 1
-        house, mailer = House(), ScriptedMailer([outcome])
-        house.guests(7)
+        fixture, mailer = RecapFixture(), ScriptedMailer([outcome])
+        fixture.guests(7)
         try:
             with suppress(CallError):
-                send(house, mailer, CrashAtCall(number, before))
+                send(fixture, mailer, CrashAtCall(number, before))
         except Crash:
             has_crashed = True
         for _ in range(2):
-            house.later(minutes=11)
+            fixture.later(minutes=11)
             with suppress(CallError):
-                send(house, mailer)
+                send(fixture, mailer)
         assert len(mailer.mailed) == len(set(mailer.mailed))
-        sent, unknown, skipped, left = counts(house)
+        sent, unknown, skipped, left = counts(fixture)
         assert (sent + skipped, left) == (7, 0)
         assert unknown <= mailer.recipients_per_request + len(outcome.unknown)
     assert number > 10
 
 
-def test_lost_answer_to_the_record_of_a_divided_batch(house: House) -> None:
-    """The record is read instead, and nothing is counted twice."""
-    house.guests(4)
+def test_lost_answer_to_the_record_of_a_divided_batch(fixture: RecapFixture) -> None:
+    """Read the record instead, and count each email once."""
+    fixture.guests(4)
     mailer = ScriptedMailer([ONE_LATER])
     lost: list[str] = []
 
     def through(what: str, effect: Callable[[], Any], *, retried: bool = True) -> Any:
         del retried
         answer = effect()
-        house.later(seconds=1)
+        fixture.later(seconds=1)
         if what == "update locks" and mailer.requests and not lost:
             lost.append(what)
             raise ChangedMeanwhileError  # as the client's repetition of the commit
         return answer
 
-    assert send(house, mailer, through).sent == 4
+    assert send(fixture, mailer, through).sent == 4
     assert lost
-    assert counts(house) == (4, 0, 0, 0)
+    assert counts(fixture) == (4, 0, 0, 0)
 
 
-def test_other_holder_is_respected(house: House) -> None:
+def test_other_holder_is_respected(fixture: RecapFixture) -> None:
     """A call without the lock moves no recipient. The emails count as unknown."""
-    house.guests(4)
+    fixture.guests(4)
     mailer = ScriptedMailer([ONE_LATER])
 
     def take_over() -> None:
-        house.later(minutes=11)
+        fixture.later(minutes=11)
         with suppress(CallError):
-            send(house, ScriptedMailer([Refused("no")]))
+            send(fixture, ScriptedMailer([Refused("no")]))
 
     original = mailer.send
 
@@ -218,22 +222,22 @@ def test_other_holder_is_respected(house: House) -> None:
         return outcome
 
     mailer.send = send_late  # type: ignore[method-assign]
-    fails(house, mailer)
-    states = {batch.state for batch in house.batches()}
+    fails(fixture, mailer)
+    states = {batch.state for batch in fixture.batches()}
     assert states == {BatchState.UNKNOWN}
-    assert counts(house) == (4, 4, 0, 0)
+    assert counts(fixture) == (4, 4, 0, 0)
 
 
-def test_many_refusals_end_the_call(house: House) -> None:
+def test_many_refusals_end_the_call(fixture: RecapFixture) -> None:
     """A mail server blocks a client that fails to sign in for each of 417 batches."""
-    house.guests(4 * MAX_REFUSALS + 8)
+    fixture.guests(4 * MAX_REFUSALS + 8)
     mailer = ScriptedMailer([Refused("sign-in: 535", Cause.KEY)] * 100)
-    assert "SMTP_PASSWORD" in fails(house, mailer).message
+    assert "SMTP_PASSWORD" in fails(fixture, mailer).message
     assert len(mailer.requests) == MAX_REFUSALS
 
 
-def test_request_may_be_unknown_as_a_whole(house: House) -> None:
+def test_request_may_be_unknown_as_a_whole(fixture: RecapFixture) -> None:
     """All its emails count as sent."""
-    house.guests(2)
+    fixture.guests(2)
     mailer = ScriptedMailer([Unknown("no reply")])
-    assert fails(house, mailer).details == {"unconfirmed": 2}
+    assert fails(fixture, mailer).details == {"unconfirmed": 2}

@@ -1,4 +1,4 @@
-"""Spec 4.15: the task of a planned recap; its call: `test_calls.py`; crashes are simulated."""
+"""Spec 4.15: the task of a planned recap; its call: `test_callables.py`; crashes are simulated."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -17,13 +17,13 @@ from functions.recap.ledger.batch import RecapKey, RecapState
 from functions.recap.recap_arguments import ScheduleArguments
 from functions.recap.schedule import task_of
 from tests.in_memory.through import Crash, ServiceError, at_once
-from tests.unit.recap.parts import (
+from tests.unit.recap.recap_fixture import (
     EVENT,
     NOON,
     ORGANIZER,
     TENANT,
     At,
-    House,
+    RecapFixture,
     RecapLimits,
     crash,
     fail,
@@ -36,30 +36,30 @@ ADMIN = {"role": "admin", "tenantId": TENANT, "email": "ann@example.com", "email
 
 @dataclass
 class Planned:
-    """A house with two guests, whose recap is planned for the morning."""
+    """A fixture with two guests, whose recap is planned for the morning."""
 
-    house: House = field(default_factory=lambda: House(claims=ADMIN))
+    fixture: RecapFixture = field(default_factory=lambda: RecapFixture(claims=ADMIN))
 
     def __post_init__(self) -> None:
-        """The two guests."""
-        self.house.guests(2)
+        """Add two guests."""
+        self.fixture.guests(2)
 
     def plan(self, at: str | None = MORNING.isoformat(), **arguments: Any) -> datetime | None:
-        """Plan it, as the organizer."""
+        """Schedule the recap as the organizer."""
         data = {"eventId": EVENT, "at": at, **arguments}
-        read = ScheduleArguments.read_at(self.house.now, data)
-        return self.house.process().recap_schedule.schedule(ORGANIZER, read)
+        read = ScheduleArguments.read_at(self.fixture.now, data)
+        return self.fixture.process().recap_schedule.schedule(ORGANIZER, read)
 
     def run(self, number: int = -1, **through: Any) -> None:
-        """Run one of the tasks in the morning, or now where that is over."""
-        self.house.now = max(self.house.now, MORNING)
-        task = self.house.tasks[number]
-        self.house.process(**through).recap_schedule.send(*task_of(task.data))
+        """Run one of the tasks in the morning, or now if the morning has passed."""
+        self.fixture.now = max(self.fixture.now, MORNING)
+        task = self.fixture.tasks[number]
+        self.fixture.process(**through).recap_schedule.send(*task_of(task.data))
 
     @property
     def record(self) -> Mapping[str, Any]:
         """The record of the event's schedule."""
-        return self.house.collection(f"events/{EVENT}/schedules")["recap"]
+        return self.fixture.collection(f"events/{EVENT}/schedules")["recap"]
 
 
 @pytest.fixture
@@ -69,55 +69,55 @@ def planned() -> Planned:
 
 
 def test_a_planned_recap_goes_out_as_it_was_planned(planned: Planned) -> None:
-    """The mail has subject and message of the plan; the record has the outcome."""
+    """The email has subject and message of the schedule. The record has the outcome."""
     arguments: Any = {"subject": "Thanks", "message": "Thank you!", "onlyNew": True, "mode": "all"}
     assert planned.plan(**arguments) == MORNING
     assert planned.record["by"] == {"uid": ORGANIZER.uid, "email": ORGANIZER.email}
     planned.run()
     planned.run()  # a task may come twice
-    assert [mail.subject for _, mail in planned.house.mails] == ["Thanks"] * 2
+    assert [mail.subject for _, mail in planned.fixture.mails] == ["Thanks"] * 2
     assert (planned.record["state"], planned.record["outcome"]) == (
         "sent",
         {"sent": 2, "skipped": 0},
     )
-    assert planned.house.recap()["startedBy"] == ORGANIZER.uid
+    assert planned.fixture.recap()["startedBy"] == ORGANIZER.uid
 
 
 def test_a_second_plan_replaces_the_first(planned: Planned) -> None:
-    """The task of a replaced plan sends nothing, nor does that of a cancelled plan."""
+    """Tasks of replaced and canceled schedules send no email."""
     planned.plan(subject="First")
     planned.plan(subject="Second")
     planned.run(0)
-    assert not planned.house.mails
+    assert not planned.fixture.mails
     planned.plan(None)
     assert planned.record["state"] == "cancelled"
     planned.run()
-    assert not planned.house.mails
+    assert not planned.fixture.mails
 
 
 @pytest.mark.parametrize("claims", [None, ADMIN | {"role": None}, ADMIN | {"tenantId": "other"}])
 def test_a_planner_who_has_lost_the_role_sends_nothing(
     planned: Planned, claims: dict[str, Any] | None
 ) -> None:
-    """The role is looked up when the recap is due; an account that lost it gets no email."""
+    """Check the role when the recap is due. A person without a role gets no email about it."""
     planned.plan()
-    planned.house.claims = claims
+    planned.fixture.claims = claims
     planned.run()
     assert planned.record["state"] == "failed"
     assert planned.record["outcome"]["code"] == "permission-denied"
-    assert planned.house.addresses == []
+    assert planned.fixture.addresses == []
 
 
 def test_a_recap_beside_it_ends_it_as_failed(
     planned: Planned, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """In another recap's cooldown the plan fails; the reason is recorded, logged and mailed."""
+    """Another recap's cooldown is a failure. Record, log and email the reason."""
     planned.plan()
-    planned.house.later(hours=1)
-    planned.house.send()
-    planned.house.mails.clear()
+    planned.fixture.later(hours=1)
+    planned.fixture.send()
+    planned.fixture.mails.clear()
     planned.run()
-    [(address, mail)] = planned.house.mails
+    [(address, mail)] = planned.fixture.mails
     assert (address, mail.subject) == (
         "ann@example.com",
         "Your scheduled recap wasn't sent: Summer Party",
@@ -135,8 +135,8 @@ def test_what_may_pass_is_tried_again_for_an_hour(
 ) -> None:
     """A recap that the mail service refuses is tried again until an hour after its time."""
     planned.plan()
-    planned.house.now = MORNING + timedelta(minutes=minutes)
-    planned.house.answers = [refused(401)] * 5
+    planned.fixture.now = MORNING + timedelta(minutes=minutes)
+    planned.fixture.answers = [refused(401)] * 5
     if state == "scheduled":
         with pytest.raises(NotDueError):
             planned.run()
@@ -148,16 +148,16 @@ def test_what_may_pass_is_tried_again_for_an_hour(
 def test_a_task_that_comes_too_early_comes_back(planned: Planned) -> None:
     """Design 2: a queue may bring it before its time, and the record may not be written yet."""
     planned.plan()
-    task = task_of(planned.house.tasks[-1].data)
+    task = task_of(planned.fixture.tasks[-1].data)
     with pytest.raises(NotDueError):
-        planned.house.process().recap_schedule.send(*task)
-    assert not planned.house.mails
+        planned.fixture.process().recap_schedule.send(*task)
+    assert not planned.fixture.mails
 
 
 def test_a_recap_that_gets_no_slot_is_tried_again(planned: Planned) -> None:
     """Spec 8: the tenant's other recaps and previews end before the hour is over."""
     planned.plan()
-    slot = planned.house.slots.slot
+    slot = planned.fixture.slots.slot
     with slot(TENANT), slot(TENANT), pytest.raises(NotDueError):
         planned.run()
     planned.run()
@@ -167,8 +167,8 @@ def test_a_recap_that_gets_no_slot_is_tried_again(planned: Planned) -> None:
 def test_a_task_waits_for_no_slot(planned: Planned) -> None:
     """A task that waited would hold a place that the recaps of other tenants need."""
     planned.plan()
-    planned.house.slots.wait_seconds = 600
-    slot = planned.house.slots.slot
+    planned.fixture.slots.wait_seconds = 600
+    slot = planned.fixture.slots.slot
     with slot(TENANT), slot(TENANT), pytest.raises(NotDueError):
         planned.run()
 
@@ -190,12 +190,12 @@ def test_a_replaced_task_ends_after_one_read(planned: Planned) -> None:
 def test_a_call_that_comes_too_late_for_its_own_time_is_refused(planned: Planned) -> None:
     """Its task may have come, and found no record: the record would say `scheduled` forever."""
     data = {"eventId": EVENT, "at": MORNING.isoformat()}
-    read = ScheduleArguments.read_at(planned.house.now, data)
-    schedule = planned.house.process().recap_schedule
+    read = ScheduleArguments.read_at(planned.fixture.now, data)
+    schedule = planned.fixture.process().recap_schedule
     with pytest.raises(CallError) as late:
         replace(schedule, task_queue=Pausing(planned)).schedule(ORGANIZER, read)
     assert late.value.code is Code.INVALID_ARGUMENT
-    assert planned.house.collection(f"events/{EVENT}/schedules") == {}
+    assert planned.fixture.collection(f"events/{EVENT}/schedules") == {}
 
 
 @dataclass
@@ -206,16 +206,16 @@ class Pausing:
 
     def enqueue(self, task: Task) -> None:
         """Enqueue the task, and let the time pass."""
-        self.planned.house.enqueue(task)
-        self.planned.house.now = MORNING
+        self.planned.fixture.enqueue(task)
+        self.planned.fixture.now = MORNING
 
 
 def sweep(planned: Planned, **after: float) -> int:
     """Run the sweep so long after the recap's time and return the number of queued tasks."""
-    planned.house.now = MORNING + timedelta(**after)
-    before = len(planned.house.tasks)
-    planned.house.process().schedule_sweep.sweep()
-    return len(planned.house.tasks) - before
+    planned.fixture.now = MORNING + timedelta(**after)
+    before = len(planned.fixture.tasks)
+    planned.fixture.process().schedule_sweep.sweep()
+    return len(planned.fixture.tasks) - before
 
 
 @pytest.mark.parametrize("account", [ADMIN, ServiceError()])
@@ -226,16 +226,16 @@ def test_the_sweep_ends_a_recap_that_its_queue_gave_up(
     planned.plan()
     assert sweep(planned, hours=2, minutes=29) == 0
     assert sweep(planned, hours=2, minutes=30) == 1
-    planned.house.claims = account
+    planned.fixture.claims = account
     planned.run()
     assert planned.record["state"] == "failed"
     assert planned.record["outcome"]["code"] == "internal"
     assert '"severity": "ERROR", "message": "recap.schedule-failed"' in capfd.readouterr().out
-    assert planned.house.addresses == ([ADMIN["email"]] if account is ADMIN else [])
+    assert planned.fixture.addresses == ([ADMIN["email"]] if account is ADMIN else [])
     assert sweep(planned, hours=3) == 0
     planned.run(0)  # the lost task comes after all
     assert planned.record["state"] == "failed"
-    assert guest(0) not in planned.house.addresses
+    assert guest(0) not in planned.fixture.addresses
 
 
 def test_the_sweep_records_a_recap_that_was_sent(planned: Planned) -> None:
@@ -275,9 +275,9 @@ def test_recap_that_is_being_resent_is_recorded_later(planned: Planned) -> None:
 
 def put_state(planned: Planned, state: RecapState) -> None:
     """Write the state of the only recap."""
-    [recap_id] = planned.house.recaps()
+    [recap_id] = planned.fixture.recaps()
     recap = RecapKey(EVENT, recap_id).path
-    planned.house.documents.commit(Update(recap, {"state": state}))
+    planned.fixture.documents.commit(Update(recap, {"state": state}))
 
 
 def test_the_end_waits_for_a_call_that_holds_the_lock(planned: Planned) -> None:
@@ -289,25 +289,25 @@ def test_the_end_waits_for_a_call_that_holds_the_lock(planned: Planned) -> None:
         with pytest.raises(NotDueError):
             planned.run()
 
-    planned.house.send(At("mailer.send", end, before=True))
+    planned.fixture.send(At("mailer.send", end, before=True))
     assert planned.record["state"] == "scheduled"
 
 
 def test_a_record_that_says_sent_stays(planned: Planned) -> None:
-    """A second run was paused before it recorded its failure, and emails nobody."""
+    """A second run was paused before it recorded its failure. It sends no email."""
     planned.plan()
-    planned.house.answers = [refused(401)] * 5
-    planned.house.now = MORNING + timedelta(hours=1)
+    planned.fixture.answers = [refused(401)] * 5
+    planned.fixture.now = MORNING + timedelta(hours=1)
 
     def first_run() -> None:
-        planned.house.answers = []
+        planned.fixture.answers = []
         planned.run()
 
     with pytest.raises(NotDueError):
         planned.run(through=At("update schedules", first_run, before=True))
     planned.run()
     assert planned.record["state"] == "sent"
-    assert planned.house.addresses == [guest(0), guest(1)]
+    assert planned.fixture.addresses == [guest(0), guest(1)]
 
 
 @pytest.mark.parametrize(
@@ -322,7 +322,7 @@ def test_no_record_keeps_other_schedules_from_being_ended(
     planned.plan()
     foreign = {"state": "scheduled", "at": NOON, **more}
     writes = [Create(path.format(number), foreign) for number in range(30)]
-    planned.house.documents.commit(*writes)
+    planned.fixture.documents.commit(*writes)
     assert sweep(planned, hours=3) == 1
 
 
@@ -331,7 +331,7 @@ def test_a_plan_that_replaces_another_while_that_is_sent_stays(planned: Planned)
     planned.plan()
     planned.run(through=At("mailer.send", lambda: planned.plan(NOON.replace(day=9).isoformat())))
     assert (planned.record["state"], planned.record["outcome"]) == ("scheduled", None)
-    assert len(planned.house.mails) == 2
+    assert len(planned.fixture.mails) == 2
 
 
 @pytest.mark.parametrize("answer", [refused(401), None])
@@ -340,8 +340,8 @@ def test_a_failure_that_cannot_be_mailed_is_recorded_and_logged(
 ) -> None:
     """The mail service refuses the mail about it, or a fault of ours keeps it back."""
     planned.plan()
-    planned.house.send()
-    planned.house.answers = [answer] if answer else []
+    planned.fixture.send()
+    planned.fixture.answers = [answer] if answer else []
     planned.run(through=at_once if answer else At("mailer.send", fail, before=True))
     assert planned.record["state"] == "failed"
     assert '"severity": "ERROR", "message": "recap.failure-not-mailed"' in capfd.readouterr().out
@@ -352,9 +352,9 @@ def test_a_run_after_a_crash_tells_of_all_mails(planned: Planned) -> None:
     planned.plan()
     with pytest.raises(Crash):
         planned.run(through=At("update locks", crash, number=3))
-    planned.house.later(minutes=11)
+    planned.fixture.later(minutes=11)
     planned.run()
-    assert sorted(planned.house.addresses) == [guest(0), guest(1)]
+    assert sorted(planned.fixture.addresses) == [guest(0), guest(1)]
     assert planned.record["outcome"] == {"sent": 2, "skipped": 0}
 
 
@@ -362,9 +362,9 @@ def test_a_superadmin_plans_for_the_tenant_that_was_named(planned: Planned) -> N
     """The tenant of the call is the one that counts when the recap is due."""
     superadmin = Caller("super", Role.SUPERADMIN, "other")
     data = {"eventId": EVENT, "at": MORNING.isoformat(), "tenantId": TENANT}
-    read = ScheduleArguments.read_at(planned.house.now, data)
-    planned.house.process().recap_schedule.schedule(superadmin, read)
-    planned.house.claims = {"role": "superadmin", "tenantId": "other"}
+    read = ScheduleArguments.read_at(planned.fixture.now, data)
+    planned.fixture.process().recap_schedule.schedule(superadmin, read)
+    planned.fixture.claims = {"role": "superadmin", "tenantId": "other"}
     planned.run()
     assert planned.record["state"] == "sent"
 
@@ -375,13 +375,13 @@ def test_a_superadmin_plans_for_the_tenant_that_was_named(planned: Planned) -> N
 def test_a_recap_that_went_to_nobody_is_mailed_to_its_planner(
     planned: Planned, mails_a_day: int, word: str
 ) -> None:
-    """Spec 4.15: nobody looks at the answer of a planned recap, so its message is mailed."""
+    """Spec 4.15: no person sees the answer of a scheduled recap, so its message is emailed."""
     planned.plan()
     if mails_a_day:
         for number in range(2):
-            planned.house.opt_out(guest(number))
+            planned.fixture.opt_out(guest(number))
     planned.run(limits=RecapLimits(per_tenant=mails_a_day))
-    [(address, mail)] = planned.house.mails
+    [(address, mail)] = planned.fixture.mails
     assert (address, mail.subject) == (
         ADMIN["email"],
         "Your scheduled recap had no recipients: Summer Party",
@@ -401,15 +401,15 @@ def test_a_recap_with_unconfirmed_mails_is_sent_and_its_planner_told(
     if crashed:
         with pytest.raises(Crash):
             planned.run(through=At("mailer.send", crash))
-        planned.house.later(minutes=11)
-        planned.house.mails.clear()
+        planned.fixture.later(minutes=11)
+        planned.fixture.mails.clear()
     else:
-        planned.house.answers = [Answer(502, {}, b"<html>")]
+        planned.fixture.answers = [Answer(502, {}, b"<html>")]
     planned.run()
     outcome = planned.record["outcome"]
     assert planned.record["state"] == "sent"
     assert (outcome["sent"], outcome["unconfirmed"]) == (2, 2)
-    [(address, mail)] = planned.house.mails
+    [(address, mail)] = planned.fixture.mails
     assert (address, mail.subject) == (
         ADMIN["email"],
         "Your scheduled recap was sent, but some emails aren't confirmed: Summer Party",
@@ -417,37 +417,37 @@ def test_a_recap_with_unconfirmed_mails_is_sent_and_its_planner_told(
     assert outcome["message"] in mail.text
     assert "didn't confirm 2 emails" in outcome["message"]
     planned.run()
-    assert len(planned.house.mails) == 1
+    assert len(planned.fixture.mails) == 1
 
 
 def test_a_schedule_without_its_task_is_not_recorded(
     planned: Planned, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A record without its task would promise emails that are never sent."""
-    monkeypatch.setattr(House, "enqueue", lambda *_: fail())
+    monkeypatch.setattr(RecapFixture, "enqueue", lambda *_: fail())
     with pytest.raises(ServiceError):
         planned.plan()
-    assert "recap" not in planned.house.collection(f"events/{EVENT}/schedules")
+    assert "recap" not in planned.fixture.collection(f"events/{EVENT}/schedules")
 
 
 @pytest.mark.parametrize("minutes", [59, 61, 119, 151])
 def test_no_failure_is_reported_while_another_run_sends_the_recap(
     planned: Planned, minutes: int
 ) -> None:
-    """The first run takes long; the second one finds the lock held."""
+    """The second run finds the lock of the first one."""
     planned.plan()
-    planned.house.now = MORNING + timedelta(minutes=minutes, seconds=-30)
+    planned.fixture.now = MORNING + timedelta(minutes=minutes, seconds=-30)
     if minutes > 150:
-        planned.house.later(minutes=-5)
+        planned.fixture.later(minutes=-5)
 
     def second_run() -> None:
-        planned.house.now = MORNING + timedelta(minutes=minutes)
+        planned.fixture.now = MORNING + timedelta(minutes=minutes)
         with pytest.raises(NotDueError):
             planned.run()
 
     planned.run(through=At("mailer.send", second_run, before=True))
     assert planned.record["state"] == "sent"
-    assert planned.house.addresses == [guest(0), guest(1)]
+    assert planned.fixture.addresses == [guest(0), guest(1)]
 
 
 @pytest.mark.parametrize("change", ["cancel", "replace", "fail", "delete"])
@@ -465,11 +465,11 @@ def test_a_run_that_was_paused_sends_nothing_by_a_schedule_that_is_gone(
             case "replace":
                 planned.plan(NOON.replace(day=9).isoformat())
             case "fail":
-                planned.house.documents.commit(Update(path, {"state": "failed"}))
+                planned.fixture.documents.commit(Update(path, {"state": "failed"}))
             case _:
-                planned.house.documents.commit(Delete(path))
+                planned.fixture.documents.commit(Delete(path))
 
     with pytest.raises(NotDueError):
         planned.run(through=At("begin locks", end, before=True))
     planned.run(0)
-    assert not planned.house.mails
+    assert not planned.fixture.mails

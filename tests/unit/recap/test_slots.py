@@ -1,4 +1,4 @@
-"""No tenant's recaps and previews keep another tenant waiting (spec 8)."""
+"""The limit of concurrent recaps and previews, by tenant and in total (spec 8)."""
 
 import threading
 from contextlib import ExitStack, suppress
@@ -12,8 +12,8 @@ from functions.recap.slots import SLOTS, Slots
 from tests.in_memory.adapters import InMemoryThreads, one_by_one, service_on
 
 
-def test_as_many_are_at_work_as_fit_into_memory() -> None:
-    """Two calls of a tenant, and five in all, have slots; a returned slot serves the next."""
+def test_a_tenant_has_two_slots_of_five() -> None:
+    """The numbers follow from the memory. A released slot is used by the next call."""
     slots = Slots(wait_seconds=0)
     with ExitStack() as stack:
         for tenants, refused in ((["t0", "t0"], "t0"), (["t1", "t1", "t2"], "other")):
@@ -34,7 +34,7 @@ class Queue(threading.Condition):
         self.entered = threading.Event()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """See `Condition`; the lock is held until the wait begins."""
+        """Record the wait. The lock is held until it begins."""
         self.entered.set()
         return super().wait(timeout)
 
@@ -57,7 +57,7 @@ def test_a_waiting_call_gets_the_first_free_place() -> None:
 
 
 def test_calls_that_come_first_at_the_same_moment_share_the_places() -> None:
-    """A cold instance makes one use case, whose places hold all calls."""
+    """A cold instance creates one use case, whose slots all calls share."""
     both_made = threading.Barrier(2)
 
     class Threads(InMemoryThreads):

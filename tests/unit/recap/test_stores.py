@@ -1,4 +1,4 @@
-"""What a claim writes is what the store reads, and never over what another call wrote."""
+"""The stores of the recap read their own records and never overwrite those of another call."""
 
 import threading
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ from functions.recap.ledger.recap_store import LEASE, RecapStore
 from functions.recap.recap_arguments import RecapArguments
 from tests.in_memory.adapters import InMemoryRandom
 from tests.in_memory.documents import InMemoryDocuments
-from tests.unit.recap.parts import EVENT, TENANT
+from tests.unit.recap.recap_fixture import EVENT, TENANT
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
 @pytest.fixture
 def recaps() -> RecapStore:
-    """A store with nothing recorded."""
+    """Return a store without records."""
     return RecapStore(InMemoryDocuments())
 
 
@@ -47,7 +47,7 @@ def _recap(claim: Claim) -> Mapping[str, Any]:
 
 
 def test_what_is_written_is_read_again(recaps: RecapStore) -> None:
-    """Every field of a batch and of the lock, and what the recap counts."""
+    """Include every field of a batch and of the lock, and the recap's counts."""
     claim = _take(recaps)
     claim.plan(plan([["a", "b", "c"]], per_batch=2), skipped=1, left=1)
     planned = list(claim.ledger.values())

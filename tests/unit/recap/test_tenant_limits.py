@@ -1,4 +1,4 @@
-"""What one guest, one organizer or one address may do to others (spec 4.1, 8; design 3.44)."""
+"""Limits that protect guests and tenants from each other (spec 4.1, 8; design 3.44)."""
 
 import tracemalloc
 from contextlib import suppress
@@ -17,65 +17,65 @@ from functions.recap.ledger.batch import BatchState
 from functions.recap.ledger.recap_store import LEASE
 from functions.recap.recap_arguments import Mode
 from functions.wall.wall_event import Photo
-from tests.unit.recap.parts import NOON, TENANT, At, House, RecapLimits, fail, guest
+from tests.unit.recap.recap_fixture import NOON, TENANT, At, RecapFixture, RecapLimits, fail, guest
 
 # Mails of one tenant.
 
 
-def _events(house: House, count: int, tenant: str = TENANT) -> list[str]:
-    """Further events, each with the same guest."""
+def _events(fixture: RecapFixture, count: int, tenant: str = TENANT) -> list[str]:
+    """Create further events, each with the same guest."""
     names = [f"{tenant}-{number}" for number in range(count)]
     for name in names:
-        house.event(name, tenant)
-        house.photo("stranger@example.com", event_id=name)
+        fixture.event(name, tenant)
+        fixture.photo("stranger@example.com", event_id=name)
     return names
 
 
-def test_a_guest_of_four_events_gets_four_recaps(house: House) -> None:
-    """Spec 4.1: each event's recap goes to its guests, whatever other events have sent."""
-    assert [house.send(eventId=name).sent for name in _events(house, 4)] == [1, 1, 1, 1]
-    assert house.addresses == ["stranger@example.com"] * 4
+def test_a_guest_of_four_events_gets_four_recaps(fixture: RecapFixture) -> None:
+    """Spec 4.1: recaps of other events do not count."""
+    assert [fixture.send(eventId=name).sent for name in _events(fixture, 4)] == [1, 1, 1, 1]
+    assert fixture.addresses == ["stranger@example.com"] * 4
 
 
-def test_another_tenants_emails_do_not_count(house: House) -> None:
+def test_another_tenants_emails_do_not_count(fixture: RecapFixture) -> None:
     """Each tenant has a limit of its own."""
-    [first], [other] = _events(house, 1), _events(house, 1, "t2")
+    [first], [other] = _events(fixture, 1), _events(fixture, 1, "t2")
     limits = RecapLimits(per_tenant=1)
-    assert house.send(eventId=first, limits=limits).sent == 1
+    assert fixture.send(eventId=first, limits=limits).sent == 1
     caller = Caller("u", Role.ADMIN, "t2")
-    assert house.send(eventId=other, caller=caller, limits=limits).sent == 1
+    assert fixture.send(eventId=other, caller=caller, limits=limits).sent == 1
 
 
-def test_a_tenant_sends_so_many_mails_a_day(house: House) -> None:
-    """Guests beyond the tenant's mails of a day are left for the next recap, as the answer says."""
-    house.guests(4)
-    house.event("e2")
-    house.guests(4, "e2")
+def test_a_tenants_emails_a_day_are_limited(fixture: RecapFixture) -> None:
+    """Guests over the limit are left for the next recap, and the answer has their number."""
+    fixture.guests(4)
+    fixture.event("e2")
+    fixture.guests(4, "e2")
     limits = RecapLimits(per_tenant=6)
-    assert house.send(limits=limits).sent == 4
-    result = house.send(eventId="e2", limits=limits)
+    assert fixture.send(limits=limits).sent == 4
+    result = fixture.send(eventId="e2", limits=limits)
     assert result.sent == 2
     assert (result.message, result.skipped_by) == (None, {"left": 2})
     assert " ".join(result.notes) == (
         "Your events have reached the limit of recap emails in 24 hours (RECAP_MAILS_PER_DAY). 2 "
         "guests did not fit in this call. They are first in line for the next recap, in 24 hours."
     )
-    house.event("e3")
-    house.guests(1, "e3")
-    none = house.send(eventId="e3", limits=limits)
+    fixture.event("e3")
+    fixture.guests(1, "e3")
+    none = fixture.send(eventId="e3", limits=limits)
     assert none.sent == 0
     assert none.message
     assert "RECAP_MAILS_PER_DAY" in none.message
-    house.later(hours=24)
-    assert house.send(eventId="e3", limits=limits).sent == 1  # no cooldown before it
+    fixture.later(hours=24)
+    assert fixture.send(eventId="e3", limits=limits).sent == 1  # no cooldown before it
 
 
-def _left(house: House, emails: int = 100) -> int:
-    return DailyLimit(house.documents, emails).remaining(TENANT, house.now)
+def _left(fixture: RecapFixture, emails: int = 100) -> int:
+    return DailyLimit(fixture.documents, emails).remaining(TENANT, fixture.now)
 
 
-def _started(house: House) -> int:
-    started = [batch for batch in house.batches() if batch.state is not BatchState.PLANNED]
+def _started(fixture: RecapFixture) -> int:
+    started = [batch for batch in fixture.batches() if batch.state is not BatchState.PLANNED]
     return sum(len(batch.mailed) for batch in started)
 
 
@@ -93,98 +93,100 @@ def _started(house: House) -> int:
     ],
 )
 def test_an_email_counts_unless_it_was_refused(
-    house: House, answers: list[Answer], left: int
+    fixture: RecapFixture, answers: list[Answer], left: int
 ) -> None:
-    """Four guests in two requests: what the mail service may have counts, and nothing else does."""
-    house.guests(4)
-    house.answers = answers
+    """Send two requests to four guests. Emails that may have been accepted count."""
+    fixture.guests(4)
+    fixture.answers = answers
     with suppress(CallError):
-        house.send()
-    assert _left(house) == left
-    house.answers = []
+        fixture.send()
+    assert _left(fixture) == left
+    fixture.answers = []
     with suppress(CallError):
-        house.send()
-    assert _left(house) == 100 - _started(house)
+        fixture.send()
+    assert _left(fixture) == 100 - _started(fixture)
 
 
 def test_a_refusal_in_the_next_hour_is_subtracted_where_its_request_was_added(
-    house: House,
+    fixture: RecapFixture,
 ) -> None:
     """Counters of both hours are right, also after a second request of the same batch."""
-    house.now = NOON + timedelta(minutes=59, seconds=59)
-    house.guests(2)
-    house.answers = [refused(429), refused(401)]
-    house.refusal()
-    assert house.now >= NOON + timedelta(hours=1)
-    assert _left(house) == 100
-    [record] = house.collection("recapMails").values()
+    fixture.now = NOON + timedelta(minutes=59, seconds=59)
+    fixture.guests(2)
+    fixture.answers = [refused(429), refused(401)]
+    fixture.refusal()
+    assert fixture.now >= NOON + timedelta(hours=1)
+    assert _left(fixture) == 100
+    [record] = fixture.collection("recapMails").values()
     assert (record["hour12"], record["hour13"]) == (0, 0)
 
 
 @pytest.mark.parametrize("before", [True, False])
 @pytest.mark.parametrize("what", ["update batches", "mailer.send", "update locks"])
-def test_a_crash_leaves_the_count_of_the_ledger(house: House, what: str, *, before: bool) -> None:
+def test_a_crash_leaves_the_count_of_the_ledger(
+    fixture: RecapFixture, what: str, *, before: bool
+) -> None:
     """A crashed call has counted the batches that it started."""
-    house.guests(6)
-    house.crash(what, before=before, number=2)
-    assert _left(house) == 100 - _started(house)
-    house.later(seconds=LEASE.total_seconds())
+    fixture.guests(6)
+    fixture.crash(what, before=before, number=2)
+    assert _left(fixture) == 100 - _started(fixture)
+    fixture.later(seconds=LEASE.total_seconds())
     with suppress(CallError):
-        house.send()
-    assert _left(house) == 100 - 6
+        fixture.send()
+    assert _left(fixture) == 100 - 6
 
 
-def test_a_write_whose_answer_was_lost_counts_once(house: House) -> None:
+def test_a_write_whose_answer_was_lost_counts_once(fixture: RecapFixture) -> None:
     """Starts and results are recorded once, so the emails are counted once."""
-    house.guests(2)
-    house.send(At("update batches", fail))
-    assert _left(house) == 98
+    fixture.guests(2)
+    fixture.send(At("update batches", fail))
+    assert _left(fixture) == 98
 
 
 @pytest.mark.parametrize(
     ("hours", "left"), [(0, 98), (22, 98), (23, 98), (23.49, 98), (23.5, 100), (24, 100), (48, 100)]
 )
-def test_an_email_counts_for_23_to_24_hours(house: House, hours: float, left: int) -> None:
-    """At the same time of the next day nothing counts any more."""
-    house.now = NOON + timedelta(minutes=30)
-    house.guests(2)
-    house.send()
-    house.later(hours=hours)
-    assert _left(house) == left
+def test_an_email_counts_for_23_to_24_hours(fixture: RecapFixture, hours: float, left: int) -> None:
+    """Counters are hourly."""
+    fixture.now = NOON + timedelta(minutes=30)
+    fixture.guests(2)
+    fixture.send()
+    fixture.later(hours=hours)
+    assert _left(fixture) == left
 
 
-def test_more_emails_than_the_limit_leave_none(house: House) -> None:
+def test_more_emails_than_the_limit_leave_none(fixture: RecapFixture) -> None:
     """A limit that was lowered meanwhile is not negative."""
-    house.guests(2)
-    house.send()
-    assert _left(house, emails=1) == 0
+    fixture.guests(2)
+    fixture.send()
+    assert _left(fixture, emails=1) == 0
 
 
-def test_the_record_has_numbers_only(house: House) -> None:
+def test_the_record_has_numbers_only(fixture: RecapFixture) -> None:
     """No address and no hash of one is recorded, and the record expires."""
-    house.guests(1)
-    house.send()
-    [record] = house.collection("recapMails").values()
+    fixture.guests(1)
+    fixture.send()
+    [record] = fixture.collection("recapMails").values()
     assert record == {"hour12": 1, "expireAt": NOON.replace(hour=0) + timedelta(days=2)}
 
 
 # Photos that somebody made up.
 
 
-def test_many_made_up_uids_push_no_earlier_guest_out(house: House) -> None:
+def test_many_made_up_uids_push_no_earlier_guest_out(fixture: RecapFixture) -> None:
     """Above the cap the guest with the oldest approved photo comes first, with any uid."""
-    house.guests(20)
+    fixture.guests(20)
     for number in range(60):
-        house.later(seconds=1)
-        house.photo(
+        fixture.later(seconds=1)
+        fixture.photo(
             f"made-up-{number}@example.com", photo_id=f"0{number}", uploaderUid=f"u{number}"
         )
-    assert house.send(limits=RecapLimits(per_call=50)).sent == 50
-    assert {guest(number) for number in range(20)} < set(house.addresses)
+    assert fixture.send(limits=RecapLimits(per_call=50)).sent == 50
+    assert {guest(number) for number in range(20)} < set(fixture.addresses)
 
 
 def test_a_photo_cannot_choose_its_time() -> None:
-    """`createdAt` is a field of the document; the time that the server wrote it counts."""
+    """A client writes `createdAt`, so the server's time of the document counts."""
     audience = Audience(
         Mode.ALL, hosts=PhotoHosts.read("*", ""), at_most=1, bytes_per_guest=BYTES_PER_RECIPIENT
     )
@@ -212,7 +214,7 @@ def _photo(number: int, email: str, length: int) -> Photo:
 
 
 def _kept(photos: int, guests: int, length: int) -> float:
-    """MB that an audience takes in mode `personal`, after so many photos."""
+    """Return the memory in MB of an audience in mode `personal`."""
     tracemalloc.start()
     try:
         audience = Audience(
@@ -231,18 +233,18 @@ def _kept(photos: int, guests: int, length: int) -> float:
 
 
 def test_memory_is_flat_in_photos_and_in_the_length_of_their_addresses() -> None:
-    """All guests together have so much room, and of more guests than are chosen nothing is kept."""
+    """All guests share a budget, and guests that are not selected use none of it."""
     assert _kept(photos=3000, guests=50, length=2000) < 1.5 * _kept(1000, 50, 2000)
     assert _kept(photos=2000, guests=50, length=2000) < 50 * 16_000 / 1e6
     # `urlsplit` remembers some hundred addresses, which is all that may differ.
     assert _kept(photos=2000, guests=1000, length=2000) < _kept(2000, 1000, 100) + 1
 
 
-def test_made_up_hosts_take_no_memory_without_end(house: House) -> None:
-    """Each approved photo may name a host of its own: a thousand are counted by name."""
-    house.hosts = "example.com"
+def test_the_number_of_counted_hosts_is_limited(fixture: RecapFixture) -> None:
+    """Each approved photo can name another host. At most a thousand are counted by name."""
+    fixture.hosts = "example.com"
     for number in range(HOSTS_COUNTED + 3):
-        house.photo("a@example.com", url=f"https://{number}.example/a.jpg")
+        fixture.photo("a@example.com", url=f"https://{number}.example/a.jpg")
     audience = Audience(
         Mode.ALL, hosts=PhotoHosts.read("example.com", ""), at_most=1, bytes_per_guest=1
     )
@@ -250,15 +252,15 @@ def test_made_up_hosts_take_no_memory_without_end(house: House) -> None:
         fields = {"url": f"https://{number}.example/a.jpg"}
         audience.add(Photo.read("p1", fields, created=NOON, updated=NOON))
     assert (len(audience.hidden_hosts), audience.hidden_hosts[""]) == (HOSTS_COUNTED + 1, 3)
-    [note] = house.preview().notes
+    [note] = fixture.preview().notes
     assert note.startswith(f"{HOSTS_COUNTED + 3:,} photos are hidden")
     assert "PHOTO_HOSTS: 0.example (1), 1.example (1)" in note
     assert note.endswith("(1), others. Ask the operator to add them.")
 
 
-def test_where_guests_are_chosen_they_see_their_photos_all_the_same(house: House) -> None:
-    """Where pictures were dropped, the photos are read once more, for the chosen guests alone."""
-    house.guests(5)
+def test_selected_guests_get_all_their_photos(fixture: RecapFixture) -> None:
+    """If pictures were dropped for lack of memory, read the photos of selected guests again."""
+    fixture.guests(5)
     reads = []
 
     def count(what: str, effect: object, *, retried: bool = True) -> object:
@@ -266,9 +268,9 @@ def test_where_guests_are_chosen_they_see_their_photos_all_the_same(house: House
         reads.append(what)
         return effect()  # type: ignore[operator]
 
-    house.send(count, limits=RecapLimits(per_call=3))  # type: ignore[arg-type]
+    fixture.send(count, limits=RecapLimits(per_call=3))  # type: ignore[arg-type]
     assert reads.count("find photos") == 2
-    for address, message in house.mails:
+    for address, message in fixture.mails:
         (copy,) = (copy for copy in message.copies if copy.address == address)
         shown = [f"https://example.com/{number}.jpg" for number in range(5)]
         own = f"https://example.com/{address[6]}.jpg"
@@ -315,7 +317,7 @@ def test_where_guests_are_chosen_they_see_their_photos_all_the_same(house: House
 def test_photos_come_from_hosts_that_the_project_trusts(
     hosts: str, url: str, *, shown: bool
 ) -> None:
-    """The host of a picture learns who looks, and may change it after its approval."""
+    """The host of a picture can track readers and change the picture after its approval."""
     assert PhotoHosts.read(hosts, "p1").allow(url) is shown
 
 
@@ -327,19 +329,19 @@ HIDDEN = (
 
 @pytest.mark.parametrize("mode", Mode)
 def test_a_photo_of_another_host_is_in_no_mail_and_the_answer_says_so(
-    house: House, mode: Mode
+    fixture: RecapFixture, mode: Mode
 ) -> None:
-    """Spec 4.9: preview and recap name the hidden photo's host; the guest has the other photos."""
-    house.hosts = "example.com"
-    house.photo("a@example.com")
+    """Spec 4.9: preview and recap name the host of the hidden photo. The guest gets the others."""
+    fixture.hosts = "example.com"
+    fixture.photo("a@example.com")
     other = "https://evil.example/track.gif"
-    house.photo("a@example.com", url=other, thumbUrl=other)
-    preview = house.preview(mode=mode)
-    result = house.send(mode=mode)
+    fixture.photo("a@example.com", url=other, thumbUrl=other)
+    preview = fixture.preview(mode=mode)
+    result = fixture.send(mode=mode)
     assert (result.message, result.notes) == (None, preview.notes)
     assert preview.notes == [HIDDEN]
     assert preview.hidden == 1
-    ((_, message),) = house.mails
+    ((_, message),) = fixture.mails
     everything = message.text + message.html + "".join(message.copies[0].values.values())
     assert "https://example.com/0.jpg" in everything
     assert "evil.example" not in everything

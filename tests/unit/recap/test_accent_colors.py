@@ -8,7 +8,7 @@ import pytest
 from emulator.provider_models.sendgrid import accepted, refused
 from functions.firestore.model import Put
 from functions.recap.mail.layout import MIN_CONTRAST, Colors, contrast
-from tests.unit.recap.parts import EVENT, TENANT, House
+from tests.unit.recap.recap_fixture import EVENT, TENANT, RecapFixture
 
 BLACK, WHITE, BLUE, LIGHT_BLUE = "#000000", "#ffffff", "#1f5fbf", "#8ab4ff"
 LIGHT: Final = ("#ffffff", "#f1f5fd", "#f1f3f6", "#e7e9ee")
@@ -57,9 +57,9 @@ def test_every_text_has_the_contrast_on_every_background() -> None:
 
 
 @pytest.mark.parametrize("accent", ["#0b1f4d", "#7a1230", "#123456"])
-def test_a_dark_accent_keeps_its_hue_in_dark_mode(house: House, accent: str) -> None:
+def test_a_dark_accent_keeps_its_hue_in_dark_mode(fixture: RecapFixture, accent: str) -> None:
     """Links and the note's border are a lighter shade of the accent, never the usual blue."""
-    html = _html(house, accentColor=accent)
+    html = _html(fixture, accentColor=accent)
     dark = html[html.index("prefers-color-scheme: dark") : html.index("</style>")]
     assert f"border-color: {Colors.of(accent).dark_link('#2a2f37')} !important" in dark
     assert "#6ea3ff" not in dark
@@ -68,23 +68,23 @@ def test_a_dark_accent_keeps_its_hue_in_dark_mode(house: House, accent: str) -> 
 
 
 @pytest.fixture
-def house() -> House:
-    """An event with the photos of one guest, of which the ninth is a link."""
-    house = House(hosts="example.com")
+def fixture() -> RecapFixture:
+    """Return an event with the photos of one guest. The ninth is a link."""
+    fixture = RecapFixture(hosts="example.com")
     for _ in range(9):
-        house.photo("a@example.com")
-    return house
+        fixture.photo("a@example.com")
+    return fixture
 
 
-def _html(house: House, **fields: Any) -> str:
+def _html(fixture: RecapFixture, **fields: Any) -> str:
     event = {"tenantId": TENANT, "name": "Anna & Björn", "galleryUrl": "https://example.com/g"}
-    house.documents.commit(Put(f"events/{EVENT}", event | fields))
-    return house.preview(message="https://example.com/film").mail.html
+    fixture.documents.commit(Put(f"events/{EVENT}", event | fields))
+    return fixture.preview(message="https://example.com/film").mail.html
 
 
-def test_a_mail_has_the_logo_of_its_event_and_the_accent(house: House) -> None:
-    """The logo stands above the heading; the button and the links have the accent."""
-    html = _html(house, logoUrl="https://example.com/a.png?a='1'&b", accentColor="#0b1f4d")
+def test_a_mail_has_the_logo_of_its_event_and_the_accent(fixture: RecapFixture) -> None:
+    """The logo is above the heading. The button and the links have the accent color."""
+    html = _html(fixture, logoUrl="https://example.com/a.png?a='1'&b", accentColor="#0b1f4d")
     url = "https://example.com/a.png?a=&#39;1&#39;&amp;b"
     logo = f'<img class="logo" src="{url}" height="64" alt="Anna &amp; Björn"'
     assert 0 < html.find(logo) < html.index("<h1")
@@ -112,29 +112,29 @@ def test_a_mail_has_the_logo_of_its_event_and_the_accent(house: House) -> None:
     ],
 )
 def test_a_value_that_the_rules_would_refuse_counts_as_none(
-    house: House, field: str, value: object
+    fixture: RecapFixture, field: str, value: object
 ) -> None:
     """A script, or an earlier release, may have written it: the mail is that without the field."""
-    house.hosts = "*"
-    assert _html(house, **{field: value}) == _html(house)
+    fixture.hosts = "*"
+    assert _html(fixture, **{field: value}) == _html(fixture)
 
 
-def test_a_logo_on_another_host_is_in_no_mail_and_the_answer_says_so(house: House) -> None:
-    """As with photos, the preview says it first, and the mail goes out all the same."""
-    assert "cdn.example" not in _html(house, logoUrl="https://CDN.example:8443/logo.png")
-    notes = house.preview().notes
-    assert house.send().notes == notes
+def test_a_logo_on_another_host_is_in_no_mail_and_the_answer_says_so(fixture: RecapFixture) -> None:
+    """The preview already reports it, and the email is sent without the logo."""
+    assert "cdn.example" not in _html(fixture, logoUrl="https://CDN.example:8443/logo.png")
+    notes = fixture.preview().notes
+    assert fixture.send().notes == notes
     (note,) = notes
     assert "logo is hidden because its host, cdn.example:8443, isn't in PHOTO_HOSTS." in note
-    house.later(hours=24)
-    house.photo("b@example.com", photo_id="b")
-    house.photo("c@example.com", photo_id="c")
-    house.answers = [accepted("m"), refused(401)]
-    house.refusal()
-    assert house.send().notes[1:] == notes  # of the rest of an interrupted recap, too
-    house.later(hours=24)
-    house.photo("b@example.com", photo_id="b", status="rejected")
-    house.photo("c@example.com", photo_id="c", status="rejected")
-    house.photo("a@example.com", url="https://cdn.example/hidden.jpg")
-    house.opt_out("a@example.com")
-    assert house.send().notes == []  # where nobody gets a mail, neither logo nor photo is missed
+    fixture.later(hours=24)
+    fixture.photo("b@example.com", photo_id="b")
+    fixture.photo("c@example.com", photo_id="c")
+    fixture.answers = [accepted("m"), refused(401)]
+    fixture.refusal()
+    assert fixture.send().notes[1:] == notes  # of the rest of an interrupted recap, too
+    fixture.later(hours=24)
+    fixture.photo("b@example.com", photo_id="b", status="rejected")
+    fixture.photo("c@example.com", photo_id="c", status="rejected")
+    fixture.photo("a@example.com", url="https://cdn.example/hidden.jpg")
+    fixture.opt_out("a@example.com")
+    assert fixture.send().notes == []  # where nobody gets a mail, neither logo nor photo is missed

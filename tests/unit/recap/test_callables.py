@@ -1,4 +1,4 @@
-"""The recap's callables through their handlers: caller, state, request ▸ answer, writes."""
+"""The callables of the recap with their handlers: answers and writes in each state."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -14,7 +14,7 @@ from functions.gcp.callables import StaffCall
 from functions.handlers import recap_calls
 from functions.recap.recap_arguments import RecapArguments
 from functions.recap.slots import Slots
-from tests.unit.recap.parts import EVENT, TENANT, House, guest
+from tests.unit.recap.recap_fixture import EVENT, TENANT, RecapFixture, guest
 
 ADMIN: Final = {
     "role": "admin",
@@ -33,110 +33,110 @@ LOCKED: Final = COUNTED | {"locks", "recaps"}
 SENT: Final = LOCKED | {"recapMails", "batches"}
 
 Handler = Callable[..., object]
-State = Callable[[House], Any]
-"""Brings a house into a state; may give further claims of the caller."""
+State = Callable[[RecapFixture], Any]
+"""Brings a fixture into a state; may give further claims of the caller."""
 
 
-def _nothing(_: House) -> None: ...
+def _nothing(_: RecapFixture) -> None: ...
 
 
-def _guests(house: House) -> None:
-    house.guests(2)
+def _guests(fixture: RecapFixture) -> None:
+    fixture.guests(2)
 
 
-def _one_of_each(house: House) -> None:
-    """A guest who wants the mail, two without, and photos that are nobody's or not approved."""
-    house.photo("anna@example.com")
-    house.photo(" Anna@Example.com ")
-    house.photo("ben@example.com")
-    house.opt_out("ben@example.com")
-    house.photo("dora@example.com")
-    house.opt_out("dora@example.com", "lifecycle")
-    house.photo("emil@example.com")
-    house.opt_out("emil@example.com", "marketing")
-    house.photo("carla@example.com", status="pending")
-    house.photo("dario@example.com", status="rejected")
-    house.photo("no address")
-    house.photo(None)
+def _one_of_each(fixture: RecapFixture) -> None:
+    """Add a guest, two opted-out or invalid ones, and photos without a guest or approval."""
+    fixture.photo("anna@example.com")
+    fixture.photo(" Anna@Example.com ")
+    fixture.photo("ben@example.com")
+    fixture.opt_out("ben@example.com")
+    fixture.photo("dora@example.com")
+    fixture.opt_out("dora@example.com", "lifecycle")
+    fixture.photo("emil@example.com")
+    fixture.opt_out("emil@example.com", "marketing")
+    fixture.photo("carla@example.com", status="pending")
+    fixture.photo("dario@example.com", status="rejected")
+    fixture.photo("no address")
+    fixture.photo(None)
 
 
-def _nobody(house: House) -> None:
-    house.photo("nobody")
-    house.photo(guest(0))
-    house.opt_out(guest(0))
+def _nobody(fixture: RecapFixture) -> None:
+    fixture.photo("nobody")
+    fixture.photo(guest(0))
+    fixture.opt_out(guest(0))
 
 
-def _no_address(house: House) -> None:
-    house.photo(None)
+def _no_address(fixture: RecapFixture) -> None:
+    fixture.photo(None)
 
 
-def _sent(house: House) -> None:
-    house.guests(2)
-    house.send()
+def _sent(fixture: RecapFixture) -> None:
+    fixture.guests(2)
+    fixture.send()
 
 
-def _sent_a_day_ago(house: House) -> None:
-    _sent(house)
-    house.later(hours=24)
+def _sent_a_day_ago(fixture: RecapFixture) -> None:
+    _sent(fixture)
+    fixture.later(hours=24)
 
 
-def _cooling(house: House) -> None:
-    """The last second of the cooldown, without a free slot."""
-    _sent(house)
-    house.later(hours=23, minutes=59, seconds=59)
-    _all_slots(house)
+def _cooling(fixture: RecapFixture) -> None:
+    """Go to the last second of the cooldown, without a free slot."""
+    _sent(fixture)
+    fixture.later(hours=23, minutes=59, seconds=59)
+    _all_slots(fixture)
 
 
-def _being_sent(house: House) -> None:
-    house.guests(2)
-    house.crash("update batches")
+def _being_sent(fixture: RecapFixture) -> None:
+    fixture.guests(2)
+    fixture.crash("update batches")
 
 
-def _busy(house: House) -> None:
-    """A recap is being sent, and there is no free slot."""
-    _being_sent(house)
-    _all_slots(house)
+def _busy(fixture: RecapFixture) -> None:
+    """Leave a recap in progress, without a free slot."""
+    _being_sent(fixture)
+    _all_slots(fixture)
 
 
-def _planned(house: House) -> None:
-    _call(house, recap_calls.schedule_event_recap, ADMIN, {"eventId": EVENT, "at": MORNING})
+def _planned(fixture: RecapFixture) -> None:
+    _call(fixture, recap_calls.schedule_event_recap, ADMIN, {"eventId": EVENT, "at": MORNING})
 
 
-def _unverified(house: House) -> dict[str, object]:
-    _guests(house)
+def _unverified(fixture: RecapFixture) -> dict[str, object]:
+    _guests(fixture)
     return {"email_verified": False}
 
 
-def _interrupted(house: House) -> None:
-    house.guests(5)
-    house.answers = [accepted("made-up"), refused(413), refused(413)]
-    house.refusal()
+def _interrupted(fixture: RecapFixture) -> None:
+    fixture.guests(5)
+    fixture.answers = [accepted("made-up"), refused(413), refused(413)]
+    fixture.refusal()
 
 
-def _unconfirmed(house: House) -> None:
-    house.guests(2)
-    house.answers = [Answer(502, {}, b"<html>")]
-    house.refusal()
+def _unconfirmed(fixture: RecapFixture) -> None:
+    fixture.guests(2)
+    fixture.answers = [Answer(502, {}, b"<html>")]
+    fixture.refusal()
 
 
-def _refused(house: House) -> None:
-    house.guests(2)
-    house.answers = [refused(413)]
+def _refused(fixture: RecapFixture) -> None:
+    fixture.guests(2)
+    fixture.answers = [refused(413)]
 
 
-def _many_calls(house: House) -> None:
-    house.parameters["staff_calls_an_hour"] = 0
+def _many_calls(fixture: RecapFixture) -> None:
+    fixture.parameters["staff_calls_an_hour"] = 0
 
 
-def _all_slots(house: House) -> None:
-    house.guests(2)
-    house.slots = Slots(wait_seconds=0, _held=Counter({TENANT: 2}))
+def _all_slots(fixture: RecapFixture) -> None:
+    fixture.guests(2)
+    fixture.slots = Slots(wait_seconds=0, _held=Counter({TENANT: 2}))
 
 
-def _ten_mailed(house: House) -> None:
-    house.guests(2)
+def _ten_mailed(fixture: RecapFixture) -> None:
+    fixture.guests(2)
     for _ in range(10):
-        house.preview(sendToMe=True, address="me@example.org")
+        fixture.preview(sendToMe=True, address="me@example.org")
 
 
 def _error(code: Code, message: str, **details: Any) -> tuple[Code, str, dict[str, Any]]:
@@ -144,15 +144,15 @@ def _error(code: Code, message: str, **details: Any) -> tuple[Code, str, dict[st
 
 
 def _call(
-    house: House, handler: Handler, claims: Mapping[str, object], data: object
+    fixture: RecapFixture, handler: Handler, claims: Mapping[str, object], data: object
 ) -> tuple[object, set[str]]:
-    """The answer, or an error as `_error` gives it; and the collections that were written.
+    """Return the answer, or an error as from `_error`, and the collections that were written.
 
     A preview's answer is without the mail itself.
     """
     written: set[str] = set()
-    process = house.process()
-    house.firestore.watches.append(lambda path, *_: written.add(path.split("/")[-2]))
+    process = fixture.process()
+    fixture.firestore.watches.append(lambda path, *_: written.add(path.split("/")[-2]))
     try:
         caller = staff("organizer", claims)
         call = StaffCall(
@@ -194,7 +194,7 @@ NO_TENANT: Final = {"role": "superadmin"}
         (NO_TENANT, {"tenantId": "t2"}, Code.NOT_FOUND, True),
     ],
 )
-def test_who_may_call(
+def test_only_staff_of_the_events_tenant_may_call(
     handler: Handler,
     claims: dict[str, Any],
     data: dict[str, Any],
@@ -202,10 +202,10 @@ def test_who_may_call(
     *,
     is_counted: bool,
 ) -> None:
-    """Spec 5: staff of the event's tenant; a refused call leaves at most its own count."""
-    house = House()
-    _guests(house)
-    answer, writes = _call(house, handler, claims, {"eventId": EVENT} | VALID[handler] | data)
+    """Spec 5: a rejected call writes at most its own count."""
+    fixture = RecapFixture()
+    _guests(fixture)
+    answer, writes = _call(fixture, handler, claims, {"eventId": EVENT} | VALID[handler] | data)
     if code is None:
         assert isinstance(answer, dict)
     else:
@@ -227,7 +227,7 @@ LINES: Final = ["\n" * 900, "a\r\nb" * 66, "\u2028" * 201 + "x" * 200, "x" * 200
 
 @pytest.mark.parametrize("subject", LINES)
 def test_removed_newlines_do_not_count(subject: str) -> None:
-    """Spec 4.1: newlines are removed, and what remains has at most 200 characters."""
+    """Spec 4.1: the limit of 200 characters applies after newlines are removed."""
     arguments = RecapArguments.read({"eventId": EVENT, "subject": subject})
     assert len(arguments.subject or "") <= 200
 
@@ -259,14 +259,14 @@ BAD_IDS: Final = (None, 7, "", ".", "..", "a/b", "__a__", "x" * 1501, "ä" * 751
         ([schedule], {"at": "2026-05-31T12:00:01Z"}, AHEAD),
     ],
 )
-def test_arguments_that_cannot_be(
+def test_invalid_arguments_are_rejected_before_the_call_is_counted(
     handlers: Iterable[Handler], data: dict[str, Any], message: str
 ) -> None:
-    """Spec 7.1 and 7.4, invalid-argument: the rule is named, and nothing is counted."""
+    """Spec 7.1 and 7.4, invalid-argument: the message names the rule."""
     for handler in handlers:
         refused = _error(Code.INVALID_ARGUMENT, message)
         given = {"eventId": EVENT} | VALID[handler] | data
-        assert _call(House(), handler, ADMIN, given) == (refused, set())
+        assert _call(RecapFixture(), handler, ADMIN, given) == (refused, set())
 
 
 NO_SLOT: Final = "2 other calls for your events are running. Try again in a minute."
@@ -319,7 +319,7 @@ COOLDOWN: Final = {"reason": "cooldown", "possibleFrom": "2026-05-02T12:00:00.00
 def test_send_event_recap(
     state: State, data: dict[str, Any], answer: object, writes: set[str]
 ) -> None:
-    """Spec 4.1 and 7.1: every kind of answer, and what it leaves in the database."""
+    """Check every kind of answer of spec 4.1 and 7.1, and its writes."""
     assert _answered(send, state, data, answer) == (answer, writes)
 
 
@@ -370,7 +370,7 @@ IN_COOLDOWN: Final = {"code": "resource-exhausted", "message": COOLING, **COOLDO
     ],
 )
 def test_preview_event_recap(state: State, data: dict[str, Any], answer: object) -> None:
-    """Spec 4.9 and 7.4: every kind of answer without the mail itself; only calls are counted."""
+    """Check every kind of answer of spec 4.9 and 7.4. Only the count of calls is written."""
     assert _answered(preview, state, data, answer) == (answer, COUNTED)
 
 
@@ -397,17 +397,17 @@ def _due(at: str | None) -> dict[str, str | None]:
 def test_schedule_event_recap(
     state: State, at: str | None, answer: object, writes: set[str]
 ) -> None:
-    """Spec 4.15: from a minute to 30 days ahead, refused as a call at that time would be."""
+    """Check spec 4.15: from a minute to 30 days ahead, with the errors of a call at that time."""
     assert _answered(schedule, state, {"at": at}, answer) == (answer, writes)
 
 
 def _answered(
     handler: Handler, state: State, data: dict[str, Any], answer: object
 ) -> tuple[object, set[str]]:
-    """As `_call`, in a house in that state; an error as its code, where the table has no more."""
-    house = House()
-    claims = ADMIN | (state(house) or {})
-    answered, written = _call(house, handler, claims, {"eventId": EVENT, **data})
+    """As `_call`, in a fixture in that state; an error as its code, where the table has no more."""
+    fixture = RecapFixture()
+    claims = ADMIN | (state(fixture) or {})
+    answered, written = _call(fixture, handler, claims, {"eventId": EVENT, **data})
     if isinstance(answer, Code) and isinstance(answered, tuple):
         answered = answered[0]
     return answered, written

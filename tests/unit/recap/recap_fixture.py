@@ -1,4 +1,4 @@
-"""A recap on ports in memory: one event, its guests, a mail service, and a clock to be moved."""
+"""A recap on adapters in memory: an event, its guests, an email provider, and a settable clock."""
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
@@ -56,7 +56,7 @@ T = TypeVar("T")
 
 
 def guest(number: int) -> str:
-    """The address of a made-up guest."""
+    """Return the address of a guest."""
     return f"guest-{number}@example.com"
 
 
@@ -68,7 +68,7 @@ def recipient(
     photo_count: int | None = None,
     links: PreferencesLinks,
 ) -> Recipient:
-    """A guest with these pictures, newest first; `photo_count` counts others as well."""
+    """Return a guest with these pictures, newest first. `photo_count` may include others."""
     counted = len(pictures) if photo_count is None else photo_count
     mailed = Guest(address, name, photo_count=counted)
     for number, picture in enumerate(pictures):
@@ -89,7 +89,7 @@ def composer_of(
     logo_url: str | None = None,
     **event: Any,
 ) -> Composer:
-    """The composer of an event's mails; `event` are fields of its document."""
+    """Return the composer of an event's emails. `event` has fields of its document."""
     fields = {"name": "Summer Party", "galleryUrl": "https://example.com/g"} | event
     words = itertools.count()
     return Composer(
@@ -115,7 +115,7 @@ class RecapLimits:
 
 @dataclass
 class At:
-    """Do something at a call by that name, the first or another, `before` its effect or after it.
+    """Runs an action at a call with that name, `before` its effect or after it.
 
     The names are those of `InMemoryDocuments`, and `mailer.send`.
     """
@@ -126,7 +126,7 @@ class At:
     number: int = 1
 
     def __call__(self, what: str, effect: Callable[[], T], *, retried: bool = True) -> T:
-        """See `Through`."""
+        """Run the effect and, at that call, the action."""
         del retried
         self.number -= what == self.what
         if what != self.what or self.number:
@@ -140,34 +140,34 @@ class At:
 
 
 def crash() -> None:
-    """End the process."""
+    """Stop the process."""
     raise Crash
 
 
 def fail() -> None:
-    """Fail as a service does whose adapter has given up."""
+    """Fail like a service whose adapter has stopped trying."""
     raise ServiceError
 
 
 @dataclass
-class House:
-    """Everything around the recap.
+class RecapFixture:
+    """One project with an event, for tests of recaps.
 
     Attributes:
         now: The time.
-        answers: What the mail service answers to the next requests; then 202.
-        mails: Who was mailed, in order, with the message.
-        slept: What was waited for, seconds.
-        hosts: Whose photos may be shown, as `PHOTO_HOSTS` says.
-        lacks: Name of a setting of the deployment that is not there.
+        answers: Next answers of the email provider. Later requests get 202.
+        mails: The recipients of emails in order, with the message.
+        slept: The duration of each sleep in seconds.
+        hosts: The value of `PHOTO_HOSTS`.
+        lacks: Name of a setting that the deployment lacks.
         parameters: Further parameters of the deployment.
         tasks: The tasks that were queued.
-        claims: The claims of users in Firebase Authentication; None where there is no user.
+        claims: The claims of users in Firebase Authentication, or None without a user.
     """
 
     now: datetime = NOON
     answers: list[Answer] = field(default_factory=list)
-    takes: bool = False  # also where it answers that it does not
+    takes: bool = False  # sends the emails even if it answers with an error
     mails: list[tuple[str, EmailMessage]] = field(default_factory=list)
     requests: int = 0
     slept: list[float] = field(default_factory=list)
@@ -181,14 +181,14 @@ class House:
     _words: Any = field(default_factory=itertools.count)
 
     def __post_init__(self) -> None:
-        """An event that is published and has no photos yet."""
+        """Create a published event without photos."""
         self.firestore = Firestore(lambda: self.now)
         self.documents = InMemoryDocuments(self.firestore)
         self._photos = itertools.count()
         self.event(EVENT)
 
     def event(self, event_id: str, tenant: str = TENANT) -> None:
-        """Write a further event."""
+        """Write another event."""
         event = {"tenantId": tenant, "name": "Summer Party"}
         self.documents.commit(Create(f"events/{event_id}", event))
 
@@ -213,26 +213,26 @@ class House:
         self.documents.commit(Put(path, document | fields))
 
     def guests(self, count: int, event_id: str = EVENT) -> None:
-        """Write a photo for each of so many guests."""
+        """Write a photo for each of `count` guests."""
         for number in range(count):
             self.photo(guest(number), event_id=event_id)
 
     def opt_out(self, address: str, flag: str = "recap") -> None:
-        """Have the guest turn the flag off."""
+        """Turn the flag of a guest off."""
         record = {"emailPreferences": {flag: False}}
         self.documents.commit(Put(f"users/guest-{address_hash(address)}", record))
 
     def account(self, uid: str, email: str, **flags: bool) -> None:
-        """Write an account's record, and what the trigger makes of it."""
+        """Write an account's record, and list the account as the trigger does."""
         record = {"email": email, "emailPreferences": flags}
         self.documents.commit(Put(f"users/{uid}", record))
         if noted_in := address_record_id(record):
             self.documents.commit(Merge(f"users/{noted_in}", {("accounts", uid): True}))
 
     def process(self, through: Through = at_once, limits: RecapLimits | None = None) -> Service:
-        """A process that has just begun, with two recipients a batch.
+        """Start a process with two recipients a batch, and return its service.
 
-        Each call of Firestore, and each request to the mail service, is one `through`.
+        Each call of Firestore, and each request to the email provider, passes `through`.
         """
         limits = limits or RecapLimits()
         secrets = InMemorySecrets({name: KEYS[name] for name in KEYS if name != self.lacks})
@@ -257,7 +257,7 @@ class House:
         )
 
     def enqueue(self, task: Task) -> None:
-        """See `TaskQueue`."""
+        """Queue the task."""
         self.tasks.append(task)
 
     def send(
@@ -268,25 +268,25 @@ class House:
         limits: RecapLimits | None = None,
         **arguments: Any,
     ) -> RecapResult:
-        """Call it, as the organizer."""
+        """Send a recap as the organizer."""
         read = RecapArguments.read({"eventId": EVENT, **arguments})
         return self.process(through, limits).recap_sender.send(caller, read)
 
     def refusal(self, through: Through = at_once, **arguments: Any) -> CallError:
-        """What such a call is refused with."""
+        """Send a recap, and return its error."""
         with pytest.raises(CallError) as refused:
             self.send(through, **arguments)
         return refused.value
 
     def crash(self, what: str, *, before: bool = False, number: int = 1, **arguments: Any) -> None:
-        """Have the process of such a call end at that call of a port; see `At`."""
+        """Send a recap, and stop the process at that call of a port (see `At`)."""
         with pytest.raises(Crash):
             self.send(At(what, crash, before, number), **arguments)
 
     def mail_events(
         self, through: Through = at_once, in_parallel: ParallelMap = one_by_one
     ) -> MailEvents:
-        """The use case that records the events of mails."""
+        """The use case that records delivery reports."""
         return replace(self.process(through).mail_events, recaps_in_parallel=in_parallel)
 
     def preview(
@@ -299,26 +299,26 @@ class House:
         min_guests: int = 0,
         **arguments: Any,
     ) -> Preview:
-        """Look at it, as the organizer; `address` is the organizer's verified one."""
+        """Preview the recap as the organizer. `address` is the organizer's verified address."""
         read = PreviewArguments.read({"eventId": EVENT, **arguments})
         preview = replace(self.process(through, limits).recap_preview, min_guests=min_guests)
         return preview.show(caller, read, address)
 
     def later(self, **time: float) -> None:
-        """Let time pass."""
+        """Advance the clock."""
         self.now += timedelta(**time)
 
     def monotonic(self) -> float:
-        """Seconds of the clock, which begins at zero."""
+        """Return the seconds of the clock, which starts at zero."""
         return (self.now - NOON).total_seconds()
 
     @property
     def addresses(self) -> list[str]:
-        """Who was mailed."""
+        """The addresses that got an email, in order."""
         return [address for address, _ in self.mails]
 
     def labels(self, address: str) -> Mapping[str, str]:
-        """Those of the last mail to the address."""
+        """Return the labels of the last email to the address."""
         found = [
             copy.labels
             for _, message in self.mails
@@ -327,26 +327,26 @@ class House:
         ]
         return found[-1]
 
-    def told(self, address: str, status: DeliveryStatus) -> TrackingEvent:
-        """A report of the last mail to the address."""
+    def report(self, address: str, status: DeliveryStatus) -> TrackingEvent:
+        """Return a delivery report of the last email to the address."""
         return TrackingEvent(status, self.labels(address), address)
 
     def collection(self, path: str) -> dict[str, Mapping[str, Any]]:
-        """The fields of every document of a collection, by id."""
+        """Return the fields of every document of a collection by ID."""
         found = self.firestore.query(Query(collection=path))
         return {document.id: document.fields for document in found}
 
     def recaps(self) -> dict[str, Mapping[str, Any]]:
-        """Every recap's fields, by id."""
+        """The fields of every recap by ID."""
         return self.collection(f"events/{EVENT}/recaps")
 
     def recap(self) -> Mapping[str, Any]:
-        """The only one's."""
+        """The fields of the only recap."""
         (recap,) = self.recaps().values()
         return recap
 
     def batches(self) -> Sequence[Batch]:
-        """Every batch of every recap."""
+        """The batches of all recaps."""
         store = RecapStore(self.documents)
         return [batch for recap in self.recaps() for batch in store.batches(RecapKey(EVENT, recap))]
 
