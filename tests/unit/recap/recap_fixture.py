@@ -286,7 +286,7 @@ class RecapFixture:
     def mail_events(
         self, through: Through = at_once, in_parallel: ParallelMap = one_by_one
     ) -> MailEvents:
-        """The use case that records delivery reports."""
+        """Return the use case that records delivery reports."""
         return replace(self.process(through).mail_events, recaps_in_parallel=in_parallel)
 
     def preview(
@@ -337,16 +337,16 @@ class RecapFixture:
         return {document.id: document.fields for document in found}
 
     def recaps(self) -> dict[str, Mapping[str, Any]]:
-        """The fields of every recap by ID."""
+        """Return the fields of every recap by ID."""
         return self.collection(f"events/{EVENT}/recaps")
 
     def recap(self) -> Mapping[str, Any]:
-        """The fields of the only recap."""
+        """Return the fields of the only recap."""
         (recap,) = self.recaps().values()
         return recap
 
     def batches(self) -> Sequence[Batch]:
-        """The batches of all recaps."""
+        """Return the batches of all recaps."""
         store = RecapStore(self.documents)
         return [batch for recap in self.recaps() for batch in store.batches(RecapKey(EVENT, recap))]
 

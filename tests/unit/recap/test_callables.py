@@ -404,7 +404,7 @@ def test_schedule_event_recap(
 def _answered(
     handler: Handler, state: State, data: dict[str, Any], answer: object
 ) -> tuple[object, set[str]]:
-    """As `_call`, in a fixture in that state; an error as its code, where the table has no more."""
+    """Call in a new fixture. Return only the code of an error if the row has only the code."""
     fixture = RecapFixture()
     claims = ADMIN | (state(fixture) or {})
     answered, written = _call(fixture, handler, claims, {"eventId": EVENT, **data})

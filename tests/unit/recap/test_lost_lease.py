@@ -94,7 +94,7 @@ def test_a_late_record_of_the_end_does_not_change_the_cooldown(
 
 
 def test_a_continued_recap_restarts_the_cooldown(fixture: RecapFixture) -> None:
-    """Spec 3.3: the cooldown is 24 hours from the last email, so recaps are never close together."""
+    """Spec 3.3: the cooldown is 24 hours from the last email."""
     fixture.answers = [accepted("made-up"), *[refused(403)] * 2]
     fixture.refusal()
     fixture.later(hours=23)

@@ -278,7 +278,7 @@ def test_a_recap_that_is_gone_stays_gone(fixture: RecapFixture) -> None:
 def test_many_complaints_about_a_recap_alert_the_operator(
     complaining: int, sent: int, alerts: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Spec 8: alert from 3 in 1,000 emails and four addresses. No recap is stopped automatically."""
+    """Spec 8: alert from 3 in 1,000 emails and four addresses. No recap is stopped."""
     fixture = RecapFixture()
     fixture.guests(5)
     fixture.send()

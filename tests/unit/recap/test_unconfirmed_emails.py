@@ -63,7 +63,8 @@ def test_reports_of_either_mail_are_recorded(fixture: RecapFixture) -> None:
     late = fixture.report(guest(0), DeliveryStatus.COMPLAINED | DeliveryStatus.UNWELCOME)
     assert fixture.send(resendUnconfirmed=True).sent == 2
     assert (
-        fixture.mail_events().record([late, fixture.report(guest(1), DeliveryStatus.DELIVERED)]) == 2
+        fixture.mail_events().record([late, fixture.report(guest(1), DeliveryStatus.DELIVERED)])
+        == 2
     )
     assert (fixture.recap()["complained"], fixture.recap()["delivered"]) == (1, 1)
     fixture.later(hours=25)
