@@ -1,4 +1,4 @@
-"""A mail in a language that nobody speaks."""
+"""An email in a pseudo-language, to find untranslated texts."""
 
 import gettext
 
@@ -11,19 +11,19 @@ from tests.unit.recap.recap_fixture import composer_of, recipient
 
 
 class Pseudo(gettext.NullTranslations):
-    """A language that nobody speaks: each text in brackets, half as long again."""
+    """A pseudo-language: each text in brackets and half as long again."""
 
     def gettext(self, message: str) -> str:
-        """The text in brackets."""
+        """Return the text in brackets."""
         return f"⟦{message}{'~' * (len(message) // 2)}⟧"
 
     def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
-        """The form that fits, in brackets."""
+        """Return the singular or the plural in brackets."""
         return self.gettext(msgid1 if n == 1 else msgid2)
 
 
 def pseudo_mail(mode: Mode, message: str | None) -> EmailMessage:
-    """A recap whose words of people stand between @."""
+    """Return a recap whose texts by people are between @."""
     picture = Picture("https://example.com/t", "https://example.com/p")
     composer = composer_of(
         mode,

@@ -1,4 +1,4 @@
-"""Whom mails are from: `MAIL_FROM`, `MAIL_REPLY_TO` and `MAIL_ADDRESS_LINE`."""
+"""The sender of emails: `MAIL_FROM`, `MAIL_REPLY_TO` and `MAIL_ADDRESS_LINE`."""
 
 import pytest
 
@@ -8,8 +8,8 @@ from functions.mail.outcome import MisconfiguredError, who_can_fix
 SENDER = "Wall <photos@example.com>"
 
 
-def test_both_may_be_empty() -> None:
-    """Without both settings answers go to the sender, and no address stands under the mail."""
+def test_reply_to_and_postal_address_may_be_empty() -> None:
+    """Replies then go to the sender, and the email ends without an address."""
     assert MailSender(address=SENDER, reply_to="", address_line=" ").validated() == MailSender(
         address=SENDER
     )
@@ -19,8 +19,8 @@ def test_both_may_be_empty() -> None:
     "reply_to",
     ["hello@example.com", "Wall, Inc. <hello@example.com>", '"Team, Wall" <hello@example.com>'],
 )
-def test_answers_go_to_an_address(reply_to: str) -> None:
-    """`MAIL_REPLY_TO` is an address with or without a name; blanks around it do not count."""
+def test_reply_to_is_an_address_with_or_without_a_name(reply_to: str) -> None:
+    """Spaces around it are ignored."""
     assert MailSender(address=SENDER, reply_to=f" {reply_to}\n").validated().reply_to == reply_to
 
 
@@ -40,8 +40,8 @@ def test_answers_go_to_an_address(reply_to: str) -> None:
         "h\u00e9llo@example.com",
     ],
 )
-def test_what_is_no_address_is_named(reply_to: str) -> None:
-    """The error names the setting, and never its value."""
+def test_the_error_of_an_invalid_reply_to_names_the_setting(reply_to: str) -> None:
+    """It never contains the value."""
     with pytest.raises(MisconfiguredError) as wrong:
         MailSender(address=SENDER, reply_to=reply_to).validated()
     assert wrong.value.setting == "MAIL_REPLY_TO"
@@ -65,18 +65,18 @@ def test_what_is_no_address_is_named(reply_to: str) -> None:
     ],
 )
 def test_everything_before_the_last_bracket_is_the_name(text: str, read: tuple[str, str]) -> None:
-    """An operator writes the name as it is, without the quotes of RFC 5322."""
+    """Operators write names without the quotes of RFC 5322."""
     assert name_and_address(text) == read
 
 
 @pytest.mark.parametrize("line", ["Wall, 1 Example Street", "\u00c5gatan\u00a01 & 2", "x" * 200])
-def test_the_postal_address_is_one_line(line: str) -> None:
-    """The postal address may be in any script."""
+def test_a_postal_address_in_any_script_is_accepted(line: str) -> None:
+    """It is one line of up to 200 characters."""
     assert MailSender(address=SENDER, address_line=line).validated().address_line == line
 
 
 @pytest.mark.parametrize("line", ["a\nb", "a\rb", "a\u2028b", "a\0b", "a\tb", "x" * 201])
-def test_more_than_a_line_is_refused(line: str) -> None:
-    """A setting of several lines is refused: mail programs differ in showing it."""
+def test_a_postal_address_of_several_lines_is_rejected(line: str) -> None:
+    """Email clients display several lines differently."""
     with pytest.raises(MisconfiguredError, match="MAIL_ADDRESS_LINE"):
         MailSender(address=SENDER, address_line=line).validated()

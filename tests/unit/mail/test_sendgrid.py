@@ -1,4 +1,4 @@
-"""What the answers of SendGrid mean, over HTTP against its stand-in (design 5)."""
+"""The outcomes of SendGrid's answers, over HTTP with a local mailbox (design 5)."""
 
 import json
 import socket
@@ -41,7 +41,7 @@ SECRETS = InMemorySecrets({"SENDGRID_API_KEY": ("SG.x",)})
 
 
 def mailer(url: str) -> SendGridMailer:
-    """The mail service at `url`."""
+    """Return a client of the email provider at `url`."""
     return SendGridMailer(SECRETS, url, CLOCK)
 
 
@@ -60,21 +60,21 @@ def _message(*addresses: str, sender: str = "Wall <photos@example.com>") -> Emai
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Mailbox]:
-    """One stand-in for all tests."""
+    """Run one mailbox for all tests."""
     with Mailbox() as mailbox:
         yield mailbox
 
 
 @pytest.fixture
 def mailbox(running: Mailbox) -> Mailbox:
-    """The stand-in, as if it were new."""
+    """Return the mailbox without emails and faults."""
     running.heal()
     running.forget()
     return running
 
 
 def test_202_is_accepted(mailbox: Mailbox) -> None:
-    """The outcome has the id of the request in SendGrid's own log."""
+    """The outcome has the ID of the request in SendGrid's log."""
     outcome = mailer(mailbox.url).send(_message("a@example.com"))
     (mail,) = mailbox.emails
     assert outcome == Accepted(mail.message_id)
@@ -99,10 +99,10 @@ def test_202_is_accepted(mailbox: Mailbox) -> None:
     ],
     ids=lambda value: None if isinstance(value, Fault) else str(value),
 )
-def test_only_what_is_certain_may_be_sent_again(
+def test_each_fault_has_a_certain_or_an_unknown_outcome(
     mailbox: Mailbox, fault: Fault, expected: object, mails: int
 ) -> None:
-    """There is no idempotency key: an outcome is known to be none, or unknown."""
+    """SendGrid has no idempotency key, so an unknown request must not be repeated."""
     mailbox.fail_with(fault)
     outcome = mailer(mailbox.url).send(_message("a@example.com", "b@example.com"))
     assert outcome == expected
@@ -123,22 +123,22 @@ def test_only_what_is_certain_may_be_sent_again(
         (400, "The subject is required.", "subject", None),
     ],
 )
-def test_who_can_fix_a_refusal(
+def test_a_refusal_has_a_cause(
     status: int, message: str, field: str | None, cause: Cause | None
 ) -> None:
-    """Of a refusal its cause alone is kept; a used-up plan is not waited for."""
+    """Keep only the cause. Do not wait for a plan without credits."""
     body = json.dumps({"errors": [{"message": message, "field": field, "help": None}]}).encode()
     assert refusal(status, {}, body, now=NOW) == Refused(f"HTTP {status}", cause)
 
 
-def test_what_is_busy_or_out_of_reach_takes_time() -> None:
-    """The cause of a pause is that the mail service is busy: the caller tries again."""
+def test_a_pause_has_the_cause_busy() -> None:
+    """The caller tries again."""
     assert Later("HTTP 429", None).cause is Cause.BUSY
 
 
 @pytest.mark.parametrize("key", ["", "SG.a b", "SG.a\nb", "SG.\u00e9", "SG.a\0"])
-def test_a_key_that_can_stand_in_no_header_is_found_before_anything_leaves(key: str) -> None:
-    """Such a key would let the request fail on its way, and count as sent."""
+def test_a_key_that_is_invalid_in_a_header_fails_before_the_request(key: str) -> None:
+    """A failure during the request would count as sent."""
     secrets = InMemorySecrets({"SENDGRID_API_KEY": (key,)})
     unusable = SendGridMailer(secrets, "https://example.com", CLOCK)
     with pytest.raises(MisconfiguredError) as wrong:
@@ -169,15 +169,15 @@ OTHER_BODIES = [b"", b"<html>", b"[]", b"{}", b'{"errors": {}}', b'{"errors": []
         (302, Unknown("HTTP 302")),
     ],
 )
-def test_a_4xx_refuses_the_request_whoever_wrote_it(
+def test_a_4xx_of_any_server_refuses_the_request(
     status: int, expected: object, body: bytes
 ) -> None:
-    """A proxy's refusal is one too; only its 5xx says nothing of the server behind it."""
+    """This includes a proxy. After its 5xx, the outcome at SendGrid is unknown."""
     assert refusal(status, {"Retry-After": "7"}, body, now=NOW) == expected
 
 
 def test_a_connection_that_breaks_under_a_request_is_unknown() -> None:
-    """The last byte may have arrived, and with it the whole request."""
+    """The whole request may have arrived."""
 
     def break_off() -> None:
         connection, _ = listening.accept()
@@ -195,7 +195,7 @@ def test_a_connection_that_breaks_under_a_request_is_unknown() -> None:
 
 
 def test_a_refused_connection_is_certain() -> None:
-    """After a refused connection no byte has left."""
+    """No byte was sent."""
     with Mailbox() as gone:
         url = gone.url
     outcome = mailer(url).send(_message("a@example.com"))
@@ -213,16 +213,14 @@ def test_a_refused_connection_is_certain() -> None:
         ({}, None),
     ],
 )
-def test_the_pause_is_the_one_that_the_answer_names(
-    headers: dict[str, str], seconds: float | None
-) -> None:
-    """`Retry-After` counts before `X-RateLimit-Reset`; a number that is none counts for nothing."""
+def test_the_pause_is_that_of_the_answer(headers: dict[str, str], seconds: float | None) -> None:
+    """`Retry-After` precedes `X-RateLimit-Reset`. Invalid numbers are ignored."""
     body = b'{"errors": [{"message": "no", "field": null}]}'
     assert refusal(503, headers, body, now=NOW) == Later("HTTP 503", seconds)
 
 
-def test_a_message_becomes_one_request() -> None:
-    """A personalization for each copy; nobody is tracked, and nothing is appended."""
+def test_a_message_is_one_request_with_a_personalization_for_each_copy() -> None:
+    """Tracking and footers are off."""
     assert request_body(_message("a@example.com", "b@example.com")) == {
         "from": {"email": "photos@example.com", "name": "Wall"},
         "subject": "Photos",
@@ -248,8 +246,8 @@ def test_a_message_becomes_one_request() -> None:
     assert bare["from"] == {"email": "photos@example.com"}
 
 
-def test_answers_go_where_the_message_says(mailbox: Mailbox) -> None:
-    """Answers go to `reply_to` of the request, and without it to the sender."""
+def test_the_request_has_the_reply_to_of_the_message(mailbox: Mailbox) -> None:
+    """Without it, replies go to the sender."""
     message = replace(_message("a@example.com"), reply_to="Team <hello@example.com>")
     assert isinstance(mailer(mailbox.url).send(message), Accepted)
     (request,) = mailbox.requests

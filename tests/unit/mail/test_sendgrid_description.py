@@ -1,4 +1,4 @@
-"""What leaves for SendGrid, checked by SendGrid's own description of its API.
+"""Requests to SendGrid match SendGrid's own description of its API.
 
 `data/mail_send.json` is the part about our fields of https://github.com/twilio/sendgrid-oai,
 spec/json/tsg_mail_v3.json, as of 22 January 2026 (MIT License, Copyright (c) 2024 Twilio).
@@ -42,8 +42,8 @@ def _batch(language: str, recipients: int) -> EmailMessage:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_batch_in_each_language_is_as_sendgrid_describes_it(language: str) -> None:
-    """A batch keeps every field and bound of the description, with 1,000 recipients."""
+def test_a_batch_in_each_language_matches_the_description(language: str) -> None:
+    """Include a batch with 1,000 recipients."""
     body = request_body(_batch(language, RECIPIENTS_PER_REQUEST if language == "en" else 3))
     assert [error.message for error in DESCRIBED.iter_errors(body)] == []
 
@@ -59,8 +59,8 @@ def test_a_batch_in_each_language_is_as_sendgrid_describes_it(language: str) -> 
         lambda body: body.update(personalizations=body["personalizations"] * 501),
     ],
 )
-def test_the_description_refuses_what_sendgrid_would(spoil: Callable[[Any], object]) -> None:
-    """The description refuses wrong requests; otherwise the test above shows nothing."""
+def test_the_description_rejects_wrong_requests(spoil: Callable[[Any], object]) -> None:
+    """Otherwise the test above would prove nothing."""
     body = copy.deepcopy(request_body(_batch("en", 2)))
     spoil(body)
     assert not DESCRIBED.is_valid(body)

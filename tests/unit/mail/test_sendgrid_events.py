@@ -1,4 +1,4 @@
-"""SendGrid's signed Event Webhook: who has signed a request, and what it tells (design 3.60)."""
+"""SendGrid's signed delivery reports: verification and parsing (design 3.60)."""
 
 import base64
 import json
@@ -27,7 +27,7 @@ AT: Final = str(int(NOW.timestamp()))
 BODY: Final = b'[{"event":"delivered"}]\r\n'
 KEY: Final = ec.generate_private_key(ec.SECP256R1())
 
-# As SendGrid's own library has it in its tests:
+# From the tests of SendGrid's own library:
 # https://github.com/sendgrid/sendgrid-python/blob/main/test/unit/test_eventwebhook.py
 THEIR_KEY: Final = (
     "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE83T4O/n84iotIvIW4mdBgQ/7dAfSmpqIM8kF9mN1flpVKS3GRqe62gw+"
@@ -48,13 +48,13 @@ THEIR_BODY: Final = (
 
 
 def public(key: Any) -> str:
-    """The public half, as SendGrid shows it."""
+    """Return the public key in the format of SendGrid."""
     der = key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
     return base64.b64encode(der).decode()
 
 
 def signed(key: ec.EllipticCurvePrivateKey = KEY, at: str = AT, body: bytes = BODY) -> str:
-    """As SendGrid signs."""
+    """Sign like SendGrid."""
     return base64.b64encode(key.sign(at.encode() + body, ec.ECDSA(SHA256()))).decode()
 
 
@@ -68,13 +68,13 @@ def verifies(
     now: datetime = NOW,
     webhook: SendGridWebhook = WEBHOOK,
 ) -> bool:
-    """Whether the webhook takes a request with these headers for SendGrid's."""
+    """Return whether the webhook accepts a request with these headers."""
     found = webhook.signature({SIGNATURE_HEADER: signature, TIMESTAMP_HEADER: timestamp}, now)
     return found is not None and webhook.is_genuine(found, body)
 
 
-def test_the_vector_of_sendgrids_own_library() -> None:
-    """A real request verifies with its real key."""
+def test_a_real_request_verifies_with_its_key() -> None:
+    """The request is from the tests of SendGrid's library."""
     then = datetime.fromtimestamp(int(THEIR_TIME), UTC)
     theirs = SendGridWebhook(THEIR_KEY)
     assert verifies(THEIR_SIGNATURE, THEIR_TIME, THEIR_BODY, then, theirs)
@@ -85,13 +85,13 @@ def test_the_vector_of_sendgrids_own_library() -> None:
 
 
 def _kind(value: object) -> str:
-    """The name of a case whose value is another one in each run."""
+    """Return the name of a case whose value differs in each run."""
     return type(value).__name__
 
 
 @pytest.mark.parametrize("body", [BODY, "[“é”]".encode(), b""])
-def test_sendgrids_own_library_says_the_same(body: bytes) -> None:
-    """SendGrid's library verifies a request that is signed here."""
+def test_sendgrids_library_has_the_same_results(body: bytes) -> None:
+    """Verify requests that are signed here."""
     theirs = EventWebhook(public(KEY))
     signature = signed(body=body)
     for sent in (body, body + b" "):
@@ -100,15 +100,15 @@ def test_sendgrids_own_library_says_the_same(body: bytes) -> None:
 
 
 def test_any_of_several_keys_may_have_signed() -> None:
-    """While SendGrid's key is replaced, requests of both keys verify."""
+    """Both keys are valid while SendGrid's key is replaced."""
     other = ec.generate_private_key(ec.SECP256R1())
     both = SendGridWebhook(f"{public(other)}, {public(KEY)},")
     assert all(verifies(signed(key), webhook=both) for key in (KEY, other))
     assert not verifies(signed(), webhook=SendGridWebhook(public(other)))
 
 
-def test_without_a_key_nothing_verifies() -> None:
-    """With an empty parameter no request verifies."""
+def test_without_a_key_no_request_verifies() -> None:
+    """The parameter may be empty or have no key."""
     assert not SendGridWebhook("").keys
     assert not verifies(signed(), webhook=SendGridWebhook(" , "))
 
@@ -127,8 +127,8 @@ def test_without_a_key_nothing_verifies() -> None:
     ],
     ids=_kind,
 )
-def test_a_key_of_another_kind_is_none(text: str) -> None:
-    """An unusable key is logged, and no request passes with it."""
+def test_a_key_of_another_kind_is_rejected(text: str) -> None:
+    """No request verifies with it."""
     with pytest.raises(MisconfiguredError):
         _ = SendGridWebhook(text).keys
 
@@ -143,8 +143,10 @@ def test_a_key_of_another_kind_is_none(text: str) -> None:
         (timedelta(minutes=-5, seconds=-1), False),
     ],
 )
-def test_a_request_is_good_for_a_day_of_repetitions(age: timedelta, *, expected: bool) -> None:
-    """SendGrid repeats for 24 hours; ahead of our clock a request is five minutes at most."""
+def test_a_request_may_be_25_hours_old_and_five_minutes_ahead(
+    age: timedelta, *, expected: bool
+) -> None:
+    """SendGrid repeats requests for 24 hours."""
     assert verifies(signed(), now=NOW + age) is expected
 
 
@@ -174,14 +176,16 @@ def test_a_request_is_good_for_a_day_of_repetitions(age: timedelta, *, expected:
     ],
     ids=_kind,
 )
-def test_anything_else_does_not_verify(signature: str, timestamp: str, body: bytes) -> None:
-    """A request that is altered, cut, forged, or of another hash or time does not verify."""
+def test_any_other_request_does_not_verify(signature: str, timestamp: str, body: bytes) -> None:
+    """It may be altered, truncated, forged, or have another hash or time."""
     assert not verifies(signature, timestamp, body)
 
 
 @given(st.text(max_size=120), st.text(max_size=20), st.binary(max_size=50))
-def test_nothing_made_up_verifies_or_breaks(signature: str, timestamp: str, body: bytes) -> None:
-    """Headers with any text neither verify nor break anything."""
+def test_arbitrary_requests_do_not_verify_and_raise_no_error(
+    signature: str, timestamp: str, body: bytes
+) -> None:
+    """Headers can have any text."""
     assert not verifies(signature, timestamp, body)
 
 
@@ -213,14 +217,14 @@ def test_nothing_made_up_verifies_or_breaks(signature: str, timestamp: str, body
         ({}, Status.NONE),
     ],
 )
-def test_what_an_event_tells(event: dict[str, Any], status: Status) -> None:
-    """Each of SendGrid's event types gives the status that its fields say."""
+def test_each_kind_of_report_has_its_status(event: dict[str, Any], status: Status) -> None:
+    """See SendGrid's documentation of event types."""
     expected = [TrackingEvent(status, event, "")] if status else []
     assert WEBHOOK.events(json.dumps([event]).encode()) == expected
 
 
-def test_rubbish_among_events_is_left_out() -> None:
-    """Malformed events hold up no valid ones."""
+def test_malformed_reports_are_skipped() -> None:
+    """Valid reports of the same request count."""
     good = {"event": "delivered"}
     body = [None, 1, "x", [], [good], good, {"event": "?"}, {"event": "delivered", "x": {}}]
     found = WEBHOOK.events(json.dumps(body).encode())

@@ -89,13 +89,13 @@ def _certificates() -> None:
 
 @pytest.fixture
 def inbox() -> Inbox:
-    """An empty mailbox."""
+    """Return an empty mailbox."""
     return Inbox(None)
 
 
 @pytest.fixture
 def server(inbox: Inbox) -> Iterator[SmtpServer]:
-    """A mail server with STARTTLS."""
+    """Run a mail server with STARTTLS."""
     with SmtpServer(inbox, PASSWORD) as running:
         yield running
 

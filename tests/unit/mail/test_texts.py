@@ -1,4 +1,4 @@
-"""What guests read, in each language: nothing missing, nothing unused, nothing left in English."""
+"""The texts for guests in each language: none is missing, unused or left in English."""
 
 import re
 import unicodedata
@@ -33,7 +33,7 @@ def _in_mails() -> set[str | tuple[str, ...]]:
 
 
 def _key(function: str, texts: Any) -> str | tuple[str, ...] | None:
-    """The key of a call's texts in a catalogue; None where the first is no literal."""
+    """Return the key of a call's texts in a catalog, or None if the first is not a literal."""
     if function == "plural":
         return tuple(texts[:2])
     text: str | None = texts[0] if isinstance(texts, tuple) else texts
@@ -60,13 +60,13 @@ def _messages(language: str) -> list[Message]:
 TRANSLATED: Final = [language for language in LANGUAGES if language != "en"]
 
 
-def test_every_catalogue_is_a_language() -> None:
-    """Every catalogue is a language, and every language but English has a catalogue."""
+def test_every_language_but_english_has_a_catalog() -> None:
+    """There is no other catalog."""
     assert {path.stem for path in CATALOGUES.glob("*.po")} == set(TRANSLATED)
 
 
-def test_the_page_speaks_the_languages_of_the_mails() -> None:
-    """The page has the mails' languages, and their directions."""
+def test_the_page_has_the_languages_of_the_emails() -> None:
+    """Their directions are the same, too."""
     script = (ROOT / "public/preferences.js").read_text(encoding="utf-8")
     for name, languages in (
         ("LANGUAGES", LANGUAGES),
@@ -79,8 +79,8 @@ def test_the_page_speaks_the_languages_of_the_mails() -> None:
         assert re.findall(r'"(\w+)"', listed) == list(languages)
 
 
-def test_without_a_script_the_page_speaks_all_languages() -> None:
-    """Without a script the page shows every language in its direction."""
+def test_without_scripts_the_page_shows_every_language() -> None:
+    """Each has its direction."""
     page = (ROOT / "public/preferences.html").read_text(encoding="utf-8")
     [without] = re.findall(r"<noscript>(.*?)</noscript>", page, re.DOTALL)
     found = re.findall(r'<p class="notice" lang="(\w+)"(?: dir="(\w+)")?>[^<]+</p>', without)
@@ -90,13 +90,13 @@ def test_without_a_script_the_page_speaks_all_languages() -> None:
 
 @pytest.mark.parametrize("language", TRANSLATED)
 def test_no_text_is_missing_or_unused(language: str) -> None:
-    """The catalogue has the texts of mail and page, and no other."""
+    """Compare with the texts of emails and the page."""
     assert {message.id for message in _messages(language)} == _in_mails() | _on_the_page()
 
 
 @pytest.mark.parametrize("language", TRANSLATED)
-def test_every_text_is_whole(language: str) -> None:
-    """No plural form is empty, and each has the placeholders of the English text."""
+def test_every_translation_has_all_forms_and_placeholders(language: str) -> None:
+    """No plural form is empty."""
     catalogue = _catalogue(language)
     for message in _messages(language):
         told = message.string or ""
@@ -111,8 +111,8 @@ def test_every_text_is_whole(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", TRANSLATED)
-def test_no_grammar_depends_on_an_events_name(language: str) -> None:
-    """A name such as "Hochzeit von Ann" follows a colon or a quotation mark, or begins a text."""
+def test_the_name_of_an_event_needs_no_declension(language: str) -> None:
+    """A name such as "Hochzeit von Ann" follows a colon or a quotation mark, or starts a text."""
     for message in _messages(language):
         told = message.string or ""
         for text in [told] if isinstance(told, str) else told:
@@ -133,8 +133,10 @@ def test_no_grammar_depends_on_an_events_name(language: str) -> None:
         ("", "en", "ltr"),
     ],
 )
-def test_the_language_is_the_tags(tag: str | None, language: str, direction: str) -> None:
-    """Design 3.55: English for an event without a language, or without its catalogue."""
+def test_a_language_tag_selects_the_language(
+    tag: str | None, language: str, direction: str
+) -> None:
+    """Design 3.55: English is the default."""
     texts = Texts.of(tag)
     assert (texts.language, texts.direction) == (language, direction)
 
@@ -150,16 +152,16 @@ def test_the_language_is_the_tags(tag: str | None, language: str, direction: str
         ("ar", 11, "شاركت 11 صورة."),
     ],
 )
-def test_plurals_and_numbers_are_the_languages(language: str, count: int, text: str) -> None:
-    """Numbers are written by Babel, and plural forms are chosen by gettext."""
+def test_plurals_and_numbers_follow_the_language(language: str, count: int, text: str) -> None:
+    """Babel formats numbers, and gettext selects the plural form."""
     one, many = "You shared one photo.", "You shared %(count)s photos."
     assert Texts.of(language).plural(one, many, count) == text
 
 
 @pytest.mark.parametrize("mode", Mode)
 @pytest.mark.parametrize("message", [None, "@words@"])
-def test_nothing_in_a_mail_is_left_in_english(mode: Mode, message: str | None) -> None:
-    """Every text of the service stands between the brackets of the pseudo-language."""
+def test_no_text_of_an_email_is_left_in_english(mode: Mode, message: str | None) -> None:
+    """Every text of the service is in the brackets of the pseudo-language."""
     mail = pseudo_mail(mode, message)
     text, html = mail.render(mail.copies[0])
     shown = re.sub(r"<style>.*?</style>|<!--.*?-->", "", html, flags=re.DOTALL)
