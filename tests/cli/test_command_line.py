@@ -70,6 +70,8 @@ def test_the_version_check_compiles_on_old_pythons(path: str) -> None:
         ("test --help", 0, "run CMD with the service"),
         ("test suite -h", 0, "run CMD with the service"),
         ("demo now", 2, "demo takes no arguments"),
+        ("demo --smtp", 2, "demo takes no arguments"),
+        ("up --smtp now", 2, "up takes no arguments"),
         ("test suit", 2, "unknown argument of test: suit."),
         ("test --all lint typse -k recap", 2, "unknown argument of test: typse."),
         ("test tests/units/test_x.py", 2, "unknown argument of test: tests/units/test_x.py."),
@@ -98,7 +100,7 @@ def test_an_incomplete_command_line_is_explained(arguments: str, status: int, sa
     [
         *("exec bash --help", "exec -- --help", "test -k recap", "test lint tests/unit/x.py"),
         *("exec curl --ports x", "exec -- --ports x", "exec --ports 200 -- curl --ports x"),
-        *("demo --ports 200", "up --ports=200", "bench delivery --ports 0 recap"),
+        *("demo --ports 200", "up --ports=200", "up --smtp", "bench delivery --ports 0 recap"),
     ],
 )
 def test_options_of_other_programs_are_accepted(arguments: str) -> None:

@@ -4,15 +4,24 @@
 """
 
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
 from emulator.provider_models.sendgrid import NO_ANSWER, Answer, Problem, accepted, refused
 from functions.email_address import address_hash, guest_uid
-from functions.mail.outcome import MisconfiguredError
+from functions.mail.message import Copy, EmailMessage
+from functions.mail.outcome import (
+    Accepted,
+    BadAddresses,
+    Later,
+    MisconfiguredError,
+    PartlyAccepted,
+    SendOutcome,
+)
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.endpoints.failing_endpoint import NOTICE_QUEUE
+from functions.webhooks.endpoints.notifier import _send_without_refused
 from tests.in_memory.adapters import KEYS
 from tests.unit.webhooks.endpoint_fixture import ANN, EndpointFixture
 from tests.unit.webhooks.webhook_fixture import EVENT, NOW, OTHER, URL
@@ -205,3 +214,31 @@ def test_a_rejected_address_does_not_affect_the_others(endpoints: EndpointFixtur
     assert endpoints.collect_notices() == [FAILING, FAILING]
     assert addresses(endpoints) == [BOB]
     assert endpoints.collect_notices(60) == []
+
+
+@pytest.mark.parametrize(
+    ("partly", "reached"),
+    [
+        (PartlyAccepted(frozenset({0}), frozenset(), BadAddresses(frozenset({0}))), 1),
+        (PartlyAccepted(frozenset({0}), frozenset({1}), None), 2),
+        (PartlyAccepted(frozenset(), frozenset({0}), Later("lost", None)), 1),
+    ],
+)
+def test_a_notice_that_some_addresses_have_is_not_repeated(
+    partly: PartlyAccepted, reached: int
+) -> None:
+    """A mail server answers for each address. The log counts the addresses that have the notice."""
+
+    class PartlyMailer:
+        def send(self, _: EmailMessage) -> SendOutcome:
+            return partly
+
+    mailer: Any = PartlyMailer()
+    message = EmailMessage(
+        sender="a@example.com",
+        subject="s",
+        text="t",
+        html="h",
+        copies=[Copy(address=address, headers={}) for address in (ANN, BOB)],
+    )
+    assert _send_without_refused(mailer, message) == (Accepted(""), reached)
