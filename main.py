@@ -125,7 +125,7 @@ _ACTION: Final[dict[str, Any]] = {
 }
 
 
-_LOG: Final[dict[str, Any]] = {
+_SHARED_LOG: Final[dict[str, Any]] = {
     "service_account": _LOGS,
     "memory": options.MemoryOption.GB_1,  # a page has a megabyte of bodies, copied several times
     "concurrency": 80,  # a call mostly waits for Firestore
@@ -163,7 +163,7 @@ def onEventWritten(event: Any) -> None:
 @trigger
 @firestore_fn.on_document_written(document="users/{uid}", **_TRIGGER | {"max_instances": 1})
 def onUserWritten(event: Any) -> None:
-    """Handle a write of a user record, whose address may have another spelling."""
+    """List an account in the record of its address, and opt the address in if its owner did."""
     from functions.handlers import preference_calls
 
     preference_calls.user_written(service(), event)
@@ -402,17 +402,17 @@ def revokeWebhookLog(call: StaffCall) -> dict[str, Any]:
     return webhook_calls.revoke_log(service(), call)
 
 
-@anonymous_callable(**_LOG)
+@anonymous_callable(**_SHARED_LOG)
 def getWebhookLog(call: Call) -> Any:
-    """Return the deliveries of a link."""
+    """Return the deliveries to the URL of a link, for its bearer."""
     from functions.handlers import webhook_calls
 
     return webhook_calls.get_log(service(), call)
 
 
-@anonymous_callable(**_LOG)
+@anonymous_callable(**_SHARED_LOG)
 def resendSharedWebhook(call: Call) -> Any:
-    """Resend one delivery of a link, if the link permits it."""
+    """Resend one delivery to the URL of a link, if the link permits it."""
     from functions.handlers import webhook_calls
 
     return webhook_calls.resend_shared(service(), call)

@@ -1,1 +1,1 @@
-"""The photo wall's webhooks, recap mail and e-mail preferences."""
+"""Webhooks, recap emails and email preferences of the photo wall."""

@@ -1,7 +1,7 @@
 """Admission of calls: rate limits by person, link or client address, and verified links.
 
-A handler checks the arguments first, which costs nothing, and calls a use case only afterward
-(design 3.3).
+A handler checks the arguments first, because that costs nothing. It calls a use case only after the
+call was admitted (design 3.3).
 """
 
 import re
@@ -28,8 +28,9 @@ class Admission:
     Attributes:
         rate_limits: The rate limits of this process.
         secrets: The keys that sign links.
-        trusted_hops: The operator's own proxies in front of Google's front end (design 3.8).
-        staff_calls_an_hour: Calls of one function that a person has in an hour.
+        trusted_hops: Number of the operator's own proxies in front of Google's front end
+            (design 3.8).
+        staff_calls_an_hour: Maximum calls of one function by one person per hour.
     """
 
     rate_limits: RateLimits
@@ -53,9 +54,9 @@ class Admission:
         self.rate_limits.keyed().require(call.function, person, at_most, refusal=refusal)
 
     def admit(self, call: Call, token: str, link: Link) -> tuple[str, ...]:
-        """Count the call by its client's address and return the ids in `token`.
+        """Count the call by its client's address and return the IDs in `token`.
 
-        See `TokenKeys.verify`.
+        `TokenKeys.verify` describes the IDs.
 
         Raises:
             CallError: `resource-exhausted` over the rate limit, or the link is invalid.
@@ -66,7 +67,7 @@ class Admission:
         return self._verify(token, link)
 
     def verify(self, call: Call, token: str, link: Link) -> tuple[str, ...]:
-        """Return the ids in `token`, and count only a call whose token is invalid.
+        """Return the IDs in `token`, and count only a call whose token is invalid.
 
         Many people share the address of a network or of an email provider, and each of them may
         change their own preferences.
@@ -81,7 +82,7 @@ class Admission:
             raise
 
     def count_change(self, call: Call, link: Link, ids: Sequence[str]) -> None:
-        """Count a change by the link with these IDs, so that its writes are limited.
+        """Count a change by the link whose token has these IDs, to limit the writes by one link.
 
         Raises:
             CallError: `resource-exhausted` over the rate limit.
@@ -110,10 +111,11 @@ class Admission:
 def client_address(forwarded_for: str, peer: str, *, trusted_hops: int) -> str:
     """Return the client's IPv4 address or IPv6 /64, as one canonical text (design 3.8).
 
-    `forwarded_for` is the header `X-Forwarded-For`: text from the client, followed by the address
-    that each proxy saw, our own proxies last. Therefore it is read from the right, past
-    `trusted_hops` of our proxies. If that entry is not an address, the next entry to the right is
-    used, which is more trustworthy, and finally `peer`, the other end of the connection.
+    `forwarded_for` is the header `X-Forwarded-For`. It has text from the client, followed by the
+    address that each proxy saw, the operator's own proxies last. Therefore the entries are counted
+    from the right, and the last `trusted_hops` entries are skipped. If the chosen entry is not an
+    address, the next entry to the right is used, which is more trustworthy. If no entry is an
+    address, `peer` is used, the other end of the connection.
     """
     entries = forwarded_for.split(",")
     start = max(0, len(entries) - 1 - max(0, trusted_hops))

@@ -19,7 +19,7 @@ _UPPER_TO_LOWER: Final = {upper: upper + 32 for upper in range(ord("A"), ord("Z"
 def trimmed(text: str) -> str:
     """Return `text` without spaces and invisible format characters at both ends.
 
-    Apps and keyboards leave them there: a byte order mark, a zero-width space, a text direction.
+    Apps and keyboards add such characters: a byte order mark, a zero-width space, a text direction.
     """
     start, end = 0, len(text)
     while start < end and _is_blank(text[start]):
@@ -34,7 +34,7 @@ def _is_blank(character: str) -> bool:
 
 
 def identity(email: str) -> str:
-    """Return the form in which addresses are compared: equal for two spellings of one address.
+    """Return the form in which addresses are compared, the same for two spellings of one address.
 
     The domain is in ASCII by UTS #46, as in `deliverable`. ASCII letters are lowercase, and other
     characters stay as they are. An invalid address never has the identity of a valid address.

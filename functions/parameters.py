@@ -22,7 +22,7 @@ def _param(default: Any, *, explanation: str, required: bool = False) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """The values of a deploy; each `_param` is a parameter, by its name in capitals."""
+    """The values of a deploy. A `_param` is a parameter with the field's name in capitals."""
 
     mail_from: str = _param(
         "Wall <wall@example.com>",

@@ -59,14 +59,14 @@ def secret_reader() -> SecretManager:
 
 
 class ProcessTasks:
-    """Adapter for `TaskQueue`. Creates its client lazily, because that would slow a cold start."""
+    """Adapter for `TaskQueue`. Creates its client on first use, so that a cold start is faster."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
 
     @lazy_property
     def queue(self) -> "CloudTasks | EmulatedTasks":
-        """Adapter for the emulator of Cloud Tasks if there is one, else for Cloud Tasks."""
+        """The emulator of Cloud Tasks if there is one, else Cloud Tasks."""
         from functions.gcp.cloud_tasks import CloudTasks
 
         return local_suite.emulated_tasks() or CloudTasks.from_environment()
@@ -91,18 +91,18 @@ class SystemRandom:
 
 
 def _mailer() -> "Mailer":
-    given = parameters.from_deploy()
-    if given.mail_url:
+    values = parameters.from_deploy()
+    if values.mail_url:
         from functions.mail.smtp import SmtpMailer
 
-        return SmtpMailer(secret_reader(), given.mail_url, given.mail_connections, _tls(), CLOCK)
+        return SmtpMailer(secret_reader(), values.mail_url, values.mail_connections, _tls(), CLOCK)
     from functions.mail.sendgrid import SendGridMailer
 
-    return SendGridMailer(secret_reader(), given.sendgrid_host, CLOCK)
+    return SendGridMailer(secret_reader(), values.sendgrid_host, CLOCK)
 
 
 def _tls() -> "SSLContext":
-    """Return the trust in certificate authorities. The system's authorities are not used."""
+    """Return a TLS context that trusts the authorities of `certifi`, and not the system's."""
     from ssl import create_default_context
 
     import certifi
@@ -118,7 +118,7 @@ def webhook_sender() -> "HttpSender":
     from functions.webhooks.sender.adapter import PinnedAdapter
     from functions.webhooks.sender.http_sender import HttpSender
 
-    # Load the resolver's library while the authorities and the first record are read.
+    # The library of the resolver loads while the authorities and the first record are read.
     threading.Thread(target=_load_resolver, daemon=True).start()
     return HttpSender(
         adapter=PinnedAdapter(_tls(), CLOCK),
@@ -144,7 +144,7 @@ class ProcessThreads:
 
 
 class _Pool:
-    """Pool of threads that run in the context of the call, so that log lines name the request."""
+    """Pool of threads that run in the context of the call, so that log lines have its request."""
 
     def __init__(self, at_once: int, name: str, *, caller_runs: bool) -> None:
         self._own = int(caller_runs)

@@ -39,8 +39,8 @@ def window_of(
 ) -> tuple[str, datetime]:
     """Return the key of the record `rateLimits/{key}` that counts a call, and its window's end.
 
-    Windows start at full hours, so counting costs one write and no read. Without the secret the key
-    reveals nothing about the client.
+    Windows start at multiples of `period`, such as full hours, so counting costs one write and no
+    read. Without the secret the key reveals nothing about the client.
     """
     number = int(now.timestamp() // period.total_seconds())
     # A derived key, so that the keys of records cannot reveal the key of tokens.
@@ -52,7 +52,10 @@ def window_of(
 
 @dataclass(slots=True)
 class _Calls:
-    """Counts of a client's calls in a window of this process. `asking` have a pending write."""
+    """Counts of a client's calls to this process in one window.
+
+    The write of a call in `asking` is pending, and the write of a call in `failed` has failed.
+    """
 
     counted: int = 0
     asking: int = 0

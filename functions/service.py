@@ -1,7 +1,8 @@
 """The composition root: one class that creates each object of a process on first use.
 
-`main.py` passes the process's `Service` to the handlers, and tests build one on adapters of their
-own. A property imports what it creates, so that a cold instance loads only what its function calls.
+`functions/process.py` creates the `Service` of a deployed process, and `main.py` passes it to the
+handlers. Tests create a `Service` on adapters of their own. A property imports the class that it
+creates, so that a cold instance loads only the modules of its function.
 """
 
 import threading
@@ -50,7 +51,7 @@ _REPORTS_AT_ONCE: Final = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Adapters:
-    """Access to external systems.
+    """Adapters for external systems, the clock, threads and randomness.
 
     Attributes:
         documents: Factory of the Firestore client, which requires credentials.
@@ -74,7 +75,7 @@ class Adapters:
 
 
 class Service:
-    """The objects of one process. One instance serves all its threads."""
+    """The objects of one process. Shared by all threads."""
 
     def __init__(self, adapters: Adapters) -> None:
         self.adapters = adapters
@@ -114,14 +115,14 @@ class Service:
 
     @lazy_property
     def mail_sender(self) -> "message.MailSender":
-        """The sender of emails in the parameters, not validated."""
+        """The sender of emails, as in the parameters and not validated."""
         from functions.mail import message
 
-        given = self.parameters
+        parameters = self.parameters
         return message.MailSender(
-            address=given.mail_from,
-            reply_to=given.mail_reply_to,
-            address_line=given.mail_address_line,
+            address=parameters.mail_from,
+            reply_to=parameters.mail_reply_to,
+            address_line=parameters.mail_address_line,
         )
 
     @lazy_property
@@ -183,17 +184,17 @@ class Service:
         from functions.recap import planner
         from functions.recap.audience.photos import PhotoHosts
 
-        given = self.parameters
+        parameters = self.parameters
         return planner.Planner(
             recaps=self.recaps,
             guests=self.guests,
             sender=self.mail_sender,
             mailer=self.mailer,
             accounts=self.adapters.accounts,
-            hosts=PhotoHosts.read(given.photo_hosts, given.project),
+            hosts=PhotoHosts.read(parameters.photo_hosts, parameters.project),
             clock=self.clock,
             random=self.adapters.random,
-            per_call=given.recipients_per_recap,
+            per_call=parameters.recipients_per_recap,
         )
 
     @lazy_property
@@ -260,8 +261,8 @@ class Service:
         from functions.recap import send_recap
         from functions.recap.dispatch import REQUESTS_AT_ONCE, SMALL_REQUESTS_AT_ONCE
 
-        given = self.parameters
-        small = given.mail_connections if given.mail_url else SMALL_REQUESTS_AT_ONCE
+        parameters = self.parameters
+        small = parameters.mail_connections if parameters.mail_url else SMALL_REQUESTS_AT_ONCE
         return send_recap.RecapSender(
             planner=self._planner,
             recaps=self.recaps,
@@ -275,7 +276,7 @@ class Service:
             clock=self.clock,
             random=self.adapters.random,
             threads=self.adapters.threads,
-            has_reports=not given.mail_url,
+            has_reports=not parameters.mail_url,
         )
 
     @lazy_property
@@ -375,8 +376,8 @@ class Service:
         from functions.webhooks.webhook_settings import RememberedSettings
         from functions.webhooks.worker import Worker
 
-        given = self.parameters
-        slow = slow_attempts_a_second(given.delivery_instances, given.threads)
+        parameters = self.parameters
+        slow = slow_attempts_a_second(parameters.delivery_instances, parameters.threads)
         return Worker(
             deliveries=self.deliveries,
             secrets=self.webhook_secrets,
@@ -472,7 +473,7 @@ class Service:
     def log_links(self) -> "LogLinks":
         """The use case that creates and revokes links to delivery logs.
 
-        It needs the only service account that may read the key of these links.
+        Only one service account may read the key of these links.
         """
         from functions.webhooks.shared_log import LogLinks, LogShareStore
 

@@ -11,9 +11,9 @@ installed.
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-# Each capability has its own account with only the permissions that it needs. No anonymous endpoint
-# reads the key of emails, and the functions that call receivers read no secret. The names are
-# constants, because a deploy with another name would abandon the old account's roles and tasks.
+# Each capability has its own account with only the permissions that it needs. No anonymous function
+# reads the email provider's key, and the functions that call receivers read no secret. The names
+# are constants, because a deploy with another name would abandon the old account's roles and tasks.
 WEBHOOKS: Final = "wall-webhooks"
 LOGS: Final = "wall-logs"
 RECAP: Final = "wall-recap"

@@ -34,7 +34,7 @@ class DocumentWritten:
     Attributes:
         id: ID of the CloudEvent, the same for every retry.
         at: Time of the write, the same for every retry.
-        ids: Values of the path's wildcards by name.
+        ids: Values of the path's wildcards by name, such as `eventId`.
         before: The document before the write, or None if the write created it.
         after: The document after the write, or None if the write deleted it.
     """
@@ -47,7 +47,7 @@ class DocumentWritten:
 
 
 def trigger(declared: Any) -> Any:
-    """Call the trigger `declared` with a `DocumentWritten`, and enable Eventarc's retries.
+    """Pass a `DocumentWritten` to the trigger `declared`, and enable Eventarc's retries.
 
     https://firebase.google.com/docs/functions/retries
     """

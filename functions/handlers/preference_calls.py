@@ -1,8 +1,9 @@
 """Handlers of the functions for email preferences.
 
-Every call is checked before it reads or writes: first the arguments, which cost nothing, then the
-token and the rate limit, which also limits guesses of tokens. Lookups (spec 8) and calls with an
-invalid token count by IP address, and changes count by link.
+Every call is checked before it reads or writes. The arguments come first, because their check costs
+nothing. The token and the rate limit follow. Lookups (spec 8) and calls with an invalid token count
+by IP address, which also limits guesses of tokens. Changes by `updateEmailPreferences` count by
+link. An unsubscribe request with a valid token is not counted (design 3.59).
 """
 
 import re
@@ -50,7 +51,7 @@ _MULTIPART: Final = re.compile(
 
 
 def get_email_preferences(service: "Service", call: Call) -> dict[str, Any]:
-    """Return the address and preferences of the token's user (spec 4.2).
+    """Return the address and preferences of the user whom the token names (spec 4.2).
 
     Raises:
         CallError: See spec 7.2. `resource-exhausted` over the rate limit.
@@ -62,7 +63,7 @@ def get_email_preferences(service: "Service", call: Call) -> dict[str, Any]:
 
 
 def update_email_preferences(service: "Service", call: Call) -> dict[str, Any]:
-    """Change the flags in `data.preferences` and return the same as `get_email_preferences`.
+    """Change the flags in `preferences`, and return the address and all preferences.
 
     Raises:
         CallError: See spec 7.2. `invalid-argument` also for flags that cannot be changed.
@@ -115,9 +116,9 @@ def _is_one_click(body: bytes) -> bool:
 
 
 def _one_click(service: "Service", request: flask.Request, token: str) -> flask.Response:
-    """Turn off the recaps of the token's user.
+    """Opt the user whom the token names out of recaps.
 
-    Email clients and the page do not show the text of the response.
+    Email clients and the preferences page do not show the text of the response.
     """
     call = Call(function="unsubscribe", data=None, request=request)
     try:
@@ -134,7 +135,7 @@ def _one_click(service: "Service", request: flask.Request, token: str) -> flask.
 
 
 def _opt_out_of_recaps(service: "Service", uid: str, *other: str) -> None:
-    """Turn recaps off. A repeated click costs one read (design 3.54)."""
+    """Opt the address out of recaps. A repeated click costs one read (design 3.54)."""
     users = service.users
     if is_guest_uid(uid) and users.is_off(uid, Flag.RECAP):
         return
@@ -146,7 +147,7 @@ def _opt_out_of_recaps(service: "Service", uid: str, *other: str) -> None:
 
 
 def _answer(service: "Service", records: AddressRecords) -> dict[str, Any]:
-    choices = records.ask(service.adapters.accounts)
+    choices = records.look_up_flags(service.adapters.accounts)
     return {"email": records.email, "preferences": to_response(choices)}
 
 
@@ -163,6 +164,8 @@ def _internal(fault: str, answer: str) -> Iterator[None]:
 def user_written(service: "Service", event: DocumentWritten) -> None:
     """List an account in the record of its address, and opt the address in if its owner did.
 
+    The owner of an account opts in by turning a flag on in the account's record.
+
     Raises:
         InternalServerError: An internal error. Eventarc retries the call.
     """
@@ -177,7 +180,10 @@ def user_written(service: "Service", event: DocumentWritten) -> None:
 
 
 def _turned_on(event: DocumentWritten) -> list[Flag]:
-    """Return the recap flags that the account's owner turned on, if the service did not write."""
+    """Return the flags that the account's owner turned on, unless the service wrote them.
+
+    Only `recap` and `lifecycle` count, because both decide about recaps.
+    """
     if not event.before or not event.after:
         return []
     before, after = event.before.fields, event.after.fields

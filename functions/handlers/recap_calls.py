@@ -45,7 +45,7 @@ def send_event_recap(service: "Service", call: StaffCall) -> dict[str, Any]:
 
 
 def preview_event_recap(service: "Service", call: StaffCall) -> dict[str, Any]:
-    """Handle a call of `previewEventRecap` (spec 4.9), with the checks in the same order.
+    """Handle a call of `previewEventRecap` (spec 4.9), with the checks in the order of design 3.3.
 
     Raises:
         CallError: See spec 7.4.
@@ -76,7 +76,9 @@ def preview_event_recap(service: "Service", call: StaffCall) -> dict[str, Any]:
 
 
 def schedule_event_recap(service: "Service", call: StaffCall) -> dict[str, Any]:
-    """Handle a call of `scheduleEventRecap` (spec 4.15), with the checks in the same order.
+    """Handle a call of `scheduleEventRecap` (spec 4.15).
+
+    The checks are in the order of design 3.3.
 
     Raises:
         CallError: See spec 7.4.
@@ -96,7 +98,10 @@ def send_scheduled_recap(service: "Service", task: CallableRequest[Any]) -> None
 
 
 def sweep(service: "Service") -> None:
-    """Settle recaps with a crashed call, and end overdue schedules. The next sweep retries."""
+    """Settle recaps with a crashed call, and end overdue schedules.
+
+    The next sweep retries errors.
+    """
     for part in (service.crashed_recaps, service.schedule_sweep):
         try:
             part.sweep()
@@ -107,8 +112,8 @@ def sweep(service: "Service") -> None:
 def mail_events(service: "Service", request: flask.Request) -> flask.Response:
     """Record the delivery reports in a signed request from SendGrid (spec 4.10).
 
-    The body is read only if the headers are plausible. The response is 2xx once all reports are
-    recorded. SendGrid repeats the request after a 503.
+    The body is read only if the headers have a well-formed, recent signature. The response is 2xx
+    once all reports are recorded. SendGrid repeats the request after a 503.
     """
     if request.method != "POST":
         return text_answer(HTTPStatus.METHOD_NOT_ALLOWED, "Use POST.", Allow="POST")

@@ -1,1 +1,1 @@
-"""Signed links: their tokens and keys, and the admission of calls with a link."""
+"""Signed links: kinds of links, and their tokens and keys."""

@@ -41,7 +41,7 @@ class Link:
         return CallError(Code.PERMISSION_DENIED, message)
 
     def token(self, data: object) -> str:
-        """Return the token in the parameters, without verifying it.
+        """Return the token in the arguments of a call, without verifying it.
 
         Raises:
             CallError: `invalid-argument` if the token is missing or too long (spec 7.2).
@@ -89,7 +89,7 @@ class PreferencesLinks:
 class LinkSigner:
     """Signer of the links in emails to pages of the site `base_url` (design 3.57).
 
-    `secrets` reads the versions of the key. The newest version signs.
+    `secrets` reads the versions of the key `EMAIL_PREFS_KEY`. The newest version signs.
     """
 
     secrets: SecretReader
@@ -97,7 +97,7 @@ class LinkSigner:
     clock: Clock
 
     def check(self) -> TokenKeys:
-        """Return the keys.
+        """Check that the service can sign links, and return the keys.
 
         Raises:
             WeakKeyError: A version of the key is too short.
@@ -109,8 +109,8 @@ class LinkSigner:
         """Return links for an email that is sent now. See `check` for errors.
 
         Args:
-            uid: ID of the record of the email's address.
-            account: An account with the address (design 3.54).
+            uid: ID of the user record of the recipient's address.
+            account: ID of an account with the address, if there is one (design 3.54).
         """
         keys, now = self.check(), self.clock.now()
         one_click = keys.issue(uid, now, Scope.UNSUBSCRIBE, account=account)
@@ -148,8 +148,8 @@ def confirmation_link(base_url: str, token: str) -> str:
 def token_in_query(query: str) -> str:
     """Return the token in the query of a one-click link, or "" if it has none.
 
-    Email gateways rewrite links: `token%3D…` and `%3Ftoken=…` are read, too. No character of a
-    token needs an encoding, so decoding leaves it as it is.
+    Email gateways rewrite links, so `token%3D…` and `%3Ftoken=…` are read, too. Decoding does not
+    change a token, because none of its characters needs an encoding.
     """
     while query != (decoded := unquote(query)):
         query = decoded

@@ -1,4 +1,4 @@
-"""Signed tokens in links: a text `payload.sig` about one subject, for one purpose.
+"""Signed tokens in links. A token is a text `payload.sig` about one subject, for one purpose.
 
 The payload is compact JSON in URL-safe base64: the subject (`uid` and `account`, or `event` and
 `share`), `exp` and `scope`. `itsdangerous.URLSafeSerializer` signs the token with the scope as the
@@ -54,8 +54,9 @@ _OPTIONAL: Final[Mapping[Scope, tuple[str, ...]]] = {
     Scope.UNSUBSCRIBE: ("account", "box"),
     Scope.WEBHOOK_LOG: (),
 }
-"""Optional fields of the subject, at most one per token: an account that had the address, or `box`,
-the record of a mailbox, in links of earlier releases. They expire a year after the upgrade."""
+"""Optional fields of the subject, at most one per token. `account` is an account that had the
+address when the link was signed. `box` is the record of a mailbox, in links of earlier releases.
+These links expire a year after the upgrade."""
 
 
 class InvalidTokenError(Exception):

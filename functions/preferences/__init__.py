@@ -1,1 +1,1 @@
-"""Email preferences: lookup, links, opt-out and opt-in."""
+"""Email preferences: the flags of an address, and the user records that store them."""

@@ -1,16 +1,18 @@
 """Email preferences: the emails that a user wants (spec 2.3), as stored in the user record.
 
-A flag is on if it is missing or clearly on, and off otherwise. A user without a record gets every
-email (design 3.53). An address that hard-bounces is skipped for a year (design 3.61): email
-providers count the bounces of a sender, and further emails would not reach the guest.
+A flag is on if it is missing or has one of the values that mean on, and off otherwise. A user
+without a record gets every email (design 3.53). An address that hard-bounces is skipped for a year
+(design 3.61), because email providers count the bounces of a sender, and further emails would not
+reach the guest.
 
 Firestore compares texts exactly, an app may store an address as its owner typed it, and a link in
 an email holds no address. So the record of the address, `users/guest-…`, lists its accounts, and
 these records decide together which emails an address gets (design 3.54):
 
 - Off in the record of the address always holds.
-- On in that record, a choice by a link, outweighs accounts, except verified ones.
-- Without a choice there, off in any account with the address holds.
+- On in the record of the address, a choice by a link, takes precedence over off in an account,
+  unless Firebase Authentication has verified the account's address.
+- Without a choice in the record of the address, off in any account with the address holds.
 
 Earlier releases kept one record for all addresses of a mailbox (`ann+party@…`, dots at Gmail). Off
 in such a record still holds for these addresses until they choose otherwise.
@@ -32,7 +34,7 @@ PREFERENCES: Final = "emailPreferences"
 """The field of the user record with the flags."""
 
 CHOSEN_AT: Final = "chosenAt"
-"""The field with the time at which the service wrote flags last, for a link or a complaint."""
+"""The field with the time at which the service last wrote flags, for a link or a complaint."""
 
 
 class Flag(StrEnum):
@@ -46,13 +48,13 @@ class Flag(StrEnum):
 TRANSACTIONAL: Final = "transactional"
 
 _ON_TEXTS: Final = ("true", "yes")
-"""Texts that count as on, besides `true` and 1."""
+"""Texts that count as on, in addition to `true` and 1."""
 
 
 def stored_choice(record: Mapping[str, Any] | None, flag: Flag) -> bool | None:
     """Return the choice in the user `record`, or None without a choice.
 
-    Apps and scripts write these values, so anything that is not clearly on counts as off.
+    Apps and scripts write these values. A value that does not mean on counts as off.
     """
     stored = (record or {}).get(PREFERENCES)
     if stored is None:
@@ -127,7 +129,7 @@ def is_unreachable(record: Mapping[str, Any] | None, now: datetime) -> bool:
 
 
 ACCOUNTS: Final = "accounts"
-"""The field of an address's record with its accounts: a map from user id to true."""
+"""The field of an address's record with its accounts: a map from user ID to true."""
 
 MAX_ACCOUNTS: Final = 20
 """Maximum accounts in a record. Anyone can create accounts with another person's address."""
@@ -136,43 +138,47 @@ MAX_READ: Final = 100
 """Maximum accounts to read from a list. Earlier releases listed up to 99."""
 
 CHOSEN_FOR_ADDRESS: Final = "chosenForAddress"
-"""The field of an address's record with the flags that were chosen for this address only: a map
-from flag to true. Other flags were chosen for the whole mailbox, by an earlier release."""
+"""The field of an address's record that says which flags were chosen for this address only: a map
+from flag to true. A flag that is missing or false was chosen for the whole mailbox, by an earlier
+release or by a link of an earlier release."""
 
 
 def address_record_id(account: Mapping[str, Any] | None) -> str | None:
-    """Return the id of the record that must list this account, or None without an address."""
+    """Return the ID of the record that must list this account, or None without an address."""
     email = email_address(account)
     return record_id(email) if "@" in email else None
 
 
 def earlier_record_id(account: Mapping[str, Any] | None) -> str | None:
-    """Return the id of the record in which earlier releases kept the choices of this account."""
+    """Return the ID of the record in which earlier releases kept the choices of this account."""
     email = email_address(account)
     return mailbox_record_id(email) if "@" in email else None
 
 
 def account_ids(record: Mapping[str, Any] | None) -> list[str]:
-    """Return the ids of the accounts that the record of an address lists, at most `MAX_READ`."""
+    """Return the IDs of the accounts that the record of an address lists, at most `MAX_READ`."""
     listed = (record or {}).get(ACCOUNTS)
     return sorted(listed)[:MAX_READ] if isinstance(listed, Mapping) else []
 
 
 def has_verified(verified: Mapping[str, str], uid: str, account: Mapping[str, Any]) -> bool:
-    """Return whether `verified` holds the account's address for that user."""
+    """Return whether the user's verified address is the address in the account's record.
+
+    `verified` has verified addresses by user ID.
+    """
     own = address_record_id(account)
     return own is not None and own == address_record_id({"email": verified.get(uid)})
 
 
 Records: TypeAlias = Mapping[str, Mapping[str, Any]]
-"""User records by id."""
+"""User records by ID."""
 
 
 def accounts_to_list(address: str, accounts: Records, verified: Mapping[str, str]) -> Sequence[str]:
-    """Return the ids of the accounts that the record `address` lists, out of more than fit.
+    """Select at most `MAX_ACCOUNTS` accounts for the record `address`, and return their IDs.
 
-    An account with recap or lifecycle off comes before one that is on, so that no opt-out is lost.
-    Among equals, verified accounts come first.
+    Accounts with recap or lifecycle off come first, so that no opt-out is lost. Among equals,
+    verified accounts come first.
     """
 
     def rank(uid: str) -> tuple[bool, bool, str]:
@@ -189,12 +195,12 @@ class AddressRecords:
     """The records that decide which emails an address gets.
 
     Attributes:
-        id: Id of the record of the address. Empty for a link that is about an account only.
+        id: ID of the record of the address. Empty for a link that is about an account only.
         own: The record of the address, without fields if it does not exist.
         earlier: The record of the mailbox from an earlier release, if that is another record.
         accounts: The accounts with the address.
-        is_of_mailbox: Whether it is unknown to which address of the mailbox a link was sent. Then
-            what it turns off is off for all of them.
+        is_of_mailbox: Whether it is unknown to which address of the mailbox a link was sent. If so,
+            the link turns a flag off for all of these addresses.
     """
 
     id: str = ""
@@ -205,20 +211,20 @@ class AddressRecords:
 
     @property
     def email(self) -> str:
-        """The address of the first account by id."""
+        """The address of the account with the lowest ID, or "" without an account."""
         return email_address(self.accounts.get(min(self.accounts, default="")))
 
     def is_off(self, flag: Flag) -> bool:
-        """Return whether a choice for the address turned the flag off, whatever accounts say."""
+        """Return whether a choice for the address turned the flag off, regardless of accounts."""
         return stored_choice(self.own, flag) is False or self._is_off_earlier(flag)
 
     def excluding_opted_out(self, flag: Flag) -> Self:
-        """Return the same without accounts that have the flag off: no need to write them."""
+        """Return the records without the accounts that already have the flag off."""
         on = {uid: it for uid, it in self.accounts.items() if stored_choice(it, flag) is not False}
         return replace(self, accounts=on)
 
     def changed(self, choices: Mapping[Flag, bool]) -> Self:
-        """Return the records after `choices` were written into each of them."""
+        """Return the records as they are after `choices` were written to each of them."""
         own = self.own
         if self.id:
             stored = own.get(CHOSEN_FOR_ADDRESS)
@@ -229,7 +235,7 @@ class AddressRecords:
         return replace(self, own=own, accounts=accounts)
 
     def accounts_to_verify(self) -> set[str]:
-        """Return the accounts whose choice counts only if their address is verified."""
+        """Return the IDs of the accounts whose choice counts only if their address is verified."""
         return {
             uid
             for flag in Flag
@@ -239,14 +245,14 @@ class AddressRecords:
         }
 
     def flags(self, verified: Mapping[str, str]) -> dict[Flag, bool]:
-        """Return whether the address gets each kind of email.
+        """Return for each kind of email whether the address gets it.
 
-        `verified` are the verified addresses of the users that `accounts_to_verify` names.
+        `verified` has the verified addresses of the users in `accounts_to_verify`, by user ID.
         """
         return {flag: self._flag(flag, verified) for flag in Flag}
 
-    def ask(self, accounts: Accounts) -> dict[Flag, bool]:
-        """Return the same, and look up the verified addresses only if they matter."""
+    def look_up_flags(self, accounts: Accounts) -> dict[Flag, bool]:
+        """Return the same as `flags`, and look up verified addresses only if they matter."""
         uids = self.accounts_to_verify()
         return self.flags(accounts.verified_addresses(uids) if uids else {})
 

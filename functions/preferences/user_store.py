@@ -39,22 +39,30 @@ USERS_TIMEOUT_SECONDS: Final = 10.0
 """Timeout of one call, including retries. Short, because a person is waiting."""
 
 FIELDS: Final = ("email", PREFERENCES, ACCOUNTS, CHOSEN_FOR_ADDRESS, UNREACHABLE_UNTIL)
-"""The fields that decide about emails."""
+"""The fields that decide which emails an address gets."""
 
 
 @dataclass(frozen=True, slots=True)
 class UserStore:
-    """Store of the user records. The parameter `auth` looks up verified addresses."""
+    """Store of the user records.
+
+    The parameter `auth` of its methods looks up verified addresses.
+    """
 
     documents: Documents
 
     def find(self, auth: Accounts, uid: str, other: str | None = None) -> AddressRecords:
         """Return the records of the address that a link is about.
 
-        `uid` is the record of the address, and `other` an account that had it. Links of earlier
-        releases have the record of the mailbox as `other`, and these and the links of apps may
-        have an account as `uid`. A link with only an account is about the account only, unless
-        the account has verified its address: anyone may create an account with any address.
+        A link with only an account is about the account only, unless the account's address is
+        verified. Otherwise anyone could create an account with another person's address.
+
+        Args:
+            auth: Firebase Authentication.
+            uid: ID of the record of the address. In links of apps and of earlier releases it may be
+                the ID of an account.
+            other: ID of an account that had the address. In links of earlier releases, ID of the
+                record of the mailbox.
         """
         if is_guest_uid(uid):
             return self.of_address(uid, other)
@@ -71,7 +79,7 @@ class UserStore:
         return self._with_accounts(address, records, earlier=earlier)
 
     def of_address(self, uid: str, other: str | None = None) -> AddressRecords:
-        """Return the records of the address whose record has the id `uid`, as `find` does."""
+        """Return the records of the address with the record `uid`. `other` is as in `find`."""
         box = other if other and is_guest_uid(other) else None
         return self._with_accounts(uid, self._read({uid, other or uid}), earlier=box)
 
@@ -83,7 +91,7 @@ class UserStore:
         earlier: str | None = None,
         is_of_mailbox: bool = False,
     ) -> AddressRecords:
-        """Return the records of `address`, and read those that `records` lacks."""
+        """Return the records of `address`. Read only the records that are missing in `records`."""
         own_records = {address, earlier or address}
         records = {**records, **self._read(own_records - records.keys())}
         listed = {uid for key in own_records for uid in account_ids(records.get(key))}
@@ -111,12 +119,12 @@ class UserStore:
     def choose(
         self, of: AddressRecords, choices: Mapping[Flag, bool], at: datetime
     ) -> AddressRecords:
-        """Set some flags in all records of an address, without a change to other fields.
+        """Set flags in all records of an address.
 
-        A guest who turns recaps on is mailed again, even after a hard bounce.
+        If a guest turns recaps on, the pause after a hard bounce ends.
 
         Returns:
-            The records with these flags, without another read.
+            The records with these flags, computed without another read.
         """
         reached = [UNREACHABLE_UNTIL] if choices.get(Flag.RECAP) else []
         is_exact = not of.is_of_mailbox
@@ -133,9 +141,9 @@ class UserStore:
         on: Collection[Flag],
         at: datetime,
     ) -> None:
-        """Opt the address back in to the emails that its owner enabled in account `uid`.
+        """Turn the flags `on` back on for the address, if the owner of account `uid` is verified.
 
-        A later choice through a link stays, and so does a spam complaint.
+        A choice by a link or a spam complaint takes precedence if it came after the time `at`.
         """
         record_id, earlier_id = address_record_id(account), earlier_record_id(account)
         if not record_id or not earlier_id:
@@ -161,9 +169,10 @@ class UserStore:
         self._write(Merge(_path(uid), {UNREACHABLE_UNTIL: until}))
 
     def list_account(self, auth: Accounts, uid: str, account: Mapping[str, Any]) -> None:
-        """List the account in the record of its address, with a read, and a write if it is new.
+        """List the account in the record of its address.
 
-        A full list keeps the accounts that matter most (see `accounts_to_list`).
+        The call costs one read, and a write if the account is not listed yet. A full list keeps the
+        accounts that `accounts_to_list` selects.
         """
         record_id = address_record_id(account)
         while record_id:
@@ -207,9 +216,9 @@ def _merge(
     is_exact: bool | None = None,
     delete: Sequence[str] = (),
 ) -> Merge:
-    """Return the write of `choices` into `record`.
+    """Return the write of `choices` to the record `uid`, which has the fields `record`.
 
-    `is_exact` is whether the choices are for this address only, or None for an account.
+    `is_exact` says whether the choices are for this address only. It is None for an account.
     """
     fields: dict[str | tuple[str, str], Any] = {CHOSEN_AT: at}
     fields |= {(PREFERENCES, name): value for name, value in with_choices(record, choices).items()}

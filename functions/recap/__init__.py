@@ -1,1 +1,1 @@
-"""The recap mail: exactly one mail to every guest of an event."""
+"""The recap: at most one email to each guest of an event."""

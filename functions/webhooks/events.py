@@ -52,8 +52,8 @@ Payload: TypeAlias = Mapping[str, object]
 class Milestone:
     """The record `events/{eventId}/milestones/{number}`.
 
-    `reached_at` and `photo_id` are None if the event passed the milestone before it had URLs. That
-    milestone is recorded without a notification.
+    `reached_at` and `photo_id` are None if the event passed the milestone before its URLs last
+    changed. No message is sent for such a milestone (design 3.11).
     """
 
     number: int
@@ -67,7 +67,7 @@ class WebhookMessage:
 
     Attributes:
         cause: Name of the write, milestone or guest. The same name each time a trigger runs.
-        event_type: Type of the message.
+        event_type: Event type of the message.
         about: Subject of the payload. For `photo.deleted` the deleted photo, with the time of the
             deletion.
         written_at: Time of the Firestore write that caused the message.
@@ -91,8 +91,8 @@ class WebhookMessage:
     ) -> Self:
         """Create the message that `photo` reached the milestone (design 3.11).
 
-        If a photo reaches several milestones, each message is due a second after the last one, so
-        that receivers get the messages in order.
+        If a photo reaches several milestones, each message is due a second after the message before
+        it, so that receivers get the messages in order.
         """
         return cls(
             f"{event_id}\nmilestone\n{milestone.number}",

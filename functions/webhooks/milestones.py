@@ -29,9 +29,10 @@ class Milestones:
     ) -> Sequence[Milestone]:
         """Return the milestones that the event has reached and that no other photo has claimed.
 
-        A milestone that the event passed before it had URLs has no `photo_id`. `photo` reached all
-        others. The call costs one round trip, or none if other photos claimed all milestones a
-        moment ago. At a milestone it costs two, and a third if the milestone is not recorded.
+        A milestone that the event passed before its URLs last changed has no `photo_id`. `photo`
+        reached all others. The call costs one round trip, or none if this process knows that other
+        photos claimed all milestones. At a milestone it costs two, and a third if the milestone is
+        not recorded.
         """
         claimed = {number: self._claimed.get((event_id, number)) for number in MILESTONES}
         ahead = [number for number in MILESTONES if claimed[number] in (None, photo.id)]

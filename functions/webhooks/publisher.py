@@ -71,7 +71,7 @@ class Publisher:
         if after is None and (
             not settings.wants(EventType.PHOTO_DELETED) or self.settings.event(event_id) is None
         ):
-            return  # the deletion of an event deletes its photos
+            return  # no endpoint wants the message, or the photo was deleted with its event
         passed: Sequence[Milestone] = ()
         if before is None and after is not None:
             if settings.wants(EventType.MILESTONE_REACHED):
@@ -98,7 +98,7 @@ class Publisher:
         delivery.
         """
         if before is None and after is not None:
-            self.secrets.make(event_id)
+            self.secrets.create(event_id)
         messages = messages_of_event(write_id, before, after)
         if messages:
             now = self.clock.now()
@@ -118,10 +118,11 @@ class Publisher:
     def _load_settings(self, event_id: str) -> WebhookSettings:
         """Return the settings, and log mistakes in them once for each version.
 
-        Malformed settings have no URLs. An error would delay the triggers of all other events.
+        Malformed settings count as settings without URLs, because an error would delay the triggers
+        of all other events.
         """
         settings = self.settings.load(event_id)
-        unknown = [one.id for one in settings.subscriptions if one.has_unknown_types]
+        unknown = [endpoint.id for endpoint in settings.subscriptions if endpoint.has_unknown_types]
         key = (event_id, settings.version)
         if (settings.is_readable and not unknown) or self.logged.get(key):
             return settings
@@ -143,13 +144,22 @@ class Publisher:
         now: datetime,
         passed: Sequence[Milestone] = (),
     ) -> None:
-        """Record the deliveries of the messages with milestones, and enqueue untried deliveries."""
+        """Record the deliveries of `messages` with all milestones, and enqueue untried deliveries.
+
+        A milestone of a message is recorded with its deliveries. `passed` are milestones without a
+        message.
+        """
         batches: list[_Batch] = [
             (message.milestone, self._fan_out(message, event_id, subscribed, now))
             for message in messages
         ]
         batches += [(milestone, []) for milestone in passed]
-        counted = [made.id for _, part in batches for made in part if made.outcome.is_open]
+        counted = [
+            delivery.id
+            for _, deliveries in batches
+            for delivery in deliveries
+            if delivery.outcome.is_open
+        ]
         new: Sequence[Delivery] = ()
         try:
             new, earlier = self._record(event_id, batches)
@@ -168,10 +178,10 @@ class Publisher:
                     reason=delivery.reason,
                 )
         of_urls: dict[str, list[Delivery]] = defaultdict(list)
-        for _, part in batches:
-            for made in part:
-                if made.id in recorded and recorded[made.id].is_untried:
-                    of_urls[made.url].append(recorded[made.id])
+        for _, deliveries in batches:
+            for delivery in deliveries:
+                if delivery.id in recorded and recorded[delivery.id].is_untried:
+                    of_urls[delivery.url].append(recorded[delivery.id])
         self.in_parallel(self._enqueue_in_order, of_urls.values())
 
     def _enqueue_in_order(self, deliveries: Iterable[Delivery]) -> None:
@@ -186,31 +196,34 @@ class Publisher:
         subscribed: Sequence[Subscription],
         now: datetime,
     ) -> Sequence[Delivery]:
-        """Create a delivery for each subscribed URL (spec 6.3.4), due as the fair queue permits."""
-        takers = [entry for entry in subscribed if message.event_type in entry.event_types]
-        if not takers:
+        """Create a delivery for each endpoint that subscribes to the message (spec 6.3.4).
+
+        The fair queue decides when each delivery is due.
+        """
+        endpoints = [entry for entry in subscribed if message.event_type in entry.event_types]
+        if not endpoints:
             return []
         counts_photos = message.event_type is EventType.EVENT_ARCHIVED
         data = message.payload(self.wall.count_photos(event_id) if counts_photos else 0)
-        made = [
+        deliveries = [
             Delivery.create(
                 cause=message.cause,
                 event_id=event_id,
                 event_type=message.event_type,
-                url=taker.url,
-                endpoint=taker.id,
+                url=endpoint.url,
+                endpoint=endpoint.id,
                 data=data,
                 now=now,
-                disabled=taker.disabled,
+                disabled=endpoint.disabled,
                 written_at=message.written_at,
             )
-            for taker in takers
+            for endpoint in endpoints
         ]
         return [
             delivery.due_after(now + self.fair_queue.delay_for(event_id, message.wait))
             if delivery.outcome.is_open
             else delivery
-            for delivery in made
+            for delivery in deliveries
         ]
 
     def _record(

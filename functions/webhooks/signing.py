@@ -169,7 +169,7 @@ class RememberedSecrets:
             kept = read if self.clock.monotonic() - asked <= SECRET_KEPT.total_seconds() else None
         return kept.secret
 
-    def make(self, event_id: str) -> None:
+    def create(self, event_id: str) -> None:
         """Create the event's secret with one write, unless it exists."""
         with suppress(ChangedMeanwhileError):
             self._write(event_id, WebhookSecret(secret=self.random.webhook_secret()))

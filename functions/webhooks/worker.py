@@ -58,7 +58,7 @@ class Source:
 
 
 class SendError(Exception):
-    """The request had no HTTP status. The message is the reason for the delivery's log.
+    """The request got no HTTP status. The message is the reason for the delivery's log.
 
     If the cause is also a `SendError`, its message has details only for the service's own log.
     """
@@ -122,21 +122,22 @@ class Worker:
             return None
         if request.round != delivery.round:
             return delivery  # a later round has started and has its own tasks
-        is_here = request.slow or not delivery.slow  # else its task is on the slow queue
-        if is_here and delivery.attempts < request.attempt and delivery.outcome.is_open:
+        # A delivery that was moved to the slow queue has another task there.
+        is_on_this_queue = request.slow or not delivery.slow
+        if is_on_this_queue and delivery.attempts < request.attempt and delivery.outcome.is_open:
             self._source_and_secret(delivery)  # fill the caches, so that `ms` excludes Firestore
             if self._belongs_on_slow_queue(request, delivery):
                 delivery = self._moved_to_slow_queue(delivery)
             else:
                 self._wait_until_due(delivery)
-                delivery = self._make_where_wanted(request, delivery)
+                delivery = self._run_at_current_url(request, delivery)
         if delivery.outcome is Outcome.FAILED:  # perhaps in a process that crashed before this line
             self.failures.note(delivery)
         if delivery.outcome.is_open:
             self.task_queue.enqueue(attempt_task(delivery))
         return delivery
 
-    def _make_where_wanted(self, request: AttemptRequest, delivery: Delivery) -> Delivery:
+    def _run_at_current_url(self, request: AttemptRequest, delivery: Delivery) -> Delivery:
         """Run the attempt at the endpoint's current URL, or skip the delivery (spec 3.4).
 
         Raises:
@@ -162,7 +163,7 @@ class Worker:
                 delivery = self._recorded(moved, self.deliveries.move)
                 if self._belongs_on_slow_queue(request, delivery):
                     return self._moved_to_slow_queue(delivery)
-        return self._make(request, delivery)
+        return self._run_or_give_up(request, delivery)
 
     def _belongs_on_slow_queue(self, request: AttemptRequest, delivery: Delivery) -> bool:
         if request.slow or delivery.test:
@@ -174,15 +175,15 @@ class Worker:
     ) -> Delivery:
         """Move the delivery to the slow queue for at least `at_least`, and return its record.
 
-        A delivery that already waits there is not paced again. A retried task follows the record to
-        the slow queue.
+        The fair queue of the slow queue postpones a delivery only once. A retried task follows the
+        record to the slow queue.
 
         Raises:
             ChangedMeanwhileError: An attempt has run. The retried task reads the delivery again.
         """
         moved = replace(delivery, slow=True).due_after(self.clock.now() + at_least)
         if not delivery.slow:
-            moved = self._paced(moved)
+            moved = self._postponed(moved)
         try:
             self.deliveries.save(moved)
         except ChangedMeanwhileError:  # by a retry of the task, or by this save
@@ -194,7 +195,7 @@ class Worker:
             return found
         return moved
 
-    def _paced(self, delivery: Delivery) -> Delivery:
+    def _postponed(self, delivery: Delivery) -> Delivery:
         """Return the delivery, postponed by the fair queue if it is on the slow queue."""
         if not delivery.slow:
             return delivery
@@ -202,7 +203,7 @@ class Worker:
             self.clock.now() + self.slow_fair_queue.delay_for(delivery.event_id)
         )
 
-    def _make(self, request: AttemptRequest, delivery: Delivery) -> Delivery:
+    def _run_or_give_up(self, request: AttemptRequest, delivery: Delivery) -> Delivery:
         """Run the attempt, or fail it if every instance that ran it crashed.
 
         An attempt that is postponed does not count as started.
@@ -304,7 +305,7 @@ class Worker:
     def _save(self, delivery: Delivery, attempt: Attempt) -> Delivery:
         """Write the result of `attempt` and return the record of the delivery."""
         lag = attempt.at - delivery.lag_from
-        done = self._paced(delivery.with_attempt(attempt))
+        done = self._postponed(delivery.with_attempt(attempt))
         while True:
             try:
                 self.deliveries.save(done)
@@ -318,7 +319,7 @@ class Worker:
                 if not found.overrides_result(attempt, done.url):
                     done = found
                     break
-                done = self._paced(found.with_attempt(attempt))
+                done = self._postponed(found.with_attempt(attempt))
         _log(done, attempt, lag)
         return done
 

@@ -39,7 +39,7 @@ def webhooks_written() -> WebhookFixture:
     webhooks.subscribe(
         {"url": URL, "id": "screen"}, OTHER, "http://example.com/", recover=["screen"]
     )
-    webhooks.process().webhook_secrets.make(EVENT)
+    webhooks.process().webhook_secrets.create(EVENT)
     webhooks.earlier_photos(99)
     photo = webhooks.photo(status="approved", email="ann@example.com")
     webhooks.process().publisher.photo_written("w1", EVENT, None, photo)

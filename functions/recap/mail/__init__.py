@@ -1,1 +1,1 @@
-"""The recap mail: texts and pictures."""
+"""The recap email: its texts and pictures."""

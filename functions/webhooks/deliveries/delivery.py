@@ -1,10 +1,10 @@
-"""Deliveries, each the notification of one URL about one event (spec 2.5), and their states.
+"""Deliveries, each of one webhook message to one endpoint (spec 2.5), and their states.
 
 created ──▶ skipped                        the URL is unusable, or disabled
         └─▶ pending ──▶ success            2xx
                     ├─▶ retrying ──▶ …     any other result, and the schedule has another attempt
                     │            └─▶ failed
-                    └─▶ skipped            the endpoint was removed, stopped or unsubscribed
+                    └─▶ skipped            the endpoint was removed, disabled or unsubscribed
 
 A delivery that has ended can be resent: the redelivery starts at `pending` with the same ID and
 body. A round is a series of attempts. Round 0 has the first attempts. Redeliveries count from 1.
@@ -101,7 +101,7 @@ class Delivery:
         url: URL of this round's attempts.
         endpoint: ID of the endpoint. A redelivery goes to the endpoint's current URL.
         body: The JSON text that every attempt sends, byte for byte.
-        next_attempt_at: Time of the due attempt. None once the outcome is final.
+        next_attempt_at: Due time of the next attempt. None once the outcome is final.
         ended_at: Time at which the outcome became final.
         reason: Why the delivery was skipped.
         round: Number of redeliveries.

@@ -202,7 +202,7 @@ class FairQueue:
             return timedelta(seconds=seconds)
 
     def undo(self, event_id: str) -> None:
-        """Undo the last `wait` for the event, because its delivery already existed."""
+        """Undo the last `delay_for` of the event, because its delivery already existed."""
         tenant_id = self._tenants_of_events.of(event_id)
         with self._lock:
             if event_id in self._last_due:
@@ -213,7 +213,7 @@ class FairQueue:
 
     @property
     def _turn(self) -> float:
-        """Seconds from one delivery of a tenant to its next."""
+        """Seconds from one delivery of a tenant to the tenant's next delivery."""
         return len(self._queue.waiting) / self._a_second
 
     def _serve(self) -> None:

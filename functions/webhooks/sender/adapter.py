@@ -42,7 +42,7 @@ HEAD_LINES: Final = 256
 
 _IDLE_AT_MOST: Final = 80  # connections to one receiver: the concurrency limit of a tenant
 _ADDRESSES_TRIED: Final = 8  # with thousands, no address would have enough time to answer
-_LET_GO_SECONDS: Final = 0.5  # time before its end at which an idle connection is not reused
+_LET_GO_SECONDS: Final = 0.5  # an idle connection is not reused so shortly before its deadline
 _INTERIM: Final = {100, *range(102, 200)}  # 101 is a final response
 _FRAMING: Final = (b"connection", b"content-length", b"transfer-encoding")
 _FAILURES: Final = (OSError, ValueError, http.client.HTTPException)

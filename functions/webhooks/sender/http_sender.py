@@ -133,8 +133,9 @@ class HttpSender:
     def post(self, url: str, headers: Mapping[str, str], body: bytes, source: Source) -> Response:
         """POST `body` to `url` (see `Sender`).
 
-        A receiver that has never answered this event may belong to anyone. Until its certificate is
-        verified, only the cause of the error has the reason.
+        A receiver that has not answered this event in the last day may belong to anyone. Unless its
+        certificate was verified, the message of a `SendError` does not have the reason of the
+        failure. Only the error's cause has it.
         """
         try:
             to = EndpointUrl.parse(url)
