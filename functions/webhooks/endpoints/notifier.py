@@ -126,7 +126,7 @@ class Notifier:
             return
         reachable = self._reachable(settings.notify)
         if not reachable:
-            log.warning("notice.nobody", eventId=event_id)
+            log.warning("notice.no_recipients", eventId=event_id)
             self._record(news)
             return
         self.mailer.check()
