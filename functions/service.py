@@ -22,7 +22,14 @@ if TYPE_CHECKING:
     from functions.links.link import LinkSigner
     from functions.mail import message, sendgrid_events
     from functions.preferences import user_store
-    from functions.recap import crashed, delivery_status, planner, preview, schedule, send_recap
+    from functions.recap import (
+        delivery_status,
+        planner,
+        preview,
+        schedule,
+        send_recap,
+        sweep,
+    )
     from functions.recap.audience.guests import GuestStore
     from functions.recap.daily_limit import DailyLimit
     from functions.recap.ledger.recap_store import RecapStore
@@ -314,18 +321,18 @@ class Service:
         )
 
     @lazy_property
-    def schedule_sweep(self) -> "schedule.ScheduleSweep":
+    def schedule_sweep(self) -> "sweep.ScheduleSweep":
         """The sweep over scheduled recaps that no task has ended."""
-        from functions.recap import schedule
+        from functions.recap import sweep
 
-        return schedule.ScheduleSweep(self.documents, self.adapters.task_queue, self.clock)
+        return sweep.ScheduleSweep(self.documents, self.adapters.task_queue, self.clock)
 
     @lazy_property
-    def crashed_recaps(self) -> "crashed.CrashedRecaps":
+    def crashed_recaps(self) -> "sweep.CrashedRecaps":
         """The use case that settles recaps with a crashed call."""
-        from functions.recap import crashed
+        from functions.recap import sweep
 
-        return crashed.CrashedRecaps(
+        return sweep.CrashedRecaps(
             recaps=self.recaps,
             clock=self.clock,
             random=self.adapters.random,

@@ -19,14 +19,12 @@ recorded only if the record was not written since the lock was seen free. So no 
 its failure was recorded, and no failure is recorded for a recap that is sent.
 """
 
-import itertools
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeGuard
 
@@ -42,7 +40,6 @@ from functions.firestore.model import (
     Update,
     Write,
     as_text,
-    readable,
 )
 from functions.mail.message import Mailer, MailSender
 from functions.mail.outcome import Accepted
@@ -76,12 +73,6 @@ TRIED_FOR: Final = timedelta(hours=1)
 
 GIVEN_UP_AFTER: Final = timedelta(hours=2, minutes=30)
 """How long after its time the sweep ends a recap: half an hour after its queue stopped."""
-
-_ENDED_AT_ONCE: Final = 20
-"""Schedules that one sweep ends."""
-
-_SCHEDULES_READ: Final = 1000
-"""Records that one sweep reads, because an app may have its own collection `schedules`."""
 
 _NOT_TRIED: Final = "The recap could not be sent within two hours of its time."
 
@@ -304,57 +295,19 @@ class RecapSchedule:
             log.fault("recap.failure-not-mailed", error, eventId=event_id)
 
 
-@dataclass(frozen=True, slots=True)
-class ScheduleSweep:
-    """Ends scheduled recaps that no task has ended: their queue stopped, or lost the task."""
-
-    documents: Documents
-    task_queue: TaskQueue
-    clock: Clock
-
-    def sweep(self) -> None:
-        """Queue a task for each schedule that is long overdue, oldest first."""
-        now = self.clock.now()
-        overdue = Query(
-            collection="schedules",
-            group=True,
-            where=[
-                ("state", "==", ScheduleState.SCHEDULED),
-                ("at", "<=", now - GIVEN_UP_AFTER),
-            ],
-            order=["at"],
-            limit=_SCHEDULES_READ,
-        )
-        found = (
-            document
-            for document in self.documents.find_all(overdue)
-            if document.path == schedule_path(document.path.split("/")[1])
-        )
-        for task in itertools.islice(readable(found, partial(_end_task, now)), _ENDED_AT_ONCE):
-            self.task_queue.enqueue(task)
-
-
-def _end_task(now: datetime, schedule: Document) -> Task:
-    """Return the task that ends an overdue schedule, one per hour."""
-    event_id = schedule.path.split("/")[1]
-    version, at = str(schedule.fields["version"]), schedule.fields["at"]
-    schedule.fields["by"]["uid"]  # without it the task would fail each time
-    end = scheduled_task(event_id, version, at)
-    return replace(end, name=_name(f"{event_id}/{version}/{now:%Y%m%d%H}"), due=now)
-
-
 def scheduled_task(event_id: str, version: str, at: datetime) -> Task:
     """Return the task of one version of an event's schedule."""
     return Task(
         queue=QUEUE,
-        name=_name(f"{event_id}/{version}"),
+        name=task_name(f"{event_id}/{version}"),
         data={"eventId": event_id, "version": version, "at": at.isoformat()},
         due=at,
         seconds=int(TIMEOUT.total_seconds()),
     )
 
 
-def _name(text: str) -> str:
+def task_name(text: str) -> str:
+    """Return the name of a task that is unique to `text`."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, text))
 
 
