@@ -4,15 +4,13 @@ The parts of the message hold the common text, and the copy of each recipient ho
 the tags in it. The email provider replaces tags everywhere, even in text that people wrote. So
 every message has its own unguessable tags.
 
-The size of the values is limited in a message with several copies. So emails with equally many
-photos share the markup of their photos (`SharedLayout`), and the values are only the ends of the
-photos' addresses.
+The size of the values is limited in a message with several copies. So a guest with more photos than
+fit into the values of one copy gets a separate message.
 """
 
 import bisect
 import functools
 import json
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from email.utils import quote
@@ -38,7 +36,6 @@ from functions.recap.audience.photos import MAIL_BYTES, Picture, web_address
 from functions.recap.mail.layout import (
     Colors,
     Layout,
-    SharedLayout,
     Tags,
     layout,
     linked,
@@ -57,8 +54,6 @@ _OTHER_VALUES: Final = 2_000
 _MARKUP: Final = 400
 """Bytes around the addresses of one picture in both parts, counted as JSON."""
 
-_TAG: Final = 50
-"""Bytes of a tag, and around the tag and its value in JSON."""
 
 _SEPARATOR: Final = 2
 """Bytes between the texts of an object in JSON."""
@@ -77,17 +72,6 @@ class Recipient:
     def pictures(self) -> Sequence[Picture]:
         """The guest's own pictures, newest first."""
         return self.guest.newest.pictures()
-
-    @functools.cached_property
-    def layout(self) -> Layout:
-        """The layout of all photos of the guest."""
-        return layout(self.pictures, oldest_first=True)
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """The numbers that decide on the markup of the guest's photos."""
-        pictures, links = self.layout
-        return len(pictures), len(links), self.guest.photo_count
 
 
 class Photos(NamedTuple):
@@ -161,22 +145,14 @@ class Composer:
         self._frame_bytes = sum(map(_bytes, self._parts(Tags(""), Photos("", "", ""))))
 
     def groups(self, recipients: Mapping[str, Recipient]) -> list[list[str]]:
-        """Divide recipients, by id, into groups whose members may share a message.
+        """Divide recipients, by ID, into groups for one message each.
 
-        Members of the first group have few photos. Members of each further group have equally many
-        photos. A recipient with too many photos for a shared message is a group of one, at the end.
+        The first group has the recipients with few photos. Each other recipient is a group of one.
         """
-        few: list[str] = []
-        many: dict[tuple[int, ...], list[str]] = defaultdict(list)
-        for guest, to in recipients.items():
-            (few if self._has_few_photos(to) else many[to.shape]).append(guest)
-        groups, alone = [few], []
-        for group in many.values():
-            shared = SharedLayout.of([recipients[guest].layout for guest in group], Tags(""))
-            fits = {guest: self._has_room(shared, recipients[guest]) for guest in group}
-            groups.append([guest for guest in group if fits[guest]])
-            alone += [[guest] for guest in group if not fits[guest]]
-        return [group for group in groups if group] + alone
+        few = [guest for guest, to in recipients.items() if self._has_few_photos(to)]
+        others = recipients.keys() - few
+        alone = [[guest] for guest in recipients if guest in others]
+        return [few, *alone] if few else alone
 
     def message(
         self,
@@ -191,10 +167,7 @@ class Composer:
         """
         recipients = list(recipients)
         tags = Tags(self._random.new_id())
-        shared = self._shared(recipients, tags)
-        if shared:
-            photos = self._rendered(shared.photos, recipients[0].guest.photo_count)
-        elif self._personal:
+        if self._personal:
             photos = Photos(tags.text["photos"], tags.html["first"], tags.html["photos"])
         else:
             left = MAIL_BYTES - self._bytes_per_recipient - self._frame_bytes
@@ -211,7 +184,7 @@ class Composer:
             html=html,
             copies=[
                 replace(
-                    self._copy(to, tags, shared, size, room),
+                    self._copy(to, tags, size, room),
                     labels=(labels or {}).get(to.guest.id, {}),
                 )
                 for to in recipients
@@ -223,29 +196,12 @@ class Composer:
         room = self._bytes_per_recipient - _OTHER_VALUES
         return not self._personal or self._written_out(to) <= room
 
-    def _has_room(self, shared: SharedLayout, to: Recipient) -> bool:
-        """Return whether the addresses' ends fit into a copy, and the photos into an email."""
-        ends = shared.values(to.layout).values()
-        # Both parts have the same tag.
-        are_plain = all(Markup(end).unescape() == end for end in ends)  # noqa: S704 - for reading
-        fits = sum(len(end) + _TAG for end in ends) <= self._bytes_per_recipient - _OTHER_VALUES
-        left = MAIL_BYTES - self._frame_bytes - _OTHER_VALUES
-        return fits and are_plain and self._written_out(to) <= left
-
     def _written_out(self, to: Recipient) -> int:
         """Return the maximum bytes of the recipient's photos in both parts."""
         addresses = [self._gallery_url or ""]
         for picture in to.pictures:
             addresses += [picture.thumb, picture.url, picture.url]  # the link in both parts
         return sum(len(escape(address)) for address in addresses) + _MARKUP * len(to.pictures)
-
-    def _shared(self, recipients: Sequence[Recipient], tags: Tags) -> SharedLayout | None:
-        """Return the layout that all recipients share, or None if they can't share one."""
-        are_alike = self._personal and len({to.shape for to in recipients}) == 1
-        if not are_alike or len(recipients) == 1:
-            return None
-        shared = SharedLayout.of([to.layout for to in recipients], tags)
-        return shared if all(self._has_room(shared, to) for to in recipients) else None
 
     def _templated_subject(self) -> str:
         text, event = self._texts.text, self._event_name
@@ -285,7 +241,6 @@ class Composer:
         self,
         to: Recipient,
         tags: Tags,
-        shared: SharedLayout | None,
         size: Callable[[str], int],
         room: int,
     ) -> Copy:
@@ -297,9 +252,7 @@ class Composer:
             html["preferences"]: str(escape(to.links.page)),
             text["preferences"]: to.links.page,
         }
-        if shared:
-            values |= shared.values(to.layout)
-        elif self._personal:
+        if self._personal:
             tags_of_photos = (text["photos"], html["first"], html["photos"])
             left = room - sum(map(size, (*values, *values.values(), *tags_of_photos)))
             photos = self._photos(to.pictures, to.guest.photo_count, size=size, at_most=left)

@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Self
 
@@ -117,65 +117,9 @@ class Tags:
 
     def __init__(self, word: str) -> None:
         """Create the tags from `word`, which is unguessable and unique to the message."""
-        self._word = word
-        self._numbers = itertools.count()
-        self.html = {name: self.new() for name in self.NAMES}
-        self.text = {name: self.new() for name in self.NAMES}
-
-    def new(self) -> str:
-        """Return a new tag."""
-        return f"%{self._word}-{next(self._numbers)}%"
-
-
-@dataclass(frozen=True, slots=True)
-class SharedLayout:
-    """The layout of several mails with equally many pictures and links.
-
-    An address consists of the beginning that all have, and an end, represented by a tag. One tag
-    serves the HTML and the plain part.
-
-    Attributes:
-        photos: The layout with tags.
-        tags: The tags, in order.
-        thumbs: Length of the beginning of all shown pictures' addresses.
-        urls: Length of the beginning of all links.
-    """
-
-    photos: Layout
-    tags: Sequence[str]
-    thumbs: int
-    urls: int
-
-    @classmethod
-    def of(cls, layouts: Sequence[Layout], tags: Tags) -> Self:
-        """Create the common layout of at least one email."""
-        thumb = _beginning(shown.thumb for photos in layouts for shown in photos.pictures)
-        url = _beginning(shown.url for photos in layouts for part in photos for shown in part)
-        pictures, links = layouts[0]
-        slots = Layout(
-            [Picture(thumb + tags.new(), url + tags.new()) for _ in pictures],
-            [Picture("", url + tags.new()) for _ in links],
-        )
-        return cls(slots, _ends(slots, len(thumb), len(url)), len(thumb), len(url))
-
-    def values(self, photos: Layout) -> dict[str, str]:
-        """Return the ends of the addresses by tag."""
-        return dict(zip(self.tags, _ends(photos, self.thumbs, self.urls), strict=True))
-
-
-def _ends(photos: Layout, thumbs: int, urls: int) -> list[str]:
-    pictures, links = photos
-    shown = [end for picture in pictures for end in (picture.thumb[thumbs:], picture.url[urls:])]
-    return shown + [link.url[urls:] for link in links]
-
-
-def _beginning(addresses: Iterable[str]) -> str:
-    """Return the longest common prefix of all addresses."""
-    addresses = list(addresses)
-    # The first and the last in order have the shortest common prefix.
-    first, last = min(addresses, default=""), max(addresses, default="")
-    same = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
-    return first[: len(list(same))]
+        numbers = itertools.count()
+        self.html = {name: f"%{word}-{next(numbers)}%" for name in self.NAMES}
+        self.text = {name: f"%{word}-{next(numbers)}%" for name in self.NAMES}
 
 
 MIN_CONTRAST: Final = 4.5
