@@ -102,7 +102,7 @@ def test_checks_without_emulators_run_in_parallel(
     assert checks.run(ProcessTree(), [], nullcontext, lambda: None) == status
 
 
-_TESTS = [f"tests/suite/recap/test_look.py::test_{number}" for number in range(9)]
+_TESTS = [f"tests/suite/recap/test_email_layout.py::test_{number}" for number in range(9)]
 _AGAIN = "  python3 -m emulator test"
 
 

@@ -16,7 +16,7 @@ from emulator.mailbox import PORT, Mailbox
 from functions.links.token import Scope, TokenKeys
 from tests.suite.browser import CHROMIUM, Driver
 from tests.suite.operations import Operations
-from tests.suite.walls import Wall
+from tests.suite.wall_client import Wall
 from tools import local_secrets
 
 _LIMIT_TEST_SECONDS: Final = 60

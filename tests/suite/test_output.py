@@ -35,13 +35,13 @@ def printed() -> list[str]:
 
 
 @pytest.mark.parametrize("leak", LEAKS)
-def test_no_function_has_printed(leak: str) -> None:
+def test_no_function_prints_confidential_data(leak: str) -> None:
     """No line that a function has printed holds personal data, a key or a stack trace."""
     found = [line for line in printed() if re.search(LEAKS[leak], line)]
     assert not found, f"{len(found)} lines, for example {found[:3]}"
 
 
-def test_what_functions_print_is_searched() -> None:
+def test_the_output_of_functions_is_searched() -> None:
     """A function of the suite and a process of a test print a line, and both lines are found."""
     named = [uuid.uuid4().hex for _ in range(2)]
     tasks = [{"eventId": "none", "deliveryId": name, "attempt": 1} for name in named]

@@ -42,7 +42,7 @@ CASES: Final = [
         ["publisher is not allowed to import functions.webhooks.endpoints.endpoint_sweep"],
     ),
     ("firestore/codec.py", "import ops.cloud, bench.figures", ["functions is not allowed"]),
-    ("../bench/figures.py", "from tests.suite import wire", ["bench is not allowed"]),
+    ("../bench/figures.py", "from tests.suite import tcp_proxy", ["bench is not allowed"]),
     ("../ops/parts.py", "import main", ["ops is not allowed to import main"]),
     ("recap/pause.py", "", ["- functions.recap.pause"]),
     ("pause.py", "", ["- functions.pause"]),

@@ -90,7 +90,7 @@ def answered(function: str) -> list[list[int]]:
         return found
 
 
-def test_a_body_that_drips_gives_its_place_back() -> None:
+def test_a_dripping_body_is_ended_and_frees_its_slot() -> None:
     """Refuse a stranger after the headers and others after six seconds."""
     with ThreadPoolExecutor(len(ANSWERS)) as functions:
         found = dict(zip(ANSWERS, functions.map(answered, ANSWERS), strict=True))
@@ -108,7 +108,7 @@ def test_a_body_that_drips_gives_its_place_back() -> None:
         ("unsubscribe", "POST", b"400"),
     ],
 )
-def test_a_malformed_chunk_is_the_callers_fault(function: str, method: str, status: bytes) -> None:
+def test_a_malformed_chunk_is_rejected_with_400(function: str, method: str, status: bytes) -> None:
     """Spec 7: the log reports no fault of the service, even if the body is not needed."""
     head = [f"{method} / HTTP/1.1", "Host: wall", JSON, "Transfer-Encoding: chunked", "", ""]
     with FunctionProcess(function, THREADS=str(THREADS)) as process:

@@ -48,20 +48,20 @@ def send(
     return fetch(address, body, headers, method=method)[:2]
 
 
-def test_an_odd_request(process: FunctionProcess) -> None:
+def test_a_hostile_request_gets_a_specified_code(process: FunctionProcess) -> None:
     """Design 3.6: half a body is `invalid-argument`, and the response to HEAD has no body."""
     assert send(process, method="HEAD") == (400, "")
     status, body = send(process, BODY[:-1])
     assert (status, json.loads(body)["error"]["status"]) == (400, "INVALID_ARGUMENT")
 
 
-def test_another_token(process: FunctionProcess) -> None:
+def test_an_invalid_token_gets_a_specified_code(process: FunctionProcess) -> None:
     """Spec 5: `unauthenticated`, but an anonymous endpoint ignores the token (spec 4.2)."""
     own, _ = send(process)
     assert send(process, token="x.y.z")[0] == {400: 401, 403: 403}[own]
 
 
-def test_a_body_in_chunks(process: FunctionProcess) -> None:
+def test_a_chunked_body_gets_a_specified_code(process: FunctionProcess) -> None:
     """HTTP allows chunks. The response is the same as for a body in one piece."""
     assert send(process, iter([BODY[:9], BODY[9:]])) == send(process)
 

@@ -80,7 +80,7 @@ def send(port: int, *, chunked: bool) -> int | None:
 
 
 @pytest.mark.parametrize("chunked", [False, True])
-def test_long_bodies_take_no_memory(served: FunctionProcess, chunked: bool) -> None:
+def test_long_bodies_use_no_memory(served: FunctionProcess, chunked: bool) -> None:
     """Twenty long bodies at once, with right and wrong lengths, take less than 40 MB."""
     before = memory(served)
     with ThreadPoolExecutor(AT_ONCE) as threads:
@@ -103,7 +103,7 @@ def test_long_bodies_take_no_memory(served: FunctionProcess, chunked: bool) -> N
         ("sendEventRecap", True, 400),
     ],
 )
-def test_a_client_that_still_sends_gets_the_answer(
+def test_a_client_that_is_still_sending_gets_the_response(
     function: str, signed_in: bool, status: int, chunked: bool
 ) -> None:
     """Design 3.6: the front end also gets the response. Without one it answers 500."""

@@ -8,7 +8,7 @@ import pytest
 
 from emulator.accounts import sign_in
 from tests.suite.browser import Driver
-from tests.suite.walls import Wall
+from tests.suite.wall_client import Wall
 
 SITE: Final = "http://127.0.0.1:5000"
 TENANT: Final = f"tenant-{uuid.uuid4().hex[:8]}"

@@ -5,7 +5,7 @@ from urllib.parse import quote
 from emulator.receiver import always, fails
 from functions.webhooks.webhook_settings import endpoint_id
 from tests.suite.console.conftest import Browser, Login
-from tests.suite.walls import Wall, receiving
+from tests.suite.wall_client import Wall, receiving
 
 
 def test_an_admin_watches_a_delivery_arrive_and_retry(
@@ -36,7 +36,9 @@ def test_an_admin_watches_a_delivery_arrive_and_retry(
     assert seen["rows"] == 2
 
 
-def test_a_lost_network_is_told_and_made_up_for(browser: Browser, admin: Login, wall: Wall) -> None:
+def test_a_lost_connection_is_shown_and_recovered(
+    browser: Browser, admin: Login, wall: Wall
+) -> None:
     """Known data stays. Changes appear without a reload when the network is back."""
     with receiving({"/ok": always()}) as receiver:
         wall.configure({"url": receiver.url("/ok"), "events": ["photo.uploaded"]})
@@ -49,7 +51,7 @@ def test_a_lost_network_is_told_and_made_up_for(browser: Browser, admin: Login, 
     assert "Last recap\nnone" not in seen["unknown"]
 
 
-def test_failed_deliveries_are_sent_again_after_a_question(
+def test_failed_deliveries_are_resent_after_a_confirmation(
     browser: Browser, admin: Login, wall: Wall
 ) -> None:
     """The dialog names number and endpoints. Deliveries that fail later are not resent."""
@@ -69,7 +71,9 @@ def test_failed_deliveries_are_sent_again_after_a_question(
     assert sent == shown
 
 
-def test_each_view_reads_what_it_shows(browser: Browser, superadmin: Login, wall: Wall) -> None:
+def test_each_view_reads_only_the_documents_that_it_shows(
+    browser: Browser, superadmin: Login, wall: Wall
+) -> None:
     """Besides the event, whose name each of them shows."""
     url = "https://example.com/hook"
     wall.configure(url)

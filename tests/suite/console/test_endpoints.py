@@ -6,12 +6,10 @@ from emulator.receiver import always
 from functions.webhooks.events import EventType
 from functions.webhooks.webhook_settings import endpoint_id
 from tests.suite.console.conftest import Browser, Login
-from tests.suite.walls import Wall, receiving
+from tests.suite.wall_client import Wall, receiving
 
 
-def test_an_admin_adds_tries_enables_recovers_and_removes(
-    browser: Browser, admin: Login, wall: Wall
-) -> None:
+def test_an_admin_manages_endpoints(browser: Browser, admin: Login, wall: Wall) -> None:
     """The page reports invalid input before saving, and a recovery's effect before it starts."""
     scripts = {path: always() for path in ("/keeps", "/given-up", "/added", "/right", "/back")}
     with receiving(scripts) as receiver:

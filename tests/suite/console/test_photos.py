@@ -8,7 +8,7 @@ import pytest
 
 from emulator.pictures import BUCKET
 from tests.suite.console.conftest import Browser, Login
-from tests.suite.walls import Wall
+from tests.suite.wall_client import Wall
 
 Upload = Callable[..., None]
 
@@ -92,7 +92,7 @@ def test_a_backlog_is_counted_again_while_it_grows(
     assert browser.make("backlog", moderator=moderator, eventId=wall.id).startswith("Photos")
 
 
-def test_no_photo_is_out_of_reach(
+def test_every_photo_can_be_reached(
     browser: Browser, moderator: Login, wall: Wall, upload: Upload
 ) -> None:
     """The longest list that the rules allow has a next page. Search finds a guest's photos."""
@@ -111,7 +111,7 @@ def test_no_photo_is_out_of_reach(
     assert seen["long"] < 2 * max(seen["short"], 16)  # a frame
 
 
-def test_a_decision_is_of_the_photo_that_was_shown(
+def test_a_decision_applies_to_the_shown_photo(
     browser: Browser, moderator: Login, wall: Wall, upload: Upload
 ) -> None:
     """Nothing moves a photo, a second tap undoes nothing, and a photo says what became of it."""
@@ -182,7 +182,7 @@ def test_all_photos_are_approved_on_a_slow_line(
     assert datetime.fromisoformat(seen["confirmedAt"]) - last <= timedelta(seconds=30)
 
 
-def test_a_refused_photo_keeps_no_other_from_being_approved(
+def test_a_failed_approval_does_not_stop_the_others(
     browser: Browser, moderator: Login, wall: Wall, upload: Upload
 ) -> None:
     """A commit that the rules refuse is split until only the refused photo is left."""

@@ -7,13 +7,13 @@ from functions.email_address import address_hash, guest_uid
 from functions.mail.mail_status import DeliveryStatus
 from functions.recap.delivery_status import entries_of
 from tests.suite.console.conftest import Browser, Login
-from tests.suite.walls import Wall
+from tests.suite.wall_client import Wall
 
 PHONE_PIXELS = 362
 """The width of a phone, with the frame around it."""
 
 
-def test_a_moderator_looks_at_a_recap_before_sending_it(
+def test_a_moderator_previews_and_sends_a_recap(
     browser: Browser,
     moderator: Login,
     admin: Login,

@@ -7,10 +7,10 @@ from emulator.receiver import always
 from functions.webhooks.deliveries.endpoint_url import name_of
 from functions.webhooks.webhook_settings import endpoint_id
 from tests.suite.console.conftest import SITE, Browser, Login
-from tests.suite.walls import Wall, receiving
+from tests.suite.wall_client import Wall, receiving
 
 
-def test_a_link_shows_one_url_and_ends_when_told_to(
+def test_a_shared_link_shows_one_url_until_it_is_revoked(
     browser: Browser, admin: Login, wall: Wall
 ) -> None:
     """In a new profile the link shows and resends only deliveries to that URL."""

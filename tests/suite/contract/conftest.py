@@ -7,7 +7,7 @@ import pytest
 
 from emulator.accounts import Account, sign_in
 from tests.suite.call import call
-from tests.suite.walls import TENANT, Wall
+from tests.suite.wall_client import TENANT, Wall
 
 URL: Final = "https://example.com/hook?key=of-the-receiver"
 OTHER: Final = "https://example.com/other"

@@ -18,7 +18,7 @@ from functions.firestore.client import documents
 from functions.links.token import Scope, TokenKeys
 from tests.suite.call import ONE_CLICK, Answer, call, click
 from tests.suite.contract.conftest import OTHER
-from tests.suite.walls import TENANT, Wall, receiving
+from tests.suite.wall_client import TENANT, Wall, receiving
 from tests.unit.contract.calls import CALLS
 from tests.unit.contract.promise import (
     DOCUMENT,
@@ -140,7 +140,7 @@ def is_in_the_table(refusal: Example) -> bool:
     ],
     ids=lambda refusal: f"{refusal.function} {refusal.name}",
 )
-def test_a_refusal_is_the_one_of_the_file(
+def test_errors_match_the_openapi_file(
     example: Example, refused: Callable[[str, str], Answer]
 ) -> None:
     """Spec 7: HTTP status, code and text of each example, as a caller meets them."""
@@ -188,7 +188,7 @@ def test_a_webhook_call_is_answered(row: Row, wall: Wall, headers: dict[str, str
     assert all(found in before for found in contents()), "nothing of the event is written"
 
 
-def test_a_recap_answers_as_told(wall: Wall, admin: Account) -> None:
+def test_responses_of_recap_calls_match_the_openapi_file(wall: Wall, admin: Account) -> None:
     """Spec 4.1 and 4.9: a recap and its preview answer without guests, with one, and afterwards."""
     wall.configure()
     data = of_event("sendEventRecap", wall.id, mode="all", subject="Thanks", message=None)
@@ -215,7 +215,9 @@ def test_a_recap_answers_as_told(wall: Wall, admin: Account) -> None:
     assert after.result["blocked"]["code"] == "resource-exhausted"
 
 
-def test_preferences_answer_as_told(token: str, headers: dict[str, str]) -> None:
+def test_responses_of_preference_calls_match_the_openapi_file(
+    token: str, headers: dict[str, str]
+) -> None:
     """Spec 4.2 and 4.4: a look-up and a change answer as the file says."""
     assert called("getEmailPreferences", {"token": token}, headers=headers).status == 200
     choice = {"token": token, "preferences": {"recap": False}}
@@ -228,7 +230,9 @@ def was_sent_again(delivery: dict[str, Any]) -> bool:
     return (delivery.get("round"), delivery["outcome"]) == (1, "success")
 
 
-def test_webhook_calls_answer_as_told(wall: Wall, admin: Account, superadmin: Account) -> None:
+def test_responses_of_webhook_calls_match_the_openapi_file(
+    wall: Wall, admin: Account, superadmin: Account
+) -> None:
     """Spec 4.6 to 4.8: tests of each outcome, a resend and a rotation answer as the file says."""
     with receiving({"/ok": always(), "/flaky": fails(1)}) as receiver:
         urls = [receiver.url("/ok"), receiver.url("/flaky"), "http://example.com/plain"]
@@ -253,7 +257,7 @@ def test_webhook_calls_answer_as_told(wall: Wall, admin: Account, superadmin: Ac
     assert rotated.status == 200
 
 
-def test_calls_of_a_link_answer_as_told(
+def test_responses_of_link_calls_match_the_openapi_file(
     wall: Wall, admin: Account, headers: dict[str, str]
 ) -> None:
     """Spec 4.11 to 4.14: a link to a URL shows, resends and hides only deliveries to that URL."""
@@ -280,7 +284,7 @@ def test_calls_of_a_link_answer_as_told(
     ("body", "is_good", "status"),
     [(ONE_CLICK, True, 200), (b"anything", True, 400), (ONE_CLICK, False, 403)],
 )
-def test_the_unsubscribe_button_answers_as_told(
+def test_responses_of_one_click_match_the_openapi_file(
     body: bytes, is_good: bool, status: int, one_click_token: str, headers: dict[str, str]
 ) -> None:
     """Spec 4.5: the button answers in plain text, word for word."""

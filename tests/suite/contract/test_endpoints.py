@@ -9,7 +9,7 @@ from functions.webhooks.endpoints.endpoint_store import EndpointStore
 from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint
 from functions.webhooks.webhook_settings import endpoint_id
 from tests.suite.process import FunctionProcess
-from tests.suite.walls import Wall
+from tests.suite.wall_client import Wall
 
 URL: Final = "https://example.com/hook?key=hush"
 LONG: Final = 60.0
@@ -29,7 +29,7 @@ def noted(event_id: str, since: datetime) -> None:
     EndpointStore(documents()).note_failure(record)
 
 
-def test_people_are_told_of_a_dead_receiver(wall: Wall, mailbox: Mailbox) -> None:
+def test_a_failing_receiver_is_notified_to_admins(wall: Wall, mailbox: Mailbox) -> None:
     """Spec 6.4: the sweep finds it, the queue calls the notifier, and the record shows it."""
     ann = f"ann-{wall.id}@example.com"
     since = datetime.now(UTC) - timedelta(minutes=9)
@@ -50,7 +50,7 @@ def test_people_are_told_of_a_dead_receiver(wall: Wall, mailbox: Mailbox) -> Non
     assert "hush" not in mail.html + mail.text + mail.subject
 
 
-def test_what_failed_is_sent_again_once_its_receiver_answers(wall: Wall) -> None:
+def test_failed_deliveries_are_resent_after_recovery(wall: Wall) -> None:
     """Spec 6.5: a later failure holds nothing up."""
     since = datetime.now(UTC) - timedelta(minutes=30)
     wall.configure(URL, recover=[endpoint_id(URL)])

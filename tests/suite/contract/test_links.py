@@ -27,7 +27,7 @@ ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_a_link_opens_its_own_doors(
+def test_a_link_opens_only_its_own_functions(
     door: str, share: Share, event_id: str, uid: str, headers: dict[str, str]
 ) -> None:
     """A function accepts one scope and one key, of all scopes and both keys."""
@@ -47,7 +47,9 @@ def test_a_link_opens_its_own_doors(
 
 
 @pytest.mark.parametrize("place", AFTER)
-def test_no_place_in_a_log_is_a_fault(share: Share, headers: dict[str, str], place: str) -> None:
+def test_an_invalid_cursor_of_a_log_is_rejected(
+    share: Share, headers: dict[str, str], place: str
+) -> None:
     """Spec 7: Firestore accepts or refuses times at the ends of time, and ids that it reserves."""
     arguments = {"token": share()["token"], "after": place}
     assert call("getWebhookLog", arguments, headers=headers).status in (200, 400)

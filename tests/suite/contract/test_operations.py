@@ -13,7 +13,7 @@ from functions.handlers import webhook_calls
 from functions.webhooks.deliveries.delivery_store import NEWEST_AT_MOST
 from tests.suite.contract.conftest import OTHER, URL
 from tests.suite.operations import Operations, counting_service, link_call
-from tests.suite.walls import TENANT, Wall
+from tests.suite.wall_client import TENANT, Wall
 
 
 def staff_call(**data: object) -> StaffCall:
@@ -24,7 +24,9 @@ def staff_call(**data: object) -> StaffCall:
     )
 
 
-def test_a_link_and_its_first_page(wall: Wall, client: str, counted: Operations) -> None:
+def test_the_cost_of_a_link_and_its_first_page(
+    wall: Wall, client: str, counted: Operations
+) -> None:
     """The call reads only what it shows, the event, the settings and the share."""
     wall.configure(URL, OTHER)
     for number in range(NEWEST_AT_MOST + 1):
@@ -45,7 +47,7 @@ def test_a_link_and_its_first_page(wall: Wall, client: str, counted: Operations)
     assert counted.cost() == COSTS["a page of 50 of a shared log"]
 
 
-def test_a_page_that_is_cut_reads_no_further(wall: Wall, counted: Operations) -> None:
+def test_a_limited_page_reads_only_its_deliveries(wall: Wall, counted: Operations) -> None:
     """Large bodies: the call does not wait for documents that do not fit."""
     wall.configure(URL)
     for _ in range(12):

@@ -61,7 +61,7 @@ def browse(driver: Driver, headers: dict[str, str]) -> Browse:
     return run
 
 
-def test_the_page_keeps_the_token_and_the_visit_to_itself(
+def test_the_page_leaks_neither_token_nor_visit(
     browse: Browse, record: firestore.DocumentReference, token: str
 ) -> None:
     """No address bar and no request contains the token, and no other site learns of the visit."""
@@ -79,7 +79,7 @@ def test_the_page_keeps_the_token_and_the_visit_to_itself(
         assert request["referer"] is None
 
 
-def test_a_one_click_link_that_is_opened_asks(
+def test_an_opened_one_click_link_asks_for_confirmation(
     browse: Browse, record: firestore.DocumentReference, one_click_token: str
 ) -> None:
     """Opening the page changes nothing, and pressing the button does (RFC 8058)."""
@@ -149,7 +149,7 @@ def test_a_guest_without_an_account_sees_one_switch(browse: Browse, token: str) 
     assert more.switches == FRESH
 
 
-def test_the_page_shows_what_holds(
+def test_the_page_shows_the_current_preferences(
     browse: Browse, record: firestore.DocumentReference, token: str
 ) -> None:
     """Spec 4.1, rule 3: there are no recaps without tips and reminders."""
@@ -214,7 +214,7 @@ def test_the_page_speaks_the_browsers_language_and_fits_every_window(
         assert is_good == (visit.problems == [])
 
 
-def test_a_link_that_is_no_good_is_explained(browse: Browse, token: str, old_token: str) -> None:
+def test_an_invalid_link_is_explained(browse: Browse, token: str, old_token: str) -> None:
     """Spec 7.2: if the link was altered or is older than 30 days, the page says what to do."""
     middle = len(token) // 2
     altered = token[:middle] + ("A" if token[middle] != "A" else "B") + token[middle + 1 :]

@@ -12,7 +12,7 @@ from google.cloud import firestore
 
 from tests.suite.call import Answer, call
 from tests.suite.process import FunctionProcess
-from tests.suite.wire import Wire
+from tests.suite.tcp_proxy import TcpProxy
 
 
 def call_at(process: FunctionProcess, data: object, headers: dict[str, str]) -> Answer:
@@ -38,7 +38,7 @@ def test_two_hundred_calls_at_once(token: str, headers: dict[str, str]) -> None:
         assert "limiter.failed" not in one.stop_and_read_output() + two.stop_and_read_output()
 
 
-def test_firestore_refuses(uid: str, token: str, headers: dict[str, str]) -> None:
+def test_a_refused_connection_to_firestore(uid: str, token: str, headers: dict[str, str]) -> None:
     """Spec 7.2 and 8: the rate limit lets calls through, and the failed lookup is `internal`."""
     with FunctionProcess("getEmailPreferences", FIRESTORE_EMULATOR_HOST="127.0.0.1:9") as process:
         answer = call_at(process, {"token": token}, headers)
@@ -52,7 +52,7 @@ def test_firestore_refuses(uid: str, token: str, headers: dict[str, str]) -> Non
     assert token not in log
 
 
-def test_firestore_says_nothing(headers: dict[str, str]) -> None:
+def test_a_silent_firestore(headers: dict[str, str]) -> None:
     """Spec 8: a limiter that gets no answer lets calls through."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         host = f"127.0.0.1:{silent.getsockname()[1]}"
@@ -61,21 +61,21 @@ def test_firestore_says_nothing(headers: dict[str, str]) -> None:
             assert '"message": "limiter.failed"' in process.stop_and_read_output()
 
 
-def test_firestore_comes_back(
+def test_a_recovered_firestore(
     record: firestore.DocumentReference, token: str, headers: dict[str, str]
 ) -> None:
     """Calls during an outage are let through. After the outage the limit works as before."""
     record.set({"email": f"{record.id}@example.com"})
     with (
-        Wire(os.environ["FIRESTORE_EMULATOR_HOST"]) as wire,
-        FunctionProcess("getEmailPreferences", FIRESTORE_EMULATOR_HOST=wire.address) as process,
+        TcpProxy(os.environ["FIRESTORE_EMULATOR_HOST"]) as proxy,
+        FunctionProcess("getEmailPreferences", FIRESTORE_EMULATOR_HOST=proxy.address) as process,
     ):
         assert call_at(process, {"token": token}, headers).status == 200
-        wire.cut()
+        proxy.cut()
         with ThreadPoolExecutor(15) as calls:  # each waits three seconds for its count
             outage = [calls.submit(call_at, process, {"token": "bad"}, headers) for _ in range(15)]
         assert [answer.result().status for answer in outage] == [403] * 15
-        wire.mend()
+        proxy.restore()
         # The lookup is repeated until the connection works again.
         assert (
             call_at(process, {"token": token}, headers).result["email"]
@@ -83,7 +83,7 @@ def test_firestore_comes_back(
         )
 
 
-def test_no_key(headers: dict[str, str]) -> None:
+def test_a_missing_secret(headers: dict[str, str]) -> None:
     """Spec 7.2: a fault of the service is `internal`. Response and log do not show the request."""
     data = {"token": "sent-by-somebody", "preferences": {"recap": False}}
     with FunctionProcess("updateEmailPreferences", secrets={}) as process:

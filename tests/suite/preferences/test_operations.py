@@ -35,7 +35,7 @@ def ids(record: firestore.DocumentReference) -> tuple[str, str]:
     return own.id, record.id
 
 
-def test_a_look_up(
+def test_the_cost_of_a_lookup(
     ids: tuple[str, str], keys: TokenKeys, client: str, counted: Operations, service: Service
 ) -> None:
     """A look-up is one write that counts the call, and one read of account and address."""
@@ -48,7 +48,7 @@ def test_a_look_up(
     assert counted.cost() == COSTS["a lookup of preferences"]
 
 
-def test_a_look_up_of_an_address_with_many_accounts(
+def test_the_cost_of_a_lookup_with_many_accounts(
     ids: tuple[str, str],
     record: firestore.DocumentReference,
     keys: TokenKeys,
@@ -68,7 +68,7 @@ def test_a_look_up_of_an_address_with_many_accounts(
     assert counted.cost() == COSTS["a lookup of preferences, 20 accounts"]
 
 
-def test_an_update(
+def test_the_cost_of_an_update(
     ids: tuple[str, str], keys: TokenKeys, client: str, counted: Operations, service: Service
 ) -> None:
     """An update is counted, one read of account and address, and one write of both."""
@@ -79,7 +79,7 @@ def test_an_update(
     assert counted.cost() == COSTS["an update of preferences"]
 
 
-def test_a_click_that_is_repeated(
+def test_the_cost_of_a_repeated_click(
     ids: tuple[str, str], keys: TokenKeys, counted: Operations, service: Service
 ) -> None:
     """The first click writes the record and the account. Each further click is one read."""

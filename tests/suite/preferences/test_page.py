@@ -33,12 +33,12 @@ def test_a_page_runs_and_loads_only_files_of_this_site(page: str) -> None:
     assert not re.search(r"<script>|<style|\sstyle=|\son\w+=", text)
 
 
-def test_programs_read_the_contract_there() -> None:
+def test_the_openapi_file_is_served() -> None:
     """The served contract is docs/openapi.yaml with its version."""
     assert json.loads(fetch(f"{SITE}/openapi.json")[1]) == DOCUMENT
 
 
-def test_calls_and_clicks_go_through_the_site(
+def test_calls_and_one_click_use_the_site(
     record: firestore.DocumentReference, token: str, one_click_token: str
 ) -> None:
     """Calls of the page and clicks of mail programs reach their functions (RFC 8058)."""

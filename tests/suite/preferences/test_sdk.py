@@ -24,7 +24,7 @@ def call(function: str, parameters: object, *credentials: str) -> dict[str, Any]
     return answer
 
 
-def test_errors() -> None:
+def test_errors_of_the_sdk() -> None:
     """Spec 7.2: the SDK knows the codes, and shows the message."""
     missing = call("getEmailPreferences", None)
     assert missing["code"] == "functions/invalid-argument"

@@ -9,7 +9,7 @@ from emulator.accounts import Account, sign_in
 from tests.suite.call import Answer, call
 from tests.suite.preferences.test_browser import browse
 from tests.suite.process import FunctionProcess, silenced
-from tests.suite.walls import TENANT, Wall
+from tests.suite.wall_client import TENANT, Wall
 
 __all__ = ["browse"]
 

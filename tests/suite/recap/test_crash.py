@@ -7,13 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 from emulator.mailbox import Mailbox, slow
 from tests.suite.call import Answer
 from tests.suite.process import FunctionProcess
-from tests.suite.walls import Wall
+from tests.suite.wall_client import Wall
 
 GUESTS = 42
 """Five requests. Some are on their way when the call is killed, and others are not."""
 
 
-def test_after_a_crash_the_next_call_goes_on_and_nobody_gets_two(
+def test_the_next_call_after_a_crash_sends_the_rest_once(
     wall: Wall,
     mailbox: Mailbox,
     small_recap: Callable[..., Answer],

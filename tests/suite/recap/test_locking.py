@@ -9,12 +9,12 @@ from emulator.firestore_watch import wait_for
 from emulator.mailbox import Mailbox, slow
 from tests.suite.call import Answer, call
 from tests.suite.process import FunctionProcess
-from tests.suite.walls import TENANT, Wall, guest
+from tests.suite.wall_client import TENANT, Wall, guest
 
 Recap = Callable[..., Answer]
 
 
-def test_of_four_calls_at_once_exactly_one_sends(
+def test_exactly_one_of_four_concurrent_calls_sends(
     wall: Wall, mailbox: Mailbox, recap: Recap
 ) -> None:
     """Spec 3.3: in progress, so `aborted`; the simulation has the interleavings."""
@@ -31,7 +31,7 @@ def test_of_four_calls_at_once_exactly_one_sends(
     assert len(wall.recaps()) == 1
 
 
-def test_a_planned_recap_goes_out_for_whoever_still_has_the_role(
+def test_a_scheduled_recap_requires_the_organizers_role(
     wall: Wall, mailbox: Mailbox, organizer: Account
 ) -> None:
     """Spec 4.15: the task's own function asks Auth for the planner's claims."""
@@ -48,7 +48,7 @@ def test_a_planned_recap_goes_out_for_whoever_still_has_the_role(
     assert {mail.to for mail in mailbox.emails} == {guest(0), guest(1), guest(2)}
 
 
-def test_a_schedule_that_its_queue_has_lost_ends_with_a_notice(
+def test_a_lost_schedule_ends_with_a_notice(
     wall: Wall, mailbox: Mailbox, organizer: Account
 ) -> None:
     """Spec 4.15: the sweep has it ended, by the account that may send email."""

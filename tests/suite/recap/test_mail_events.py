@@ -17,7 +17,7 @@ from functions.recap.delivery_status import MailLabels
 from functions.recap.ledger.batch import RecapKey, plan
 from tests.suite.call import Answer, url
 from tests.suite.operations import Operations, counting_service
-from tests.suite.walls import Wall
+from tests.suite.wall_client import Wall
 
 REPORTED_WITHIN: Final = 60.0
 PER_BATCH: Final = 100
@@ -44,7 +44,7 @@ def mailbox(events: EventWebhook) -> Iterator[Mailbox]:
         yield running
 
 
-def test_the_whole_loop(
+def test_delivery_reports_reach_the_recap_and_the_preferences(
     wall: Wall, mailbox: Mailbox, events: EventWebhook, recap: Callable[..., Answer]
 ) -> None:
     """A recap is counted as its emails arrive. The next recap skips complaints and bounces."""
@@ -68,7 +68,7 @@ def test_the_whole_loop(
     assert "@" not in json.dumps(labels)
 
 
-def test_what_reports_cost(wall: Wall) -> None:
+def test_the_cost_of_delivery_reports(wall: Wall) -> None:
     """A request writes two documents for any number of emails. Known reports write none."""
     guests = [_address(wall, f"guest-{number}") for number in range(500)]
     key = RecapKey(wall.id, uuid.uuid4().hex)

@@ -13,7 +13,7 @@ from functions.call.caller import Caller, Role
 from functions.recap.recap_arguments import PreviewArguments, RecapArguments
 from functions.recap.report import RecapResult
 from tests.suite.operations import Operations, admit_staff, mailing_service
-from tests.suite.walls import TENANT, Wall, guest
+from tests.suite.wall_client import TENANT, Wall, guest
 
 ORGANIZER = Caller("organizer", Role.ADMIN, TENANT)
 READS = {
@@ -39,7 +39,7 @@ READS = {
         ("a recap of 5,000 guests", 5000, 14),
     ],
 )
-def test_a_recap_and_its_preview(
+def test_the_cost_of_a_recap_and_its_preview(
     wall: Wall, mailbox: Mailbox, counted: Operations, what: str, guests: int, commits: int
 ) -> None:
     """Two reads for each guest, everything else by the page: 500, 30 or 1000 of them."""
@@ -60,7 +60,7 @@ def test_a_recap_and_its_preview(
     assert {batch["state"] for batch in wall.batches()} == {"accepted"}
 
 
-def test_a_preview_that_is_mailed(wall: Wall, mailbox: Mailbox) -> None:
+def test_the_cost_of_an_emailed_preview(wall: Wall, mailbox: Mailbox) -> None:
     """A mailed preview costs one write more, which counts it."""
     wall.guests(5)
     assert _previewed(wall, mailbox, 5, mailed=True) == (
@@ -83,7 +83,9 @@ def _previewed(
     return counted.cost(mail_requests=len(mailbox.requests)), dict(counted.calls)
 
 
-def test_more_photos_of_the_same_guests(wall: Wall, mailbox: Mailbox, counted: Operations) -> None:
+def test_more_photos_of_the_same_guests_cost_only_their_reads(
+    wall: Wall, mailbox: Mailbox, counted: Operations
+) -> None:
     """Further photos of a guest cost one read each and no call."""
     wall.photos(*({"uploaderEmail": "ann@example.com"} for _ in range(1200)))
     mailing_service(counted, mailbox).recap_sender.send(ORGANIZER, _wanted(wall))

@@ -9,10 +9,10 @@ from emulator.mailbox import Mailbox
 from functions.email_address import address_hash
 from tests.suite.call import Answer
 from tests.suite.preferences.test_browser import FRESH, RECAP, SITE, Browse
-from tests.suite.walls import Wall
+from tests.suite.wall_client import Wall
 
 
-def test_a_guest_turns_recaps_off_and_gets_no_more(
+def test_a_guest_who_opts_out_gets_no_recap(
     browse: Browse,
     wall: Wall,
     mailbox: Mailbox,

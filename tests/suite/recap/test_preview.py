@@ -12,7 +12,7 @@ from emulator.mailbox import Mailbox
 from emulator.pictures import BUCKET
 from tests.suite.call import Answer, call
 from tests.suite.preferences.test_sdk import call as sdk_call
-from tests.suite.walls import TENANT, Wall
+from tests.suite.wall_client import TENANT, Wall
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def preview(wall: Wall, organizer: Account) -> Callable[..., Answer]:
     return show
 
 
-def test_look_mail_it_to_oneself_send(
+def test_a_preview_is_shown_emailed_and_then_sent(
     wall: Wall,
     mailbox: Mailbox,
     organizer: Account,
@@ -72,7 +72,7 @@ def test_look_mail_it_to_oneself_send(
     assert after["recipients"] == 2
 
 
-def test_the_sdk_gets_it(wall: Wall, mailbox: Mailbox) -> None:
+def test_the_sdk_gets_a_preview(wall: Wall, mailbox: Mailbox) -> None:
     """Spec 1: as a page of the product calls it, signed in with a password."""
     wall.guests(1)
     password = uuid.uuid4().hex

@@ -15,7 +15,7 @@ from emulator.mailbox.smtp_server import SmtpFault, SmtpServer
 from emulator.port_numbers import SMTP_PORT, SMTP_URL
 from tests.suite.call import Answer, call
 from tests.suite.process import FunctionProcess
-from tests.suite.walls import Wall, guest
+from tests.suite.wall_client import Wall, guest
 from tools import local_secrets
 
 BAD: Final = guest(1)

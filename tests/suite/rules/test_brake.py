@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from ops import braking
-from tests.suite.operators import outside
+from tests.suite.operator_scripts import outside
 from tests.suite.rules.client import ADMINISTRATOR, PROJECT, Client, load_rules
 from tests.suite.rules.samples import approval, photo, upload
 
@@ -48,7 +48,7 @@ def open_doors(guest: Client, wall: str) -> set[str]:
 ALL_DOORS: Final = {"upload", "own photos", "wall"}
 
 
-def test_an_operator_closes_and_opens(
+def test_an_operator_sets_and_releases_the_brake(
     braked: str, brake: Brake, guest: Client, moderator: Client, wall: str, tmp_path: Path
 ) -> None:
     """Staff go on moderating, and guests still get and delete their own photos."""
@@ -69,7 +69,7 @@ def test_an_operator_closes_and_opens(
     assert brake("open") == 0, "open already"
 
 
-def test_without_a_brake_in_the_rules_the_document_means_nothing(
+def test_the_brake_has_no_effect_without_its_rules(
     rules: str,
     brake: Brake,
     guest: Client,

@@ -177,7 +177,7 @@ def evening(rules: str, tmp_path_factory: pytest.TempPathFactory) -> Evening:
     return Evening(name, uid, json.loads(ran.stdout))
 
 
-def test_every_example_is_part_of_the_evening() -> None:
+def test_every_example_is_run() -> None:
     """No example of the page is left out."""
     shown = [code for role, code in _EXAMPLES if role in _ROLES]
     assert sorted(shown) == sorted({example(step)[1] for step in EVENING})
@@ -199,7 +199,7 @@ def test_every_example_is_part_of_the_evening() -> None:
         ("events/given-up-~", {"status": None}),
     ],
 )
-def test_the_examples_pass_the_rules_and_leave_what_they_say(
+def test_the_examples_pass_the_rules_with_the_documented_result(
     path: str, expected: dict[str, Any], evening: Evening
 ) -> None:
     """A client app writes documents as spec 2.1, 2.3, 3.1 and 3.2 say, and deletes an event."""
@@ -208,7 +208,7 @@ def test_the_examples_pass_the_rules_and_leave_what_they_say(
     assert list(evening.read("deletedEvents/given-up-~")) == ["deletedAt"]
 
 
-def test_the_settings_hold_the_urls_and_lose_the_entry_that_was_enabled(evening: Evening) -> None:
+def test_enabling_a_url_removes_its_disabled_entry(evening: Evening) -> None:
     """An admin writes the URLs, and enables one that was given up (spec 2.1 and 7.3)."""
     assert len(evening.read("events/evening-~/settings/webhooks")["urls"]) == 2
     settings = evening.read("events/given-up-~/settings/webhooks")

@@ -48,7 +48,7 @@ def test_an_event_is_not_deleted_without_a_tombstone(
     assert not admin.delete(wall)
 
 
-def test_nobody_reserves_an_id(admin: Client, wall: str, tombstone: str) -> None:
+def test_an_event_id_cannot_be_reserved(admin: Client, wall: str, tombstone: str) -> None:
     """A tombstone is written only together with the deletion of its own event."""
     other = f"{wall}-other"
     ADMINISTRATOR.replace(other, event())
@@ -60,7 +60,7 @@ def test_nobody_reserves_an_id(admin: Client, wall: str, tombstone: str) -> None
 
 
 @pytest.mark.parametrize("who", [Who.ADMIN, Who.OTHER_ADMIN])
-def test_an_id_is_never_given_out_again(who: Who, cast: Cast, wall: str, tombstone: str) -> None:
+def test_an_event_id_is_never_reused(who: Who, cast: Cast, wall: str, tombstone: str) -> None:
     """No tenant creates an event with that ID, and so none gets another tenant's data."""
     new = draft() | ({"tenantId": OTHER_TENANT} if who is Who.OTHER_ADMIN else {})
     assert cast[Who.ADMIN].replace_and_delete(tombstone, TOMBSTONE, wall)

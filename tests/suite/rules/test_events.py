@@ -56,7 +56,7 @@ def test_an_event_has_the_fields_of_the_specification(field: str, admin: Client)
     assert wrongly_judged(FIELDS[field], changes) == []
 
 
-def test_answers_go_to_a_verified_address_of_the_writer(cast: Cast, wall: str) -> None:
+def test_the_reply_address_is_the_writers_verified_address(cast: Cast, wall: str) -> None:
     """Design 3.56: an admin names the own address, if it is verified."""
     for who, allowed in ((Who.ADMIN, True), (Who.UNVERIFIED, False)):
         own = {"replyTo": cast[who].email}
@@ -163,7 +163,7 @@ SIGNED_IN: Final = set(Who) - {Who.SIGNED_OUT}
         (None, {Who.SUPERADMIN_OF_NONE}),  # to a guest, a missing event looks like a draft
     ],
 )
-def test_an_event_is_open_by_its_id_once_it_is_no_draft(
+def test_a_published_event_can_be_read_by_its_id(
     status: str | None, allowed: set[Who], cast: Cast, wall: str
 ) -> None:
     """Design 4: a guest has the ID from the event's page. Only the tenant's staff reads a draft."""

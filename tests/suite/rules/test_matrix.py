@@ -85,7 +85,7 @@ def test_the_table_has_a_row_for_each_path_of_the_rules_and_no_other(rules: str)
 @pytest.mark.parametrize("path", [*MATRIX, *UNNAMED])
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.usefixtures("in_an_app")
-def test_a_path_is_open_to_those_in_its_row(path: str, method: str, cast: Cast) -> None:
+def test_a_path_is_open_only_to_the_roles_of_its_row(path: str, method: str, cast: Cast) -> None:
     """Design 4: every role is tried on every path."""
     expected = MATRIX[path][METHODS.index(method)] if path in MATRIX else NONE
 
@@ -151,7 +151,7 @@ def test_documents_are_listed_and_counted_by_pages(
 
 
 @pytest.mark.parametrize("path", [path for path in MATRIX if path.startswith("events/{eventId}/")])
-def test_nobody_searches_all_events_at_once(path: str, cast: Cast) -> None:
+def test_queries_over_all_events_are_denied(path: str, cast: Cast) -> None:
     """A collection group query reaches into other tenants."""
     collection = path.split("/")[-2]
 

@@ -72,7 +72,7 @@ def is_allowed(refusal: Refusal, clients: dict[str, Client]) -> bool:
 
 
 @pytest.mark.usefixtures("after")
-def test_our_rules_refuse_every_request(rules: str, clients: dict[str, Client]) -> None:
+def test_the_rules_deny_every_request_of_strangers(rules: str, clients: dict[str, Client]) -> None:
     """The project's rules refuse every request, also next to an app's rules."""
     load_rules(merging.merged(APP_RULES, rules))
     asked = list(refusals(rules))
@@ -82,7 +82,7 @@ def test_our_rules_refuse_every_request(rules: str, clients: dict[str, Client]) 
 
 @pytest.mark.parametrize("block", BAD)
 @pytest.mark.usefixtures("after")
-def test_a_block_that_opens_ours_is_found(
+def test_a_block_that_exposes_documents_is_found(
     block: str, rules: str, clients: dict[str, Client]
 ) -> None:
     """A block of the app that opens our paths lets a request of `ops/check` through."""

@@ -227,7 +227,7 @@ def test_a_decision_says_who_when_and_why_and_changes_nothing_else(
 
 
 @pytest.mark.parametrize("decision", DECISIONS)
-def test_a_decision_with_what_was_seen_holds_for_no_other_photo(
+def test_a_decision_names_the_photo_that_was_seen(
     decision: Decision, guest: Client, moderator: Client, wall: str
 ) -> None:
     """docs/data-model.md: a guest may upload another photo under the id of a deleted one."""
@@ -243,7 +243,7 @@ def test_a_decision_with_what_was_seen_holds_for_no_other_photo(
 
 
 @pytest.mark.parametrize("decision", DECISIONS)
-def test_staff_decide_in_the_name_of_their_own_address(
+def test_staff_sign_decisions_with_their_own_address(
     decision: Decision, cast: Cast, guest: Client, wall: str
 ) -> None:
     """Spec 3.1: the address need not be verified. A colleague's address is refused."""
@@ -273,7 +273,7 @@ def test_staff_decide_in_the_name_of_their_own_address(
         ("rejected", {"featured": True}, False),
     ],
 )
-def test_staff_choose_the_photos_that_the_highlight_reel_begins_with(
+def test_staff_choose_the_featured_photos(
     status: str, fields: Fields, allowed: bool, guest: Client, moderator: Client, wall: str
 ) -> None:
     """Design 3.50: staff feature approved photos only."""
@@ -283,9 +283,7 @@ def test_staff_choose_the_photos_that_the_highlight_reel_begins_with(
     assert not guest.update(f"{wall}/photos/p", fields)
 
 
-def test_the_events_tenant_decides_and_an_event_without_a_tenant_is_nobodys(
-    cast: Cast, guest: Client, wall: str
-) -> None:
+def test_only_staff_of_the_events_tenant_have_access(cast: Cast, guest: Client, wall: str) -> None:
     """The event's tenant counts, not the photo's. Two missing tenants are not equal."""
     path = f"{wall}/photos/p"
     ADMINISTRATOR.replace(path, photo(guest) | {"tenantId": OTHER_TENANT})

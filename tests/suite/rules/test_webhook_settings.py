@@ -94,7 +94,7 @@ URLS: Final[Values] = (
 )
 
 
-def test_an_admin_chooses_urls_and_what_fires_them(admin: Client, settings: str) -> None:
+def test_an_admin_sets_urls_and_their_event_types(admin: Client, settings: str) -> None:
     """Spec 2.1, 6.1 and 8: 20 URLs at most, each with all event types or a subset."""
 
     def is_created(urls: object) -> bool:
@@ -126,7 +126,7 @@ def test_an_admin_chooses_urls_and_what_fires_them(admin: Client, settings: str)
         ({"urlsChangedAt": ABSENT}, False),
     ],
 )
-def test_the_time_of_the_urls_is_that_of_their_last_change(
+def test_the_settings_have_the_time_of_their_last_change(
     changed: Fields, allowed: bool, admin: Client, settings: str
 ) -> None:
     """Design 3.11: with another time a milestone would be silent, or late."""
@@ -136,7 +136,7 @@ def test_the_time_of_the_urls_is_that_of_their_last_change(
     assert allowed is admin.update(settings, changed)
 
 
-def test_an_app_need_not_know_the_time_of_the_urls(admin: Client, settings: str) -> None:
+def test_an_app_may_omit_the_time_of_the_change(admin: Client, settings: str) -> None:
     """Design 3.11: without `urlsChangedAt` the document's last write counts."""
     assert admin.create(settings, {"urls": [URL]})
     assert admin.update(settings, {"urls": [URL, f"{URL}/b"]})
@@ -144,7 +144,7 @@ def test_an_app_need_not_know_the_time_of_the_urls(admin: Client, settings: str)
     assert not admin.update(settings, {"urls": [URL, f"{URL}/b"]})
 
 
-def test_entries_that_are_left_as_they_are_are_not_checked(admin: Client, settings: str) -> None:
+def test_unchanged_entries_are_not_validated(admin: Client, settings: str) -> None:
     """Labels change without `urlsChangedAt` beside entries of any form, and URLs with it."""
     ADMINISTRATOR.replace(settings, {"urls": [URL, {"url": f"{URL}/b", "recover": True}]})
 
@@ -154,7 +154,9 @@ def test_entries_that_are_left_as_they_are_are_not_checked(admin: Client, settin
 
 @pytest.mark.parametrize("filler", [None, "", {}, False])
 @pytest.mark.parametrize("field", ["recover", "labels", "off", "events", "url", "id", "notify"])
-def test_no_field_is_filled_up(field: str, filler: object, admin: Client, settings: str) -> None:
+def test_every_field_has_a_size_limit(
+    field: str, filler: object, admin: Client, settings: str
+) -> None:
     """Every upload reads the settings. Large fields would make each read cost more."""
     many: Any = [filler] * 5000
     if field in ("events", "url", "id"):
@@ -165,7 +167,7 @@ def test_no_field_is_filled_up(field: str, filler: object, admin: Client, settin
     assert not admin.create(settings, ONE | {field: many})
 
 
-def test_an_admin_adds_the_own_address_and_takes_any_out(cast: Cast, settings: str) -> None:
+def test_an_admin_adds_their_own_address_and_removes_any(cast: Cast, settings: str) -> None:
     """Design 3.27: only people who asked for it get notices, at most five addresses."""
     admin, unverified = cast[Who.ADMIN], cast[Who.UNVERIFIED]
     others = [f"ann{number}@example.com" for number in range(5)]

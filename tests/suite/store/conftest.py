@@ -15,7 +15,7 @@ from emulator.cloud.api_server import ApiServer
 from functions.firestore.client import FirestoreDocuments
 from functions.gcp.cloud_tasks import CloudTasks
 from functions.ports import Task
-from tests.suite.wire import Wire
+from tests.suite.tcp_proxy import TcpProxy
 
 _LIMIT_SECONDS: Final = 240
 """A connection that gRPC does not give up is silent for ever; a busy machine takes its time."""
@@ -32,8 +32,8 @@ def silent() -> Iterator[dict[str, Future[float]]]:
     with ExitStack() as stack:
         tasks = cloud_tasks.CloudTasks("my-wall", [_QUEUE], lambda _: None, now=_now)
         server = stack.enter_context(ApiServer(tasks))
-        to_firestore = stack.enter_context(Wire(os.environ["FIRESTORE_EMULATOR_HOST"]))
-        to_tasks = stack.enter_context(Wire(server.address))
+        to_firestore = stack.enter_context(TcpProxy(os.environ["FIRESTORE_EMULATOR_HOST"]))
+        to_tasks = stack.enter_context(TcpProxy(server.address))
         with pytest.MonkeyPatch.context() as environment:
             environment.setenv("FIRESTORE_EMULATOR_HOST", to_firestore.address)
             documents = FirestoreDocuments.from_environment()
@@ -44,8 +44,8 @@ def silent() -> Iterator[dict[str, Future[float]]]:
         }
         for call in calls.values():
             call()
-        for wire in (to_firestore, to_tasks):
-            wire.silence()
+        for proxy in (to_firestore, to_tasks):
+            proxy.silence()
         threads = stack.enter_context(ThreadPoolExecutor())
         yield {name: threads.submit(_seconds_until, call) for name, call in calls.items()}
 

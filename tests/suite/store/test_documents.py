@@ -91,7 +91,7 @@ def path() -> Callable[[], str]:
 
 
 @IN_FIRESTORE
-def test_every_value_is_what_the_library_says(
+def test_every_value_is_encoded_like_the_library(
     db: firestore.Client, documents: Documents, path: Callable[[], str]
 ) -> None:
     """The client library reads what the codec writes, and the codec what the library writes."""
@@ -106,15 +106,15 @@ def test_every_value_is_what_the_library_says(
 
 
 @pytest.mark.parametrize("value", [object(), {1, 2}, {"a": object()}])
-def test_what_is_no_value(documents: Documents, path: Callable[[], str], value: object) -> None:
+def test_an_unsupported_value_is_rejected(
+    documents: Documents, path: Callable[[], str], value: object
+) -> None:
     """The error names the type of the invalid value, and nothing is written."""
     with pytest.raises(TypeError):
         documents.commit(Create(path(), {"field": value}))
 
 
-def test_every_value_is_read_as_it_was_written(
-    documents: Documents, path: Callable[[], str]
-) -> None:
+def test_every_value_is_read_unchanged(documents: Documents, path: Callable[[], str]) -> None:
     """Enumerations are read as texts, and times in UTC."""
     one = path()
     local = AT.astimezone(timezone(timedelta(hours=2)))
@@ -123,7 +123,7 @@ def test_every_value_is_read_as_it_was_written(
     assert type(fields(documents, one)["enum"]) is str
 
 
-def test_some_fields_of_a_document(documents: Documents, path: Callable[[], str]) -> None:
+def test_a_read_of_some_fields(documents: Documents, path: Callable[[], str]) -> None:
     """A read of some fields leaves the others out."""
     one = path()
     documents.commit(Put(one, {"a": 1, "b": {"c": 2, "d": 3}, "e": 4}))
@@ -133,7 +133,7 @@ def test_some_fields_of_a_document(documents: Documents, path: Callable[[], str]
     assert documents.get(path(), ["a"]) is None
 
 
-def test_many_documents(documents: Documents, path: Callable[[], str]) -> None:
+def test_a_read_of_many_documents(documents: Documents, path: Callable[[], str]) -> None:
     """Documents come in the order of their paths, also repeated and missing documents."""
     paths = [path() for _ in range(3)]
     for number, one in enumerate(paths):
@@ -199,7 +199,7 @@ def test_a_query(documents: Documents, parts: str, query: dict[str, Any], expect
         assert "".join(sorted(found.id for found in pages)) == "".join(sorted(expected))
 
 
-def test_collections_anywhere(documents: Documents, parts: str) -> None:
+def test_a_collection_group_query(documents: Documents, parts: str) -> None:
     """A group has all collections of one id, in the order of their paths."""
     group = f"group-{uuid.uuid4().hex}"
     for name in ("a", "b"):
@@ -208,7 +208,7 @@ def test_collections_anywhere(documents: Documents, parts: str) -> None:
     assert [document.path for document in found] == [f"{parts}/{name}/{group}/g" for name in "ab"]
 
 
-def test_every_document_under_a_document(documents: Documents, parts: str) -> None:
+def test_a_query_of_all_descendants(documents: Documents, parts: str) -> None:
     """Documents are found at any depth, also below a missing document."""
     parent = parts.removesuffix("parts")
     found = documents.find(Query(collection=parent, group=True, select=[NAME]))
@@ -220,7 +220,7 @@ def test_every_document_under_a_document(documents: Documents, parts: str) -> No
     ]
 
 
-def test_selected_fields(documents: Documents, parts: str) -> None:
+def test_a_query_of_selected_fields(documents: Documents, parts: str) -> None:
     """A selection has the fields of the order as well, and the times of the document."""
     query = Query(collection=parts, order=["number"], select=["kind", "gone"], limit=1)
     [found] = documents.find(query)
@@ -249,7 +249,7 @@ class Breaking:
 
 @pytest.mark.parametrize("order", [[], ["number"], ["-number"]])
 @IN_FIRESTORE
-def test_a_broken_stream_goes_on_behind_the_last_document(
+def test_a_broken_stream_continues_after_the_last_document(
     db: firestore.Client, documents: FirestoreDocuments, parts: str, order: list[str]
 ) -> None:
     """No document is returned twice, and the limit holds."""
@@ -262,7 +262,7 @@ def test_a_broken_stream_goes_on_behind_the_last_document(
 
 
 @IN_FIRESTORE
-def test_a_caller_that_stops_reads_no_more(documents: Documents, parts: str) -> None:
+def test_a_stopped_caller_ends_the_stream(documents: Documents, parts: str) -> None:
     """A caller that takes one document reads one."""
     counted = Operations()
     first = next(counting_documents(counted).stream(Query(collection=parts)))
@@ -294,9 +294,7 @@ def test_sums(documents: Documents, path: Callable[[], str]) -> None:
     assert fields(documents, one) == {"more": 1, "count": 5, "other": -2, "at": AT}
 
 
-def test_a_commit_is_made_whole_or_not_at_all(
-    documents: Documents, path: Callable[[], str]
-) -> None:
+def test_a_commit_is_atomic(documents: Documents, path: Callable[[], str]) -> None:
     """A condition that fails keeps the other writes away, and names the reason."""
     there, new, gone = path(), path(), path()
     [first] = documents.commit(Create(there, {"a": 1}))
@@ -329,9 +327,7 @@ def test_a_commit_is_made_whole_or_not_at_all(
         ([Merge("a/b", add={"c": 1}), Delete("a/c", 1)], True),
     ],
 )
-def test_a_commit_is_made_again_where_it_adds_nothing_twice(
-    writes: list[Write], *, repeated: bool
-) -> None:
+def test_only_an_idempotent_commit_is_retried(writes: list[Write], *, repeated: bool) -> None:
     """A condition that the first commit ends lets no second commit add."""
     assert may_repeat(writes) is repeated
 
@@ -373,7 +369,7 @@ def test_a_transaction_reads_then_writes(documents: Documents, path: Callable[[]
 
 
 @IN_FIRESTORE
-def test_a_transaction_that_is_refused_holds_nothing(
+def test_a_rejected_transaction_releases_its_locks(
     documents: Documents, path: Callable[[], str]
 ) -> None:
     """The transaction raises the error of the decision, and the next writer does not wait."""
@@ -390,7 +386,7 @@ def test_a_transaction_that_is_refused_holds_nothing(
     documents.commit(Put(one, {"n": 1}))
 
 
-def test_each_write_stands_alone(documents: Documents, path: Callable[[], str]) -> None:
+def test_batch_writes_are_independent(documents: Documents, path: Callable[[], str]) -> None:
     """A document that was changed, deleted or repeated in the group does not affect the others."""
     good, changed, gone, deleted = paths = path(), path(), path(), path()
     made = documents.commit(*(Put(path, {"n": 0, "cleared": 0, "left": 0}) for path in paths))
@@ -473,7 +469,9 @@ TEXT: Final = "x" * 1500
         ("a", "in", list(range(31))),
     ],
 )
-def test_a_query_that_is_refused(documents: Documents, path: Callable[[], str], where: Any) -> None:
+def test_an_invalid_query_is_rejected(
+    documents: Documents, path: Callable[[], str], where: Any
+) -> None:
     """A query by a text of 1,500 bytes, by no value or by 31 values is refused."""
     above = f"{path()}/v"
     documents.commit(Put(f"{above}/a", {"a": TEXT}))
@@ -486,7 +484,9 @@ def test_a_query_that_is_refused(documents: Documents, path: Callable[[], str], 
 
 
 @pytest.mark.parametrize("name", ["__x__", ".", "..", "", "a/b"])
-def test_a_path_that_is_refused(documents: Documents, path: Callable[[], str], name: str) -> None:
+def test_an_invalid_path_is_rejected(
+    documents: Documents, path: Callable[[], str], name: str
+) -> None:
     """A reserved name and the path of a collection are refused."""
     with pytest.raises(Exception, match=r"\w") as refused:
         documents.get(f"{path()}/v/{name}")
@@ -494,7 +494,7 @@ def test_a_path_that_is_refused(documents: Documents, path: Callable[[], str], n
 
 
 @pytest.mark.parametrize("writes", [[b"x" * 2**20], [b"x" * 1_000_000] * 11])
-def test_a_commit_that_is_too_large(
+def test_a_large_commit_is_rejected(
     documents: Documents, path: Callable[[], str], writes: list[bytes]
 ) -> None:
     """A document of more than 1 MiB or a commit of more than 10 MiB writes nothing."""

@@ -6,7 +6,7 @@ import pytest
 
 
 @pytest.mark.last
-def test_a_silent_connection_is_given_up(silent: dict[str, Future[float]]) -> None:
+def test_a_silent_connection_is_replaced(silent: dict[str, Future[float]]) -> None:
     """Calls fail for about a minute if nothing else runs, and then succeed again."""
     took = {name: until.result() for name, until in silent.items()}
     assert all(seconds > 1 for seconds in took.values()), took

@@ -11,7 +11,7 @@ import pytest
 from google.cloud import firestore
 
 from emulator.server import HOST, HttpRequest, HttpResponse, StandIn
-from tests.suite.operators import outside
+from tests.suite.operator_scripts import outside
 
 KEY: Final = "SG.typed-in"
 

@@ -68,7 +68,7 @@ def test_accounts_are_listed_once(operator: Operator, database: Any) -> None:
     assert scan(database) == after
 
 
-def test_photos_of_an_app_with_other_names_are_copied(database: firestore.Client) -> None:
+def test_photos_with_other_field_names_are_copied(database: firestore.Client) -> None:
     """The trigger of docs/into-your-project.md copies a written picture, and its deletion."""
     [block] = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     made: dict[str, Any] = {}
@@ -93,7 +93,7 @@ def test_photos_of_an_app_with_other_names_are_copied(database: firestore.Client
     assert not database.document("events/w1/photos/p1").get().exists
 
 
-def test_opt_outs_of_a_file(operator: Operator, database: Any, tmp_path: Path) -> None:
+def test_opt_outs_are_read_from_a_file(operator: Operator, database: Any, tmp_path: Path) -> None:
     """An opt-out is in the record of the address and in that of its account."""
     put(database, {"users/u1": {"email": "Ann@example.com", "emailPreferences": {"recap": False}}})
     path = tmp_path / "opt-outs.csv"
@@ -127,7 +127,7 @@ def test_opt_outs_of_a_file(operator: Operator, database: Any, tmp_path: Path) -
         "'<Ann@Example.com>',",
     ],
 )
-def test_an_address_in_the_form_of_an_export(
+def test_addresses_of_an_export_are_read(
     operator: Operator, database: Any, tmp_path: Path, cell: str
 ) -> None:
     """Programs export addresses with brackets, quotes and separators."""
@@ -146,7 +146,7 @@ def test_an_address_in_the_form_of_an_export(
         ("annlee@gmail.com", "ann.lee@gmail.com"),
     ],
 )
-def test_an_opt_out_is_of_nobody_else(
+def test_an_opt_out_affects_only_its_address(
     operator: Operator, database: Any, tmp_path: Path, email: str, other: str
 ) -> None:
     """A text that looks like the address, a tag or a dot is another person's."""
@@ -162,7 +162,7 @@ def test_an_opt_out_is_of_nobody_else(
 
 
 @pytest.mark.parametrize("stored", ["no", 0, [], False])
-def test_preferences_that_are_no_map_stay_off(
+def test_malformed_preferences_count_as_opted_out(
     operator: Operator, database: Any, tmp_path: Path, stored: object
 ) -> None:
     """They count as off already."""
@@ -205,7 +205,7 @@ def test_a_record_lists_twenty_accounts(operator: Operator, database: Any) -> No
         "ann@@example.com,recap",
     ],
 )
-def test_a_line_that_cannot_be_read(
+def test_an_unreadable_line_is_reported(
     operator: Operator, database: Any, tmp_path: Path, line: str
 ) -> None:
     """A line that cannot be read is named before anything is written."""

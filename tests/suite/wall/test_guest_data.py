@@ -98,7 +98,7 @@ def identifies_guest(fields: Mapping[str, Any]) -> bool:
     return any(part in text for part in (ADDRESS, NAME.lower(), "ann", HASH[:16]))
 
 
-def test_an_erased_guest_is_found_nowhere(
+def test_an_erased_guest_is_in_no_document(
     guest: Callable[..., str], database: firestore.Client, sendgrid: SendGrid
 ) -> None:
     """A scan finds only the opt-out of the guest. Everyone else's data stays."""
@@ -138,7 +138,7 @@ OTHERS: Final = [
 
 
 @pytest.mark.parametrize(("email", "other"), OTHERS)
-def test_an_erasure_is_of_the_address_alone(
+def test_an_erasure_affects_only_its_address(
     operator: Callable[..., tuple[int, str, str]],
     database: firestore.Client,
     sendgrid: SendGrid,
@@ -198,7 +198,7 @@ def test_a_dry_run_changes_nothing(
     assert sendgrid.asked == []
 
 
-def test_one_tenants_events_alone(
+def test_an_erasure_may_be_limited_to_a_tenant(
     guest: Callable[..., str], database: firestore.Client, sendgrid: SendGrid
 ) -> None:
     """Another tenant's photos stay, and so do the records that tenants share."""
@@ -208,7 +208,7 @@ def test_one_tenants_events_alone(
     assert sendgrid.asked == []
 
 
-def test_an_export_is_for_the_guest_to_read(guest: Callable[..., str]) -> None:
+def test_an_export_has_the_guests_data(guest: Callable[..., str]) -> None:
     """An export is one JSON object without the data of others."""
     export = json.loads(guest("export"))
     assert export["address"] == ADDRESS

@@ -53,7 +53,7 @@ def test_the_wall_follows_moderation(event: firestore.DocumentReference) -> None
     becomes(None)
 
 
-def test_without_the_parameter_there_is_no_wall(
+def test_there_is_no_public_wall_without_the_parameter(
     db: firestore.Client, event: firestore.DocumentReference
 ) -> None:
     """Without PUBLIC_WALL no photo is copied, and hiding a photo deletes an older copy."""
@@ -73,7 +73,7 @@ def test_without_the_parameter_there_is_no_wall(
     assert not older.get().exists
 
 
-def test_what_a_copy_costs(event: firestore.DocumentReference, counted: Operations) -> None:
+def test_the_cost_of_a_copy(event: firestore.DocumentReference, counted: Operations) -> None:
     """A copy costs one read and one write."""
     with silenced(event.id):
         event.collection("photos").document("p1").set(APPROVED)

@@ -14,7 +14,7 @@ from google.cloud import firestore
 
 from ops import staff
 from tests.suite.call import fetch
-from tests.suite.operators import outside
+from tests.suite.operator_scripts import outside
 
 Run = Callable[..., tuple[int, str, str]]
 PASSWORD: Final = "correct horse battery"
@@ -62,7 +62,7 @@ def code_of(said: str) -> str:
     return said.strip().splitlines()[-1].partition("oobCode=")[2].partition("&")[0]
 
 
-def test_a_moderator_is_made_signs_in_and_is_let_go(run: Run, email: str, app: App) -> None:
+def test_a_moderator_is_added_signs_in_and_is_removed(run: Run, email: str, app: App) -> None:
     """The link sets a password, the token has the claims, and a revoked session ends."""
     tenant = f"t-{uuid.uuid4().hex[:8]}"
     status, said, errors = run("grant", email, "--role", "moderator", "--tenant", tenant)
@@ -82,7 +82,7 @@ def test_a_moderator_is_made_signs_in_and_is_let_go(run: Run, email: str, app: A
         auth.verify_id_token(session["idToken"], app, check_revoked=True)
 
 
-def test_claims_of_an_app_stay_and_a_role_is_replaced(run: Run, email: str, app: App) -> None:
+def test_a_new_role_keeps_the_claims_of_an_app(run: Run, email: str, app: App) -> None:
     """An account has one role. A person with a verified address gets no link."""
     account = auth.create_user(email=email, email_verified=True, password=PASSWORD, app=app)
     auth.set_custom_user_claims(account.uid, {"plan": "pro"}, app)
@@ -95,7 +95,7 @@ def test_claims_of_an_app_stay_and_a_role_is_replaced(run: Run, email: str, app:
     assert auth.get_user(account.uid, app).custom_claims == {"plan": "pro"}
 
 
-def test_an_account_that_a_stranger_made_is_taken_from_them(run: Run, email: str, app: App) -> None:
+def test_an_account_created_by_a_stranger_is_secured(run: Run, email: str, app: App) -> None:
     """Sign-up is open: password, other providers and sessions of an unverified account end."""
     form = {"email": email, "password": PASSWORD, "returnSecureToken": True}
     stranger = auth_request(f"{TOOLKIT}:signUp", form)[1]
@@ -130,7 +130,7 @@ def test_an_account_that_a_stranger_made_is_taken_from_them(run: Run, email: str
     )
 
 
-def test_what_somebody_leaves_behind_is_told_and_ended(
+def test_access_of_removed_staff_is_reported_and_revoked(
     run: Run, email: str, app: App, db: firestore.Client
 ) -> None:
     """`--links` ends the person's links and emails. URLs and secrets are only reported."""
@@ -181,7 +181,7 @@ def test_what_somebody_leaves_behind_is_told_and_ended(
         (["grant", "no address", "--role", "superadmin"], "Malformed email address"),
     ],
 )
-def test_what_cannot_be_done_is_told(run: Run, arguments: list[str], told: str) -> None:
+def test_an_impossible_change_is_reported(run: Run, arguments: list[str], told: str) -> None:
     """A command that cannot be carried out says why in a sentence, with status 1."""
     status, said, errors = run(*arguments)
     assert (status, said, told in errors) == (1, "", True), errors

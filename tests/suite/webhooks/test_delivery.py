@@ -12,7 +12,7 @@ import stripe
 from google.cloud import firestore
 
 from emulator.receiver import Receiver, always, fails, slow
-from tests.suite.walls import Wall, receiving
+from tests.suite.wall_client import Wall, receiving
 
 LATE: Final = 60.0  # seconds by which an attempt may come late on a busy machine
 
@@ -32,7 +32,7 @@ def upload(wall: Wall, *urls: str) -> None:
     photo.set(UPLOAD | {"createdAt": firestore.SERVER_TIMESTAMP})
 
 
-def test_a_photo_arrives_signed(wall: Wall) -> None:
+def test_an_upload_arrives_as_a_signed_post(wall: Wall) -> None:
     """Spec 4.3, 5 and 6.2: body, headers and both signatures, checked by third-party libraries."""
     with receiving({"/hook": always()}) as receiver:
         upload(wall, receiver.url("/hook"))

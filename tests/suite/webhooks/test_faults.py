@@ -22,8 +22,8 @@ from emulator.cloud.secret_manager import SecretManager
 from emulator.firebase import PROJECT
 from emulator.receiver import Request, always
 from tests.suite.process import FirestoreWrite, FunctionProcess, silenced
-from tests.suite.walls import receiving
-from tests.suite.wire import Wire
+from tests.suite.tcp_proxy import TcpProxy
+from tests.suite.wall_client import receiving
 from tools import local_secrets
 
 NOW: Final = datetime.now(UTC)
@@ -126,7 +126,7 @@ Owed = Callable[[str], dict[str, Any]]
 Uploaded = Callable[[str], FirestoreWrite]
 
 
-def test_a_trigger_dies_between_record_and_enqueue(
+def test_a_crash_between_record_and_enqueue(
     start: Start,
     uploaded: Uploaded,
     google: ApiServer,
@@ -150,7 +150,7 @@ def test_a_trigger_dies_between_record_and_enqueue(
     assert [f"{recorded['id']}-1"] == [task.name for task in queued]
 
 
-def test_a_worker_dies_between_post_and_record(start: Start, owed: Owed, records: Records) -> None:
+def test_a_crash_between_post_and_record(start: Start, owed: Owed, records: Records) -> None:
     """The result of the POST is unknown, so the same attempt is repeated with the same ID."""
     worker = start()
 
@@ -170,17 +170,17 @@ def test_a_worker_dies_between_post_and_record(start: Start, owed: Owed, records
     assert first.body == second.body
 
 
-def test_firestore_is_away_for_some_seconds(start: Start, owed: Owed, records: Records) -> None:
+def test_a_short_outage_of_firestore(start: Start, owed: Owed, records: Records) -> None:
     """The outcome is recorded when Firestore is back, and the body is not sent twice."""
-    with Wire(os.environ["FIRESTORE_EMULATOR_HOST"]) as wire:
-        worker = start(FIRESTORE_EMULATOR_HOST=wire.address)
-        with receiving({"/hook": always()}, on_request=lambda _: wire.cut()) as receiver:
+    with TcpProxy(os.environ["FIRESTORE_EMULATOR_HOST"]) as proxy:
+        worker = start(FIRESTORE_EMULATOR_HOST=proxy.address)
+        with receiving({"/hook": always()}, on_request=lambda _: proxy.cut()) as receiver:
             task = owed(receiver.url("/hook"))
             with ThreadPoolExecutor(1) as threads:
                 answer = threads.submit(worker.dispatch, task)
-                wire.wait_for_refused(2, timeout=60)
+                proxy.wait_for_refused(2, timeout=60)
                 assert records()[0]["attempts"] == 0
-                wire.mend()
+                proxy.restore()
                 assert answer.result() == 200
             assert len(receiver.requests) == 1
     [record] = records()
@@ -208,7 +208,7 @@ def milestones_of(records: Records) -> list[tuple[str, int]]:
     )
 
 
-def test_a_hundred_uploads_at_the_same_moment(
+def test_a_hundred_concurrent_uploads(
     event: firestore.DocumentReference,
     start: Start,
     queued: list[QueuedTask],

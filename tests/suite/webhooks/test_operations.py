@@ -26,7 +26,7 @@ from tests.in_memory.adapters import service_on
 from tests.in_memory.records import ended_delivery
 from tests.suite.operations import Operations, counting_service, mailing_service
 from tests.suite.process import local_parameters
-from tests.suite.walls import Wall, receiving
+from tests.suite.wall_client import Wall, receiving
 
 ALL: Final = [event_type.value for event_type in EventType]
 NO_GUESTS: Final = [item for item in ALL if item != "guest.joined"]
@@ -59,7 +59,7 @@ def photo(status: str | None) -> Photo | None:
         ("an edit", 1, ALL, "approved", "approved"),
     ],
 )
-def test_a_photo(
+def test_the_cost_of_a_photo(
     wall: Wall,
     counted: Operations,
     what: str,
@@ -77,7 +77,7 @@ def test_a_photo(
     assert counted.cost() == COSTS[what]
 
 
-def test_a_new_event(wall: Wall, counted: Operations) -> None:
+def test_the_cost_of_a_new_event(wall: Wall, counted: Operations) -> None:
     """A new event gets a secret, and receivers get no message."""
     draft = WallEvent.read({"status": "draft"}, updated=now())
     counting_service(counted).publisher.event_written(f"w-{wall.id}", wall.id, None, draft)
@@ -106,7 +106,7 @@ def worker(counted: Operations, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wor
         ("a delivery that fails four times", 500),
     ],
 )
-def test_a_delivery(
+def test_the_cost_of_a_delivery(
     wall: Wall,
     worker: Worker,
     counted: Operations,
@@ -141,7 +141,7 @@ def test_a_delivery(
 
 
 @pytest.mark.parametrize("urls", [[], ["https://example.com/other"]])
-def test_a_delivery_to_a_removed_url(
+def test_the_cost_of_a_delivery_to_a_removed_url(
     wall: Wall, worker: Worker, counted: Operations, urls: list[str]
 ) -> None:
     """Nothing is sent, and the earlier attempt stays in the record."""
@@ -187,7 +187,7 @@ def _failed(event_id: str, at: datetime, count: int, *urls: str) -> None:
         failures.note(failed[0])
 
 
-def test_a_notice(wall: Wall, counted: Operations) -> None:
+def test_the_cost_of_a_notice(wall: Wall, counted: Operations) -> None:
     """Five failures in a row cause one email. The second task finds that it was sent."""
     wall.configure(URL, notify=["ann@example.com"])
     _failed(wall.id, now(), 5, URL)
@@ -206,7 +206,7 @@ def test_a_notice(wall: Wall, counted: Operations) -> None:
         ("a sweep over 20 endpoints of an event", 20, 1, {"recover": [URL]}),
     ],
 )
-def test_a_sweep(
+def test_the_cost_of_a_sweep(
     wall: Wall,
     counted: Operations,
     what: str,

@@ -4,14 +4,14 @@ import json
 from datetime import UTC, datetime
 
 from tests.suite.console.conftest import SITE, Browser, Login
-from tests.suite.walls import Wall
+from tests.suite.wall_client import Wall
 
 MARKUP = "<img src=x onerror=alert(1)><script>alert(2)</script><b>bold</b>"
 TURNED = "\u202egnp.exe\u202c \u2066mixed שלום\u2069"
 LONG = "W" * 200
 
 
-def test_everybody_sees_what_is_theirs(
+def test_each_role_sees_its_own_views(
     browser: Browser,
     moderator: Login,
     superadmin: Login,
@@ -55,14 +55,14 @@ def test_everybody_sees_what_is_theirs(
     assert nobody["email"] in seen["nobody"]
 
 
-def test_a_link_by_mail_signs_in(browser: Browser, admin: Login) -> None:
+def test_a_link_in_an_email_signs_in(browser: Browser, admin: Login) -> None:
     """No password is needed, and the address keeps no code. The page can be installed."""
     seen = browser.make("mailed_link", admin=admin)
 
     assert seen == {"address": f"{SITE}/console", "hindrances": ["in-incognito"]}
 
 
-def test_what_others_wrote_stays_text(browser: Browser, admin: Login, wall: Wall) -> None:
+def test_markup_of_others_is_shown_as_text(browser: Browser, admin: Login, wall: Wall) -> None:
     """Markup, marks that turn a line around, 200 letters without a break, a megabyte of body."""
     url = f"https://example.com/{MARKUP}{TURNED}{LONG}?{LONG}"
     wall.configure(url, MARKUP)

@@ -1,4 +1,4 @@
-"""A wire between a process and a server, which a test may cut: TCP on loopback."""
+"""A TCP proxy on loopback whose connections a test may cut."""
 
 import contextlib
 import socket
@@ -6,11 +6,11 @@ import threading
 from typing import Self
 
 
-class Wire:
-    """Forwards TCP connections to `target`; a context manager."""
+class TcpProxy:
+    """Forwards TCP connections to `target`. Also a context manager."""
 
     def __init__(self, target: str) -> None:
-        """Listen on a free port; `target` is `host:port`."""
+        """Listen on a free port. `target` is `host:port`."""
         host, _, port = target.rpartition(":")
         self._target = (host, int(port))
         self._changed = threading.Condition()
@@ -25,7 +25,7 @@ class Wire:
 
     @property
     def address(self) -> str:
-        """Where clients connect to: `host:port`."""
+        """The `host:port` for clients."""
         return f"127.0.0.1:{self.port}"
 
     def __enter__(self) -> Self:
@@ -39,7 +39,7 @@ class Wire:
         self._reset()
 
     def cut(self) -> None:
-        """Drop every connection, and every one that comes."""
+        """Drop all current and new connections."""
         with self._changed:
             self._is_cut = True
         self._reset()
@@ -49,13 +49,13 @@ class Wire:
         with self._changed:
             self._silent |= self._open
 
-    def mend(self) -> None:
+    def restore(self) -> None:
         """Let connections through again."""
         with self._changed:
             self._is_cut = False
 
     def wait_for_refused(self, count: int, timeout: float) -> None:
-        """Wait until `count` connections were dropped while the wire was cut.
+        """Wait until `count` connections were dropped while the proxy was cut.
 
         Raises:
             TimeoutError: there were fewer after `timeout` seconds.

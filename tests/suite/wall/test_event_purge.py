@@ -46,7 +46,7 @@ def tombstone_of(
     return found
 
 
-def test_an_event_that_a_script_deletes_leaves_nothing(
+def test_a_script_that_deletes_an_event_leaves_no_documents(
     db: firestore.Client, event: firestore.DocumentReference
 ) -> None:
     """The secret, the URLs and the photos are gone, at any depth, and the id is not free."""
@@ -64,7 +64,7 @@ def test_an_event_that_a_script_deletes_leaves_nothing(
     assert neighbour.collection("photos").document("1").get().exists
 
 
-def test_the_schedule_looks_once_more(
+def test_the_schedule_purges_late_documents(
     db: firestore.Client, event: firestore.DocumentReference
 ) -> None:
     """A document that a running function wrote later is deleted after a quarter of an hour."""

@@ -3,10 +3,10 @@
 import re
 
 from tests.suite.console.conftest import Browser, Login
-from tests.suite.walls import Wall
+from tests.suite.wall_client import Wall
 
 
-def test_a_call_that_was_not_carried_out_is_told_to_the_last_character(
+def test_the_message_of_a_failed_call_is_shown_completely(
     browser: Browser, admin: Login, wall: Wall
 ) -> None:
     """The page shows one sentence for a refusal. Without a response the result is unknown."""

@@ -30,7 +30,7 @@ def look_up(token: object, headers: dict[str, str]) -> Any:
 
 
 @pytest.mark.parametrize("language", LINK_MAKERS)
-def test_a_link_that_other_code_makes(
+def test_a_link_created_by_other_code_works(
     language: str, secret: str, record: firestore.DocumentReference, headers: dict[str, str]
 ) -> None:
     """Spec 1.2: lifecycle emails carry the token. docs/calls.md has the code that creates it."""
@@ -57,7 +57,7 @@ RECORD_MAKERS: Final = {
 
 
 @pytest.mark.parametrize("language", RECORD_MAKERS)
-def test_the_record_that_other_code_names(language: str) -> None:
+def test_a_record_id_computed_by_other_code_matches(language: str) -> None:
     """The links of an app are about the address, so they do not follow an account."""
     emails = [" Ann@Example.com", "ana@stra\u00dfe.example", "A.b+c@B\u00dcCHER.example", "x@y.com"]
     emails += ["Mi\u212ae@example.com", "anna\u017fmith@example.com", "\u0130da@example.com"]

@@ -10,7 +10,7 @@ from emulator.mailbox import Mailbox
 from emulator.pictures import BUCKET
 from tests.suite.browser import Driver
 from tests.suite.call import Answer
-from tests.suite.walls import Wall
+from tests.suite.wall_client import Wall
 
 LOOKS: Final = ((320, "light"), (800, "dark"))
 """Width and colour scheme do not depend on each other."""
@@ -19,7 +19,7 @@ MESSAGE: Final = "Dear all,\nthank you for a wonderful evening! The wall stays o
 
 
 @pytest.mark.parametrize("case", ["personal", "all", "images-off", "one-photo"])
-def test_the_mail_fits_every_window(
+def test_the_email_fits_every_window(
     driver: Driver, wall: Wall, mailbox: Mailbox, recap: Callable[..., Answer], case: str
 ) -> None:
     """Nothing is wider than a narrow phone's window, and all pictures load that exist."""

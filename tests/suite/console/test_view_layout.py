@@ -11,7 +11,7 @@ from emulator.pictures import BUCKET
 from functions.recap.recap_arguments import Mode
 from functions.webhooks.webhook_settings import endpoint_id
 from tests.suite.console.conftest import TENANT, Browser, Login
-from tests.suite.walls import Wall
+from tests.suite.wall_client import Wall
 from tests.unit.mail.pseudo import pseudo_mail
 from tools.command_list import ALL_VARIABLE
 
@@ -20,7 +20,7 @@ DEAD = "https://receiver.example.org:8443/a/rather/long/path/to/where/it/all/goe
 NAMES = ("Ann Andersson", "Bartholomew the Third of Somewhere", "", "Eve")
 
 
-def test_every_view_fits_every_window_and_everybody(
+def test_every_view_fits_every_window_and_is_accessible(
     browser: Browser, superadmin: Login, admin: Login, wall: Wall, tmp_path: Path
 ) -> None:
     """Nothing is wider than the window, from a narrow phone on, and axe finds nothing at all."""
@@ -149,7 +149,7 @@ def share(event_id: str) -> str:
     return link
 
 
-def test_long_texts_of_guests_fit_and_none_is_left_in_english(browser: Browser) -> None:
+def test_long_texts_fit_and_every_text_is_translated(browser: Browser) -> None:
     """Mail and preferences page, in a language half as long again as English."""
     mail = pseudo_mail(Mode.PERSONAL, "@words@")
     _, html = mail.render(mail.copies[0])
