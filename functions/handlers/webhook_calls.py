@@ -160,7 +160,7 @@ def share_log(service: "Service", call: StaffCall) -> dict[str, Any]:
     days = number_argument("days", data.get("days"), 1, LONGEST_DAYS, default=LONGEST_DAYS)
     can_resend = flag_argument("canResend", data.get("canResend"))
     event_id = _admitted(service, call, event)
-    link, share = service.log_links.give_out(
+    link, share = service.log_links.create(
         event_id, call.caller, url, timedelta(days=days), can_resend=can_resend
     )
     return {"link": link, "shareId": share.id, "expiresAt": wire_time(share.expire_at)}
@@ -202,7 +202,7 @@ def resend_shared(service: "Service", call: Call) -> dict[str, Any]:
     token = DELIVERY_LOG_LINK.token(call.data)
     delivery_id = id_argument("deliveryId", call.data.get("deliveryId"), "a delivery")
     event_id, share_id = service.admission.admit(call, token, DELIVERY_LOG_LINK)
-    service.shared_log.send_again(event_id, share_id, delivery_id)
+    service.shared_log.resend(event_id, share_id, delivery_id)
     return {"resent": 1}
 
 

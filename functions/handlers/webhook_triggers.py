@@ -42,7 +42,7 @@ def event_written(service: "Service", event: DocumentWritten) -> None:
 def attempt(service: "Service", task: CallableRequest[Any]) -> None:
     """Run a task of one of the queues of attempts.
 
-    The header counts the earlier dispatches of the task that failed:
+    The header `X-CloudTasks-TaskRetryCount` has the number of failed dispatches of the task:
     https://cloud.google.com/tasks/docs/creating-http-target-tasks#handler
     """
     count = task.raw_request.headers.get("X-CloudTasks-TaskRetryCount", "")

@@ -120,7 +120,7 @@ class TokenKeys:
         fields |= {"exp": int(expires_at.timestamp()), "scope": scope}
         token = str(self._serializers[scope].dumps(fields))
         if len(token) > MAX_LENGTH:
-            raise ValueError("the ids are too long")
+            raise ValueError("the IDs are too long")
         return token
 
     def verify(

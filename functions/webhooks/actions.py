@@ -143,8 +143,8 @@ class Actions:
     ) -> tuple[int, Mapping[str, int]]:
         """Count the deliveries that `resend_page` would resend, and the others by reason.
 
-        The reasons are each `SkipReason` of a URL, and `tests` at all other URLs. The call runs at
-        most two aggregation queries per URL.
+        The reasons are the values of `SkipReason`, and `tests` for tests that went to other URLs.
+        The call runs at most two aggregation queries per URL.
 
         Raises:
             CallError: `invalid-argument` if the event has no such URL.

@@ -131,7 +131,7 @@ class LogLinks:
     clock: Clock
     random: Random
 
-    def give_out(
+    def create(
         self, event_id: str, caller: Caller, url: str, lasts: timedelta, *, can_resend: bool = False
     ) -> tuple[str, LogShare]:
         """Create a link to the deliveries to a URL, valid for the duration `lasts`.
@@ -152,7 +152,7 @@ class LogLinks:
             can_resend=can_resend,
             created_by=caller.uid,
             created_at=now,
-            # A token expires with a second: so both end at the same moment.
+            # A token's expiration time has whole seconds, so the share and its token end together.
             expire_at=now.replace(microsecond=0) + lasts,
         )
         token = TokenKeys(self.secrets.versions(DELIVERY_LOG_LINK.key)).sign(
@@ -246,7 +246,7 @@ class SharedLog:
         log.info("webhook.log_read", eventId=event_id, shareId=share_id, deliveries=len(page))
         return LogPage(share=share, deliveries=page, next=last if has_next else None)
 
-    def send_again(self, event_id: str, share_id: str, delivery_id: str) -> None:
+    def resend(self, event_id: str, share_id: str, delivery_id: str) -> None:
         """Resend a delivery to the URL, if the share permits it.
 
         Raises:

@@ -164,7 +164,7 @@ class WebhookSettings:
 
     @property
     def by_id(self) -> Mapping[str, Subscription]:
-        """The endpoints by their ids."""
+        """The endpoints by their IDs."""
         return {endpoint.id: endpoint for endpoint in self.subscriptions}
 
     def of(self, endpoint_id: str, url: str) -> Subscription | None:

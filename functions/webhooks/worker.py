@@ -38,15 +38,15 @@ SUSPICIOUS_AFTER: Final = 3
 """Failed dispatches after which an attempt is recorded as started before the request."""
 
 BEGUN_AT_MOST: Final = 3
-"""How often an attempt may start without finishing until it counts as failed.
+"""Number of starts without an end after which an attempt counts as failed.
 
-Outages of Firestore rarely count, because the start of an attempt is a write as well."""
+Outages of Firestore rarely count, because recording the start is a write as well."""
 
 HOST_LIMIT_WAIT: Final = timedelta(seconds=1)
 """Delay of a delivery if its event or tenant has reached the host's concurrency limit."""
 
 EARLY: Final = timedelta(seconds=0.5)
-"""A task that comes at most this early waits here. Clocks differ by less."""
+"""A task that comes at most this early waits in the worker. Clocks differ by less."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ def webhooks_written() -> WebhookFixture:
     again = webhooks.record(deliveries[f"photo.uploaded {OTHER}"])
     webhooks.process().actions.resend(EVENT, again.id)
     webhooks.process().actions.rotate_secret(EVENT, superadmin, timedelta(hours=1))
-    webhooks.process().log_links.give_out(EVENT, superadmin, URL, timedelta(days=7))
+    webhooks.process().log_links.create(EVENT, superadmin, URL, timedelta(days=7))
     return webhooks
 
 

@@ -98,7 +98,7 @@ class Delivery:
     """The record of a delivery, `events/{event_id}/deliveries/{id}`.
 
     Attributes:
-        url: URL of this round's attempts.
+        url: URL of the due attempt and of the attempts in `attempts_at_url`.
         endpoint: ID of the endpoint. A redelivery goes to the endpoint's current URL.
         body: The JSON text that every attempt sends, byte for byte.
         next_attempt_at: Due time of the next attempt. None once the outcome is final.

@@ -56,7 +56,7 @@ class EndpointUrl:
         if len(url.encode("utf-8", "surrogatepass")) > TEXT_BYTES:
             raise UnusableUrlError(f"the URL has more than {TEXT_BYTES:,} bytes")
         if _UNPRINTABLE.search(url):
-            raise UnusableUrlError("the URL holds white space or a control character")
+            raise UnusableUrlError("the URL contains white space or a control character")
         try:
             parts = urlsplit(url)
             host, port = parts.hostname, parts.port
@@ -67,7 +67,7 @@ class EndpointUrl:
         if "\\" in parts.netloc:  # which browsers read as a slash
             raise UnusableUrlError("the URL cannot be parsed")
         if not host:
-            raise UnusableUrlError("the URL names no host")
+            raise UnusableUrlError("the URL has no host")
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         return cls(
             host=_ascii(host),
@@ -107,7 +107,7 @@ def _ascii(host: str) -> str:
 
 
 def host_of(url: str) -> str | None:
-    """Return the host of `url` for log lines, or None. The path is omitted: it may hold a key."""
+    """Return the host of `url` for log lines, or None. The path may contain a key."""
     try:
         return EndpointUrl.parse(url).host
     except UnusableUrlError:

@@ -3,11 +3,13 @@
 An attempt at a fast receiver occupies a thread for milliseconds, an attempt at a slow receiver for
 up to five seconds. An attempt that could delay attempts at fast receivers goes to the slow queue:
 
-receiver      an attempt goes to the slow queue
-any           while another attempt at the receiver has been running for longer than SLOW_AFTER
-not known     while its event has UNPROVEN_OF_AN_EVENT such attempts running,
-to be fast    or its tenant an even part of UNPROVEN_AT_ONCE, or all tenants UNPROVEN_AT_ONCE
-slow          always, except one probe in TRIED_AGAIN_AFTER_SECONDS
+receiver    an attempt goes to the slow queue
+any         while another attempt at the receiver has been running for longer than SLOW_AFTER
+unproven    while its event has UNPROVEN_OF_AN_EVENT attempts at unproven receivers running, or its
+            tenant an even part of UNPROVEN_AT_ONCE, or all tenants UNPROVEN_AT_ONCE
+slow        always, except one probe in TRIED_AGAIN_AFTER_SECONDS
+
+An unproven receiver is not known to be fast.
 """
 
 import threading
@@ -32,11 +34,12 @@ REMEMBERED_SECONDS: Final = 3600.0
 """How long a receiver is remembered after its last attempt."""
 
 UNPROVEN_AT_ONCE: Final = 60
-"""Maximum concurrent attempts at receivers that are not known to be fast, of an instance's 120."""
+"""Maximum concurrent attempts at receivers that are not known to be fast, in one instance. This is
+half of the attempts that an instance runs."""
 
 UNPROVEN_OF_AN_EVENT: Final = 3
-"""Maximum of such attempts of one event: the messages of an upload to one URL. Twenty floods still
-leave room for other events of the tenant."""
+"""Maximum of such attempts of one event, as many as one upload sends messages to one URL. With few
+tenants, this leaves room for other events of the tenant."""
 
 _REMEMBERED: Final = 10_000
 """Maximum number of remembered receivers."""

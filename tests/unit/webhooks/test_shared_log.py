@@ -34,7 +34,7 @@ from tests.unit.webhooks.webhook_fixture import (
 def share(webhooks: WebhookFixture, **fields: Any) -> tuple[str, LogShare]:
     """Create a link, and return it with its share."""
     asked = {"lasts": timedelta(days=7)} | fields
-    return webhooks.process().log_links.give_out(EVENT, ADMIN, URL, **asked)
+    return webhooks.process().log_links.create(EVENT, ADMIN, URL, **asked)
 
 
 def revoke(webhooks: WebhookFixture, made: LogShare) -> object:
@@ -44,7 +44,7 @@ def revoke(webhooks: WebhookFixture, made: LogShare) -> object:
 
 def resend(webhooks: WebhookFixture, made: LogShare, delivery: Delivery) -> None:
     """Resend a delivery as the bearer of the link."""
-    webhooks.process().shared_log.send_again(EVENT, made.id, delivery.id)
+    webhooks.process().shared_log.resend(EVENT, made.id, delivery.id)
 
 
 def record(webhooks: WebhookFixture, made: LogShare) -> LogShare:

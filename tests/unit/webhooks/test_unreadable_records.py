@@ -87,7 +87,7 @@ def recovered(webhooks: WebhookFixture) -> int:
 
 def listed(webhooks: WebhookFixture) -> int:
     """Return the number of deliveries that the bearer of a link sees."""
-    _, share = webhooks.process().log_links.give_out(EVENT, ADMIN, URL, timedelta(days=1))
+    _, share = webhooks.process().log_links.create(EVENT, ADMIN, URL, timedelta(days=1))
     return len(webhooks.process().shared_log.read_page(EVENT, share.id).deliveries)
 
 
