@@ -74,6 +74,8 @@ def _erase(guest: "GuestData", cloud: Cloud, root: Path, *, dry_run: bool) -> No
         return
     for uid in guest.accounts:
         _say(f"account {uid}: to delete it, use Firebase Authentication")
+    if settings_of(root, cloud.project).get("MAIL_URL"):
+        _say("left: logs and returned emails of the mail server in MAIL_URL")
     if dry_run:
         _say("would ask SendGrid to erase the address")
         return
