@@ -129,7 +129,7 @@ def _run_in_thread(work: Callable[[], T]) -> Callable[[], T]:
     def do() -> None:
         try:
             future.set_result(work())
-        except BaseException as error:  # noqa: BLE001 - raised where the result is asked for
+        except BaseException as error:  # noqa: BLE001 - raised by result()
             future.set_exception(error)
 
     threading.Thread(target=do, daemon=True).start()

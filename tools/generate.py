@@ -143,7 +143,7 @@ PARTS: Final[Mapping[tuple[str, str], Callable[[], str]]] = {
     ("docs/openapi.yaml", "bodies"): event_schemas.schemas,
     ("README.md", "event types"): readme_types,
 }
-"""What is generated inside a file, by the file and the name of the part."""
+"""Functions that return the generated parts, by file and name of the part."""
 
 
 def _with_part(text: str, name: str, part: str) -> str:

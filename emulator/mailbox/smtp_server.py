@@ -1,4 +1,4 @@
-"""A mail server with TLS and sign-in, which puts the emails into the mailbox.
+"""A mail server with TLS and sign-in, which adds the emails to the mailbox.
 
 with SmtpServer(mailbox, PASSWORD, port=9587) as server:
 server.fail_with(SmtpFault("rcpt", "550 5.1.1 No such user", address="ann@example.com"))
@@ -209,7 +209,7 @@ class SmtpServer:
 
 
 class _Smtp(SMTP):
-    """The protocol, with faults where aiosmtpd has no hook."""
+    """The protocol, with faults that aiosmtpd has no hook for."""
 
     def cut(self) -> None:
         """Cut the connection."""
