@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from tests.functions_emulator.marked import marked
 from tools.processes import MARK
 
@@ -96,25 +98,30 @@ def test_exec_passes_streams_and_status_and_ends_every_process() -> None:
     assert marked(mark) == []
 
 
-def test_all_ports_can_be_moved() -> None:
-    """Start while other programs use the default ports. Clients find the service."""
+@pytest.fixture(scope="module")
+def moved() -> tuple[int, str, str]:
+    """Run a command that ends amid writes, with other ports. Return its status and output."""
     taken = (5000, 5001, 5002, 8080, 9099, 9150, 4400, 4500)
     with contextlib.ExitStack() as stack:
         for port in taken:
             stack.enter_context(socket.create_server(("127.0.0.1", port)))
         runner = start("--ports", "200", "--", "python", "-")
-        output, errors = runner.communicate(_TRIES, timeout=LIMIT_SECONDS)
+        output, errors = runner.communicate(_TRIES + _WRITES, timeout=LIMIT_SECONDS)
+    return runner.returncode, output, errors
+
+
+def test_all_ports_can_be_moved(moved: tuple[int, str, str]) -> None:
+    """Start while other programs use the default ports. Clients find the service."""
+    status, output, errors = moved
 
     answers, ports = ["1", "403", "200", "403"], ["5000", "5001", "8080", "9099"]
-    assert (runner.returncode, output.split()) == (0, [*answers, *ports]), errors
+    assert (status, output.split()) == (0, [*answers, *ports]), errors
 
 
-def test_exec_ends_quietly_with_undelivered_writes() -> None:
+def test_exec_ends_quietly_with_undelivered_writes(moved: tuple[int, str, str]) -> None:
     """End before the triggers were called. The rest is dropped without an error."""
-    runner = start("--", "python", "-")
-    _, errors = runner.communicate(_WRITES, timeout=LIMIT_SECONDS)
+    _, _, errors = moved
 
-    assert runner.returncode == 0, errors
     assert "Traceback" not in errors
     assert "never retrieved" not in errors
 
