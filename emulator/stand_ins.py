@@ -30,8 +30,9 @@ SLOW_SECONDS = 8.0
 ADDRESSES = {
     "webhook receiver": f"127.0.0.1:{RECEIVER_PORT}",
     "mailbox": f"127.0.0.1:{MAILBOX_PORT}",
-    "mail server": f"127.0.0.1:{SMTP_PORT}",
 }
+if SMTP_VARIABLE in os.environ:
+    ADDRESSES["mail server"] = f"127.0.0.1:{SMTP_PORT}"
 
 RECEIVER_SCRIPTS: dict[str, Script] = {
     "/ok": always(),
