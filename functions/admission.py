@@ -49,7 +49,7 @@ class Admission:
             Exception: The call could not be counted.
         """
         at_most = times * self.staff_calls_an_hour
-        refusal = f"You have made your {at_most} calls of {call.function} this hour"
+        refusal = f"You have reached the hourly limit of {at_most} calls of {call.function}"
         person = f"user {call.caller.uid}"
         self.rate_limits.keyed().require(call.function, person, at_most, refusal=refusal)
 

@@ -92,7 +92,7 @@ class RateLimit:
         client: str,
         at_most: int = MAX_CALLS,
         period: timedelta = PERIOD,
-        refusal: str = "There were too many calls from this address",
+        refusal: str = "Too many requests from this IP address",
     ) -> None:
         """Count a call of `function` by `client`, with a limit of `at_most` calls per `period`.
 

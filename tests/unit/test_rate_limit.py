@@ -23,7 +23,7 @@ from tests.in_memory.adapters import InMemorySecrets
 from tests.in_memory.documents import InMemoryDocuments
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
-REFUSED = "resource-exhausted: There were too many calls from this address. Try again at 19:00 UTC."
+REFUSED = "resource-exhausted: Too many requests from this IP address. Try again at 19:00 UTC."
 
 
 def window(

@@ -135,7 +135,7 @@ def is_in_the_table(refusal: Example) -> bool:
         refusal
         for refusal in refusals()
         if refusal.name != "internal"
-        and not refusal.value["error"]["message"].startswith("You have made")
+        and not refusal.value["error"]["message"].startswith("You have reached the hourly")
         and not is_in_the_table(refusal)
     ],
     ids=lambda refusal: f"{refusal.function} {refusal.name}",

@@ -125,7 +125,7 @@ def test_calls_are_checked_in_order(name: str, claims: dict[str, Any], counts: C
     assert call(name, valid) == {
         "status": "RESOURCE_EXHAUSTED",
         "message": (
-            f"You have made your {times * AT_MOST} calls of {name} this hour."
+            f"You have reached the hourly limit of {times * AT_MOST} calls of {name}."
             " Try again at 19:00 UTC."
         ),
         "details": {"reason": "calls", "possibleFrom": "2026-05-01T19:00:00.000Z"},

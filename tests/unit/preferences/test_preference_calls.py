@@ -151,7 +151,7 @@ def test_clicks_are_not_limited_and_guesses_are(visit: Visit) -> None:
     answers = [visit(of) for of in bad]
     assert [answer.status_code for answer in answers] == [403] * 20 + [429]
     assert len({answer.text for answer in answers[:20]}) == 1
-    until = "There were too many calls from this address. Try again at 19:00 UTC.\n"
+    until = "Too many requests from this IP address. Try again at 19:00 UTC.\n"
     assert answers[20].text == until
 
 
