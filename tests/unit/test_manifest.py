@@ -107,7 +107,7 @@ def test_every_function_has_the_service_account_of_its_capability(
     assert expected == {name: made.get("serviceAccountEmail") for name, made in endpoints.items()}
 
 
-def test_only_the_account_that_sends_mail_gets_its_key() -> None:
+def test_only_accounts_that_send_emails_can_read_the_keys() -> None:
     """`ops/setup` grants access to these accounts. Functions that call receivers read no secret."""
     assert {name: set(accounts) for name, accounts in SECRET_READERS.items()} == {
         "SENDGRID_API_KEY": {"wall-recap"},

@@ -244,7 +244,7 @@ def test_malformed_reports_are_skipped() -> None:
         b"\xff\xfe",
     ],
 )
-def test_a_body_that_is_no_list_of_events_tells_nothing(body: bytes) -> None:
+def test_a_body_that_is_not_a_list_has_no_reports(body: bytes) -> None:
     """A body that is deeply nested, or a huge number, holds no events."""
     assert WEBHOOK.events(body) is None
 

@@ -82,7 +82,7 @@ def _html(fixture: RecapFixture, **fields: Any) -> str:
     return fixture.preview(message="https://example.com/film").mail.html
 
 
-def test_a_mail_has_the_logo_of_its_event_and_the_accent(fixture: RecapFixture) -> None:
+def test_an_email_has_the_logo_and_the_accent_of_its_event(fixture: RecapFixture) -> None:
     """The logo is above the heading. The button and the links have the accent color."""
     html = _html(fixture, logoUrl="https://example.com/a.png?a='1'&b", accentColor="#0b1f4d")
     url = "https://example.com/a.png?a=&#39;1&#39;&amp;b"
@@ -119,7 +119,7 @@ def test_a_value_that_the_rules_would_refuse_counts_as_none(
     assert _html(fixture, **{field: value}) == _html(fixture)
 
 
-def test_a_logo_on_another_host_is_in_no_mail_and_the_answer_says_so(fixture: RecapFixture) -> None:
+def test_a_logo_on_another_host_is_left_out_and_reported(fixture: RecapFixture) -> None:
     """The preview already reports it, and the email is sent without the logo."""
     assert "cdn.example" not in _html(fixture, logoUrl="https://CDN.example:8443/logo.png")
     notes = fixture.preview().notes

@@ -104,7 +104,7 @@ def test_every_photo_is_in_the_email_as_a_picture_or_a_link(
 
 
 @pytest.mark.parametrize(("small", "pictures"), [(False, 8), (True, 116)])
-def test_a_hundred_and_twenty_photos_are_in_the_mail_of_one(*, small: bool, pictures: int) -> None:
+def test_an_email_has_up_to_a_hundred_and_twenty_photos(*, small: bool, pictures: int) -> None:
     """A mail has 100 kB: pictures become links before a photo is left out."""
     photos = _pictures(120, _STORED, small=small)
     message = composer_of().message([_recipient(photos)])
@@ -221,7 +221,7 @@ def test_a_tag_of_one_message_is_in_no_other_and_in_no_text() -> None:
     assert not first & second
 
 
-def test_every_mail_carries_both_headers_of_one_click_unsubscribe() -> None:
+def test_every_email_has_both_headers_of_one_click_unsubscribe() -> None:
     """RFC 8058: the headers are the link and the permission for one click."""
     (copy,) = composer_of().message([_recipient()]).copies
     assert copy.headers == {

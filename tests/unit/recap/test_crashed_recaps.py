@@ -24,7 +24,7 @@ def _facts(fixture: RecapFixture) -> tuple[object, ...]:
     return tuple(recap[name] for name in ("state", "sent", "unknown", "left", "startedBy"))
 
 
-def test_a_recap_whose_call_crashed_shows_what_is_unconfirmed_and_alerts(
+def test_a_crashed_recap_shows_unconfirmed_emails_and_alerts(
     fixture: RecapFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """No further call is needed for the alert. A later call sends the rest."""
@@ -53,7 +53,7 @@ def test_a_recap_whose_call_crashed_shows_what_is_unconfirmed_and_alerts(
 
 
 @pytest.mark.parametrize(("call", "number"), [("update locks", 1), ("end locks", 1)])
-def test_a_recap_that_crashed_before_its_first_mail_is_given_up(
+def test_a_recap_that_crashed_before_its_first_email_is_ended(
     fixture: RecapFixture, capfd: pytest.CaptureFixture[str], call: str, number: int
 ) -> None:
     """No cooldown remains, and no email counts against the tenant's daily limit."""

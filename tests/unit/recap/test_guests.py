@@ -152,7 +152,7 @@ def test_a_photo_shows_its_thumbnail_and_leads_to_itself() -> None:
     ],
     ids=ascii,
 )
-def test_only_web_addresses_get_into_a_mail(value: object, *, shown: bool) -> None:
+def test_only_web_addresses_are_in_an_email(value: object, *, shown: bool) -> None:
     """A guest writes the document, so it can have any value."""
     assert web_address(value) == (value if shown else None)
 

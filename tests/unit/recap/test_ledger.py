@@ -95,7 +95,7 @@ def test_the_state_of_a_recap_follows_from_its_batches(
     assert recap_state(batches) is expected
 
 
-def test_the_cooldown_counts_from_the_last_mail() -> None:
+def test_the_cooldown_counts_from_the_last_email() -> None:
     """Spec 3.3: a request without an accepted email starts no cooldown."""
     batches = [
         _batch(BatchState.PLANNED, started_at=NOW - timedelta(hours=3)),
@@ -126,7 +126,7 @@ def test_the_lock_that_a_call_takes_follows_from_the_lock_before(
     assert (lock.holder, lock.leased_until) == ("me", NOW + LEASE)
 
 
-def test_a_call_finds_its_own_lock_where_the_answer_was_lost() -> None:
+def test_a_call_finds_its_own_lock_after_a_lost_answer() -> None:
     """A repeated attempt to acquire the lock continues with the same recap."""
     lock = acquire(None, holder="me", recap_id="new", at=NOW)
     assert acquire(lock, holder="me", recap_id="another", at=NOW) == lock

@@ -156,7 +156,7 @@ def test_a_write_whose_answer_was_lost_is_recognised(fixture: RecapFixture, step
     assert (fixture.recap()["state"], fixture.recap()["sent"]) == ("sent", GUESTS)
 
 
-def test_a_lock_that_other_calls_write_is_taken_in_the_end(fixture: RecapFixture) -> None:
+def test_a_contended_lock_is_acquired_after_repetitions(fixture: RecapFixture) -> None:
     """Repeat a failed transaction, as calls hold the lock only briefly."""
 
     def contended() -> None:

@@ -81,7 +81,7 @@ def test_the_order_and_repetition_of_reports_do_not_matter(
         assert counted(fixture) == tally
 
 
-def test_a_request_reports_many_mails(fixture: RecapFixture) -> None:
+def test_a_request_can_have_reports_of_many_emails(fixture: RecapFixture) -> None:
     """It can include all batches, and several reports of one email."""
     news = [(guest(number), DeliveryStatus.DELIVERED) for number in range(5)]
     assert record_reports(fixture, *news, *news, (ANN, SPAM)) == 5
@@ -101,7 +101,7 @@ def test_recaps_are_counted_apart(fixture: RecapFixture) -> None:
 
 
 @pytest.mark.parametrize("status", [SPAM, DeliveryStatus.UNWELCOME])
-def test_a_guest_who_wants_no_more_mails_gets_none(
+def test_a_complaint_or_unsubscribe_opts_the_guest_out(
     fixture: RecapFixture, status: DeliveryStatus
 ) -> None:
     """A complaint, and an unsubscribe at the email provider, turn `recap` off."""
@@ -213,7 +213,7 @@ def test_a_hard_bounced_address_is_skipped_for_a_year(fixture: RecapFixture) -> 
     assert fixture.send().sent == 5
 
 
-def test_no_address_is_in_what_is_kept(fixture: RecapFixture) -> None:
+def test_no_address_is_in_labels_or_documents(fixture: RecapFixture) -> None:
     """Neither labels nor documents contain an email address."""
     record_reports(fixture, (ANN, HARD), (BOB, SPAM))
     key = RecapKey(EVENT, next(iter(fixture.recaps())))

@@ -27,7 +27,7 @@ def _written(fixture: RecapFixture) -> list[str]:
     return written
 
 
-def test_the_mail_of_a_guest_with_most_photos_is_shown(fixture: RecapFixture) -> None:
+def test_a_preview_shows_the_email_of_the_guest_with_most_photos(fixture: RecapFixture) -> None:
     """Spec 4.9: the whole mail is shown as that guest gets it, without the guest's own links."""
     fixture.guests(2)
     fixture.photo(guest(1), uploaderName="Bea")
@@ -187,7 +187,7 @@ def _unreachable(fixture: RecapFixture, address: str) -> None:
 @pytest.mark.parametrize("only_new", [False, True])
 @pytest.mark.parametrize("others", [0, MIN_GUESTS_TO_COUNT_SKIPPED - 2])
 @pytest.mark.parametrize("before", [_opted_out, _unreachable])
-def test_of_few_guests_nobody_learns_what_one_has_chosen(
+def test_a_preview_for_few_guests_does_not_reveal_a_choice(
     fixture: RecapFixture,
     others: int,
     before: Callable[[RecapFixture, str], None],
@@ -240,7 +240,7 @@ def test_it_is_mailed_to_the_caller_alone_and_marked(fixture: RecapFixture) -> N
         ),
     ],
 )
-def test_a_mail_service_that_does_not_take_it_says_who_can_fix_it(
+def test_a_rejected_preview_email_has_its_cause(
     fixture: RecapFixture, answer: Answer, code: Code, word: str
 ) -> None:
     """Spec 7.4: send only one request, as the recap would get the same answer."""

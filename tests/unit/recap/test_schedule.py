@@ -68,7 +68,7 @@ def planned() -> Planned:
     return Planned()
 
 
-def test_a_planned_recap_goes_out_as_it_was_planned(planned: Planned) -> None:
+def test_a_scheduled_recap_is_sent_with_its_arguments(planned: Planned) -> None:
     """The email has subject and message of the schedule. The record has the outcome."""
     arguments: Any = {"subject": "Thanks", "message": "Thank you!", "onlyNew": True, "mode": "all"}
     assert planned.plan(**arguments) == MORNING
@@ -347,7 +347,7 @@ def test_a_failure_that_cannot_be_mailed_is_recorded_and_logged(
     assert '"severity": "ERROR", "message": "recap.failure-not-mailed"' in capfd.readouterr().out
 
 
-def test_a_run_after_a_crash_tells_of_all_mails(planned: Planned) -> None:
+def test_a_run_after_a_crash_reports_all_emails(planned: Planned) -> None:
     """The recap was sent, and its outcome not recorded: the next run finds it by the version."""
     planned.plan()
     with pytest.raises(Crash):
@@ -372,7 +372,7 @@ def test_a_superadmin_plans_for_the_tenant_that_was_named(planned: Planned) -> N
 @pytest.mark.parametrize(
     ("mails_a_day", "word"), [(0, "RECAP_MAILS_PER_DAY"), (9, "No guests can be reached")]
 )
-def test_a_recap_that_went_to_nobody_is_mailed_to_its_planner(
+def test_a_recap_without_recipients_is_reported_by_email(
     planned: Planned, mails_a_day: int, word: str
 ) -> None:
     """Spec 4.15: no person sees the answer of a scheduled recap, so its message is emailed."""
@@ -393,7 +393,7 @@ def test_a_recap_that_went_to_nobody_is_mailed_to_its_planner(
 
 
 @pytest.mark.parametrize("crashed", [False, True])
-def test_a_recap_with_unconfirmed_mails_is_sent_and_its_planner_told(
+def test_a_recap_with_unconfirmed_emails_is_sent_and_reported(
     planned: Planned, *, crashed: bool
 ) -> None:
     """The recap is over: no further run confirms its mails, so the news does not wait an hour."""

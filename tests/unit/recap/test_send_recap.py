@@ -182,7 +182,7 @@ def test_dots_and_other_people_stay_apart(fixture: RecapFixture) -> None:
     assert fixture.send().sent == 2
 
 
-def test_a_bounce_is_of_the_address_alone(fixture: RecapFixture) -> None:
+def test_a_bounce_affects_only_its_address(fixture: RecapFixture) -> None:
     """A server can reject one tag and accept the others."""
     back = {"unreachableUntil": fixture.now + timedelta(days=1)}
     for bounced in ("ann@example.com", "bob+x@example.com"):
@@ -195,7 +195,7 @@ def test_a_bounce_is_of_the_address_alone(fixture: RecapFixture) -> None:
     assert sorted(fixture.addresses) == ["ann+x@example.com", "bob@example.com"]
 
 
-def test_an_account_that_has_another_address_by_now_opts_nobody_else_out(
+def test_an_account_with_a_changed_address_opts_no_one_out(
     fixture: RecapFixture,
 ) -> None:
     """The accounts that an address's record names are checked for their present address."""
@@ -267,7 +267,7 @@ def test_a_call_that_continues_a_recap_says_again_how_many_are_left(
 
 
 @pytest.mark.parametrize("crashed", [False, True])
-def test_only_new_sends_nobody_a_second_recap_when_it_continues(
+def test_a_continued_only_new_recap_sends_no_second_recap(
     fixture: RecapFixture, *, crashed: bool
 ) -> None:
     """Spec 4.1, `onlyNew`: of an interrupted recap for everybody only newcomers get the rest."""
@@ -368,7 +368,7 @@ _USED_UP = b'{"errors": [{"message": "Maximum credits exceeded", "field": null}]
         ([refused(503)] * 6, "in a few minutes", "busy"),
     ],
 )
-def test_a_mail_service_that_takes_nothing_says_who_can_fix_it(
+def test_a_rejected_recap_has_a_cause_for_the_operator(
     fixture: RecapFixture,
     capfd: pytest.CaptureFixture[str],
     answers: list[Answer],
@@ -442,7 +442,7 @@ def test_requests_with_few_mails_are_sent_apart_from_large_ones(
 # The mail service (design 3.46).
 
 
-def test_a_busy_mail_service_is_asked_again(fixture: RecapFixture) -> None:
+def test_a_busy_email_provider_is_retried(fixture: RecapFixture) -> None:
     """An answer in SendGrid's error format was not accepted: five more requests, growing pauses."""
     fixture.guests(1)
     fixture.answers = [refused(status) for status in (429, 500, 502, 503, 504)]
@@ -450,7 +450,7 @@ def test_a_busy_mail_service_is_asked_again(fixture: RecapFixture) -> None:
     assert fixture.slept == [1.0, 2.0, 4.0, 8.0, 16.0]
 
 
-def test_a_busy_mail_service_is_waited_for_45_seconds_after_the_last_accepted_batch(
+def test_retries_end_45_seconds_after_the_last_accepted_batch(
     fixture: RecapFixture,
 ) -> None:
     """A pause is at most 30 seconds. Afterwards no batch is tried, and none is unknown."""
@@ -469,7 +469,7 @@ def test_a_busy_mail_service_is_waited_for_45_seconds_after_the_last_accepted_ba
     assert fixture.send().sent == 5
 
 
-def test_an_address_that_the_mail_service_refuses_is_skipped(fixture: RecapFixture) -> None:
+def test_an_address_that_the_provider_rejects_is_skipped(fixture: RecapFixture) -> None:
     """All other guests of the batch get the mail."""
     fixture.guests(2)
     fixture.answers = [Answer(400, {}, BAD)]
@@ -513,7 +513,7 @@ def test_a_batch_is_sent_again_without_its_refused_addresses_so_often(
     assert fixture.send().sent == 1
 
 
-def test_a_mail_that_could_not_be_composed_is_still_to_be_sent(
+def test_an_email_that_could_not_be_composed_can_be_sent_later(
     fixture: RecapFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Design 3.39: a fault of ours before the request has sent nothing, unlike a crash."""
@@ -553,7 +553,7 @@ def test_an_unknown_batch_counts_as_sent_and_no_further_batch_leaves(
         ([Answer(400, {}, BAD), accepted("m")], "1 other email was sent."),
     ],
 )
-def test_mails_beside_an_unknown_batch_are_told_of(
+def test_the_error_of_an_unknown_batch_has_the_number_of_sent_emails(
     fixture: RecapFixture, answers: list[Answer], others: str
 ) -> None:
     """Spec 7.1, internal: the organizer reads how many guests have the mail for certain."""

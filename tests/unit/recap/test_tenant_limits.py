@@ -173,7 +173,7 @@ def test_the_record_has_numbers_only(fixture: RecapFixture) -> None:
 # Photos that somebody made up.
 
 
-def test_many_made_up_uids_push_no_earlier_guest_out(fixture: RecapFixture) -> None:
+def test_many_invented_uids_do_not_displace_earlier_guests(fixture: RecapFixture) -> None:
     """Above the cap the guest with the oldest approved photo comes first, with any uid."""
     fixture.guests(20)
     for number in range(60):
@@ -328,7 +328,7 @@ HIDDEN = (
 
 
 @pytest.mark.parametrize("mode", Mode)
-def test_a_photo_of_another_host_is_in_no_mail_and_the_answer_says_so(
+def test_a_photo_of_another_host_is_left_out_and_reported(
     fixture: RecapFixture, mode: Mode
 ) -> None:
     """Spec 4.9: preview and recap name the host of the hidden photo. The guest gets the others."""

@@ -29,7 +29,7 @@ def fixture() -> RecapFixture:
     return made
 
 
-def test_the_unheard_get_the_recorded_mail_again_within_the_cooldown(fixture: RecapFixture) -> None:
+def test_guests_without_a_report_get_the_recorded_email_again(fixture: RecapFixture) -> None:
     """A guest with a delivery report has the email. Each other guest gets it again."""
     assert fixture.refusal().code is Code.RESOURCE_EXHAUSTED
     fixture.mail_events().record([fixture.report(guest(0), DeliveryStatus.DELIVERED)])
@@ -51,14 +51,14 @@ def test_the_unheard_get_the_recorded_mail_again_within_the_cooldown(fixture: Re
     }
 
 
-def test_a_refusal_stands_where_the_last_recap_cannot_be_read(fixture: RecapFixture) -> None:
+def test_the_error_has_no_counts_if_the_last_recap_is_unreadable(fixture: RecapFixture) -> None:
     """Spec 7.1: the counts are an addition, without which the code is the same."""
     refused = fixture.refusal(At("get locks", fail, number=2))
     assert refused.code is Code.RESOURCE_EXHAUSTED
     assert "lastRecap" not in (refused.details or {})
 
 
-def test_reports_of_either_mail_are_recorded(fixture: RecapFixture) -> None:
+def test_reports_of_both_emails_are_recorded(fixture: RecapFixture) -> None:
     """The first mail may be reported late: a complaint about that mail counts as well."""
     late = fixture.report(guest(0), DeliveryStatus.COMPLAINED | DeliveryStatus.UNWELCOME)
     assert fixture.send(resendUnconfirmed=True).sent == 2
@@ -94,7 +94,7 @@ def test_mails_that_were_never_sent_are_left_to_a_plain_call() -> None:
 
 
 @pytest.mark.parametrize("again", [True, False])
-def test_what_the_mail_service_refuses_again_can_be_sent_again(
+def test_emails_that_are_rejected_again_can_be_resent(
     fixture: RecapFixture, *, again: bool
 ) -> None:
     """The cooldown remains, as the first emails may have arrived. No email is lost."""

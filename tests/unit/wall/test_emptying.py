@@ -68,7 +68,7 @@ def test_the_next_run_continues_after_a_timeout(wall: WallFixture, emptying: Orp
     assert under_events(wall) == {"events/other/photos/1"}
 
 
-def test_the_sweep_deletes_what_a_function_wrote_that_was_still_at_work(
+def test_the_sweep_deletes_documents_of_functions_that_were_still_running(
     wall: WallFixture, emptying: OrphanCleanup
 ) -> None:
     """The sweep marks the tombstone once every function that was at work has ended."""
