@@ -63,7 +63,7 @@ def read_addresses() -> dict[str, str]:
     """Return `host:port` of each emulator: firebase.json's, moved by the port offset.
 
     Raises:
-        SetupError: firebase.json is missing or lacks an emulator.
+        SetupError: `firebase.json` is missing or lacks an emulator.
     """
     try:
         emulators: dict[str, Any] = json.loads((ROOT / "firebase.json").read_text())["emulators"]

@@ -26,7 +26,7 @@ def read(path: Path) -> dict[str, str]:
     """Return the settings of a file by name. A missing file has no settings.
 
     Raises:
-        EnvFileError: firebase-tools would reject a line of the file.
+        EnvFileError: The tool firebase-tools would reject a line of the file.
     """
     if not path.exists():
         return {}

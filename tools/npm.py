@@ -38,7 +38,7 @@ class Packages:
         """Install the packages of the lock file, from npm's cache if possible.
 
         Raises:
-            SetupError: npm failed.
+            SetupError: The npm command failed.
         """
         stamp = self.stamp()
         command = ["npm", "ci", "--prefer-offline"]

@@ -47,7 +47,7 @@ def uv() -> list[str]:
     """Return the command `uv pip`. The first call installs uv with pip.
 
     Raises:
-        SetupError: pip cannot install uv.
+        SetupError: The pip command cannot install uv.
     """
     if not _UV.exists():
         pinned = VENV / "uv.txt"

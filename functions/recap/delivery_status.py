@@ -130,7 +130,7 @@ class StatusStore:
         """Replace the statuses and complaints, and add `change` to the recap's counts.
 
         Raises:
-            ChangedMeanwhileError: the document has another version, or the recap was deleted.
+            ChangedMeanwhileError: The document has another version, or the recap was deleted.
         """
         fields = {
             "entries": entries_of(stored.statuses),
@@ -192,7 +192,7 @@ class MailEvents:
         not the hash of their address, because a forged report must not opt another person out.
 
         Raises:
-            Exception: some events were not recorded. The provider has to repeat the request.
+            Exception: Some events were not recorded. The provider has to repeat the request.
         """
         events = list(events)
         ended = self.guests_in_parallel(self._suppress, _unwelcome_notices(events))

@@ -182,7 +182,7 @@ class RecapInputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planner:
-    """Plans recaps; one instance serves all threads of the process.
+    """Plans recaps. Shared by all threads of the process.
 
     Attributes:
         mailer: Its `bytes_per_recipient` is also the average limit of a guest's pictures.
@@ -204,7 +204,7 @@ class Planner:
         """Return the event and its lock if the caller may act on it.
 
         Raises:
-            CallError: as `check_event` says.
+            CallError: See `check_event`.
         """
         found, lock = self.recaps.event_and_lock(arguments.event_id)
         fields = check_event(caller, found.fields if found else None, arguments.tenant_id)

@@ -82,7 +82,7 @@ class Unreached:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecapPreview:
-    """Shows recaps; one instance serves all threads of the process.
+    """Shows recaps. Shared by all threads of the process.
 
     Attributes:
         min_guests: Minimum number of guests for which skipped guests are counted.
@@ -108,7 +108,7 @@ class RecapPreview:
             own_address: The caller's verified address, or None.
 
         Raises:
-            CallError: as in spec 7.4.
+            CallError: See spec 7.4.
         """
         event, lock = self.planner.event(caller, arguments)
         with self.slots.slot(event.tenant_id):
@@ -242,7 +242,7 @@ def _confirm(event_id: str, mailer: Mailer, outcome: SendOutcome) -> None:
     """Check that the email provider accepted the preview.
 
     Raises:
-        CallError: the provider did not, or the outcome is unknown.
+        CallError: The provider did not accept the preview, or the outcome is unknown.
     """
     match outcome:
         case Accepted():

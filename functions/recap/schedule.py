@@ -2,21 +2,22 @@
 
     call ▸ queue the task ▸ write the record         due ▸ record ▸ role ▸ `RecapSender` ▸ outcome
 
-The task is queued before the record is written: a record without its task would promise emails that
-are never sent, and a task without its record has no effect. The call ends before the earliest time
+The task is queued before the record is written. A record without its task would promise emails that
+are never sent, but a task without its record has no effect. The call ends before the earliest time
 that it accepts. The record's version distinguishes the task of a replaced schedule from the present
 one.
 
     state      next
-    scheduled  sent, failed, cancelled; or another version, with the next call
-    cancelled  sent, if the recap was being sent
+    scheduled  sent, failed, cancelled, or scheduled in another version by the next call
+    cancelled  sent, if the recap was being sent when the schedule was canceled
 
-The queue stops trying two hours after the recap's time. Half an hour later `ScheduleSweep` has it
-ended: as `sent` if a recap of this version was sent, otherwise as `failed`.
+The queue stops retrying two hours after the recap's time. Half an hour later `ScheduleSweep` queues
+a task that ends the schedule. The state is `sent` if a recap of this version was sent, otherwise
+`failed`.
 
-A call takes the event's lock in one commit with a write of the schedule's record, and a failure is
-recorded only if the record was not written since the lock was seen free. So no recap is sent after
-its failure was recorded, and no failure is recorded for a recap that is sent.
+A call acquires the event's lock in one commit with a write of the schedule's record. A failure is
+recorded only if the record was not written since the lock was read as free. So no recap is sent
+after its failure was recorded, and no failure is recorded for a recap that is sent.
 """
 
 import uuid
@@ -103,7 +104,7 @@ class ScheduleState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecapSchedule:
-    """Schedules recaps and sends them; one instance serves all threads of the process.
+    """Schedules recaps and sends them. Shared by all threads of the process.
 
     Attributes:
         base_url: Address of the site with the console.
@@ -126,12 +127,12 @@ class RecapSchedule:
             When the recap is due, or None if the schedule was canceled.
 
         Raises:
-            CallError: as `sendEventRecap` would be refused at that time in the present state.
+            CallError: `sendEventRecap` would be refused at that time in the present state.
         """
         path, at = schedule_path(arguments.event_id), arguments.at
         self.sender.check(caller, arguments, at)
         if at is None:
-            self.documents.transact(path, _cancelled)
+            self.documents.transact(path, _canceled)
             return None
         version = self.random.new_id()
         self.task_queue.enqueue(scheduled_task(arguments.event_id, version, at))
@@ -146,8 +147,8 @@ class RecapSchedule:
         The task of a replaced schedule ends after one read.
 
         Raises:
-            NotDueError: it is too early, another call has the lock, or the fault may be temporary.
-            Exception: an internal fault that may be temporary.
+            NotDueError: It is too early, another call has the lock, or the fault may be temporary.
+            Exception: An internal fault that may be temporary.
         """
         if self.clock.now() < at:
             raise NotDueError  # its record may not be written yet either
@@ -191,8 +192,8 @@ class RecapSchedule:
         """Send the recap unless its time `is_over`, and return the note about it.
 
         Raises:
-            CallError: as `RecapSender.send`, or if the time is over.
-            ChangedMeanwhileError: as `Claim.take`.
+            CallError: The time is over. Otherwise see `RecapSender.send`.
+            ChangedMeanwhileError: See `Claim.acquire`.
         """
         if is_over:
             raise CallError(Code.INTERNAL, _NOT_TRIED)
@@ -235,9 +236,9 @@ class RecapSchedule:
         """Record that the recap was not sent, log it, and email the reason.
 
         Raises:
-            NotDueError: another call has the lock, or has just sent the recap.
+            NotDueError: Another call has the lock, or has just sent the recap.
         """
-        # A call that takes the lock after this read also writes the record: see `Claim.take`.
+        # A call that acquires the lock after this read also writes the record: see `Claim.acquire`.
         found = self.documents.get(schedule_path(event_id))
         if not _is_waiting(found, version):
             return
@@ -323,7 +324,7 @@ def task_of(data: Any) -> tuple[str, str, datetime]:
     """Parse the event, version and due time of a task.
 
     Raises:
-        MalformedTaskError: the body was not created by `scheduled_task`.
+        MalformedTaskError: The body was not created by `scheduled_task`.
     """
     match data:
         case {"eventId": str(event_id), "version": str(version), "at": str(at)} if event_id:
@@ -365,7 +366,7 @@ def _arguments(event_id: str, found: Document) -> RecapArguments:
     return replace(arguments, schedule=schedule)
 
 
-def _cancelled(found: Document | None) -> Sequence[Write]:
+def _canceled(found: Document | None) -> Sequence[Write]:
     if found is None or found.fields.get("state") != ScheduleState.SCHEDULED:
         return []
     return [Update(found.path, {"state": ScheduleState.CANCELLED})]

@@ -25,16 +25,16 @@ from functions.recap.report import RecapResult, Report, answer
 from functions.recap.slots import Slots
 from functions.wall.wall_event import WallEvent
 
-_LAST_WAIT_SECONDS: Final = TIMEOUT.total_seconds() - 120
+_LAST_START_SECONDS: Final = TIMEOUT.total_seconds() - 120
 """Seconds from the start of a call after which no further request starts. A request that is running
 at that time, and the records after it, still end within the function's timeout."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecapSender:
-    """Sends recaps; one instance serves all threads of the process.
+    """Sends recaps. Shared by all threads of the process.
 
-        slot ▸ take the lock ▸ gather ▸ choose ▸ plan ▸ send ▸ release ▸ report
+        slot ▸ acquire the lock ▸ gather ▸ choose ▸ plan ▸ send ▸ release ▸ report
 
     Attributes:
         in_parallel: Sends the large batches in parallel.
@@ -65,9 +65,9 @@ class RecapSender:
             waits: Whether the call waits for a free slot.
 
         Raises:
-            CallError: as in spec 7.1.
+            CallError: See spec 7.1.
         """
-        give_up_at = self.clock.monotonic() + _LAST_WAIT_SECONDS
+        give_up_at = self.clock.monotonic() + _LAST_START_SECONDS
         event, lock = self.planner.event(caller, arguments)
         if arguments.resend_unconfirmed:
             last = self.recaps.last_recap(arguments.event_id)
@@ -86,7 +86,7 @@ class RecapSender:
         If `at` is None, only the event and the caller are checked.
 
         Raises:
-            CallError: as `send` would.
+            CallError: `send` would raise this error.
         """
         _, lock = self.planner.event(caller, arguments)
         with self._with_last_recap(arguments.event_id):
@@ -112,7 +112,7 @@ class RecapSender:
     def _send(
         self, caller: Caller, arguments: RecapArguments, event: WallEvent, give_up_at: float
     ) -> RecapResult:
-        claim = Claim.take(
+        claim = Claim.acquire(
             self.recaps,
             caller,
             arguments,

@@ -1,8 +1,8 @@
-"""Slots for recaps and previews: how many of them one instance runs at a time (spec 8).
+"""Slots limit the recaps and previews that one instance runs at a time (spec 8).
 
-Cloud Run admits more calls than there are slots: a call whose body arrives slowly counts at Cloud
-Run, and holds no slot here. With a plain `BoundedSemaphore` one tenant could hold every slot for
-minutes.
+A call holds a slot while it runs. Cloud Run admits more calls than there are slots, because it also
+counts calls whose body is still arriving. With a plain `BoundedSemaphore` one tenant could hold
+every slot for minutes.
 """
 
 import threading
@@ -20,7 +20,7 @@ SLOTS_PER_TENANT: Final = 2
 
 @dataclass(slots=True, eq=False)
 class Slots:
-    """The slots of a process; one instance serves all threads.
+    """The slots of a process. Shared by all threads.
 
     Attributes:
         wait_seconds: How long a call waits for a free slot.

@@ -56,7 +56,7 @@ class CrashedRecaps:
             with suppress(ChangedMeanwhileError):
                 self.recaps.release_without_recap(key, self.clock.now())
             return
-        claim = Claim.take(
+        claim = Claim.acquire(
             self.recaps,
             None,
             RecapArguments(event_id=key.event_id, resend_of=key.recap_id),

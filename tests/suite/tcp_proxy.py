@@ -58,7 +58,7 @@ class TcpProxy:
         """Wait until `count` connections were dropped while the proxy was cut.
 
         Raises:
-            TimeoutError: there were fewer after `timeout` seconds.
+            TimeoutError: There were fewer after `timeout` seconds.
         """
         with self._changed:
             if not self._changed.wait_for(lambda: self._refused >= count, timeout):

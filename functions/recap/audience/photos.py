@@ -200,7 +200,7 @@ def _host_in_ascii(netloc: str) -> str:
     """Return the host by UTS #46.
 
     Raises:
-        ValueError: the text is not a host name.
+        ValueError: The text is not a host name.
     """
     import idna  # noqa: PLC0415 - a cold start
 

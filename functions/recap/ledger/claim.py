@@ -45,20 +45,20 @@ from functions.recap.ledger.recap_store import (
     COOLDOWN,
     Lock,
     RecapStore,
-    acquire,
+    acquired_lock,
     lock_path,
     schedule_path,
 )
 from functions.recap.recap_arguments import RecapArguments
 
-_CRASHED: Final = "the call ended before its answer"
-_NO_REPLY: Final = "the connection broke before the reply to an email"
-_CONFIRMED: Final = "the email provider has reported on these emails"
+_CRASH_NOTE: Final = "the call ended before its answer"
+_NO_REPLY_NOTE: Final = "the connection broke before the reply to an email"
+_CONFIRMED_NOTE: Final = "the email provider has reported on these emails"
 
 
 @dataclass(slots=True)
 class Claim:
-    """The right to send a recap until the lease ends; one instance serves all threads of a call.
+    """The right to send a recap until the lease ends. Shared by all threads of a call.
 
     Attributes:
         event_id: The event.
@@ -79,7 +79,7 @@ class Claim:
     ledger: dict[int, Batch] = field(default_factory=dict)
 
     @classmethod
-    def take(
+    def acquire(
         cls,
         recaps: RecapStore,
         caller: Caller | None,
@@ -95,12 +95,13 @@ class Claim:
         If `caller` is None, keep the recorded organizer. Retry if the lock changed, including when
         this call's own commit succeeded but its response was lost.
 
-        A scheduled recap writes the record of its schedule in the same commit, as the record was
-        read: no recap is sent by a schedule that was ended, canceled or replaced meanwhile.
+        A scheduled recap writes the record of its schedule in the same commit, under the version
+        that was read. So no recap is sent by a schedule that was ended, canceled or replaced
+        meanwhile.
 
         Raises:
-            CallError: as `acquire` says.
-            ChangedMeanwhileError: the record of the schedule was written meanwhile.
+            CallError: See `acquired_lock`.
+            ChangedMeanwhileError: The record of the schedule was written meanwhile.
         """
         event_id, schedule = arguments.event_id, arguments.schedule
         holder, path = random.new_id(), lock_path(event_id)
@@ -108,7 +109,7 @@ class Claim:
 
         def writes(found: Document | None) -> Sequence[Write]:
             before, at = Lock.read(found) if found else None, clock.now()
-            lock = acquire(
+            lock = acquired_lock(
                 before,
                 holder=holder,
                 recap_id=random.new_id(),
@@ -119,18 +120,18 @@ class Claim:
             is_new = before is None or before.recap_id != lock.recap_id
             fresh = {"startedAt": at, **asdict(Counts()), **asdict(Tally())} if is_new else {}
             recap = (_recap_fields(caller, arguments, tenant_id) if caller else {}) | fresh
-            taking: list[Write] = [
+            changes: list[Write] = [
                 Put(path, lock.fields),
                 Merge(RecapKey(event_id, lock.recap_id).path, recap),
             ]
             if schedule and not (before and before.holder == holder):
                 same = {"version": schedule.version}
-                taking.append(Update(schedule_path(event_id), same, version=schedule.record))
+                changes.append(Update(schedule_path(event_id), same, version=schedule.record))
             if before and before.unfinished and is_new:
                 # The cooldown of the older recap is over, so no call can continue it.
                 older = RecapKey(event_id, before.recap_id)
-                taking.append(Merge(older.path, {"state": RecapState.INTERRUPTED}))
-            return taking
+                changes.append(Merge(older.path, {"state": RecapState.INTERRUPTED}))
+            return changes
 
         while True:
             with suppress(ChangedMeanwhileError):  # other calls hold the lock only shortly
@@ -166,7 +167,7 @@ class Claim:
         """Read the ledger, and count started batches of a crashed call as sent.
 
         Raises:
-            ChangedMeanwhileError: another call has taken over the recap.
+            ChangedMeanwhileError: Another call has taken over the recap.
         """
         self.ledger = {batch.number: batch for batch in self.recaps.batches(self.key)}
         for number in self.ledger:
@@ -174,18 +175,19 @@ class Claim:
 
     def _settle_crashed(self, number: int) -> None:
         while self.ledger[number].state is BatchState.STARTED:
-            batch = self.ledger[number].settled(BatchState.UNKNOWN, self.lock.holder, _CRASHED)
+            batch = self.ledger[number].settled(BatchState.UNKNOWN, self.lock.holder, _CRASH_NOTE)
             change = self.counted([batch], [self.ledger[number]])
             try:
-                # With the lock: the batches of a call that has taken over are its own to settle.
+                # This commit fails if another call has the lock. That call settles the batch.
                 [self.ledger[number]] = self.commit([batch], *change, lock=self.lock)
-                self.log(batch, _CRASHED)
+                self.log(batch, _CRASH_NOTE)
             except ChangedMeanwhileError:
                 recorded = self._recorded_lock()
                 found = self.recaps.batch(self.key, number)
                 if recorded is None or found is None:
                     raise
-                # That call is alive and has settled the batch, or an answer to this one was lost.
+                # The call that started the batch has settled it, or the response to an earlier
+                # commit of this call was lost.
                 self.lock = recorded
                 self.ledger[number] = found
 
@@ -204,7 +206,7 @@ class Claim:
             fields: More fields of the recap.
 
         Raises:
-            ChangedMeanwhileError: another call has taken over the recap.
+            ChangedMeanwhileError: Another call has taken over the recap.
         """
         counts = total(batches) + Counts(skipped=skipped, left=left)
         recipients = sum(len(batch.recipients) for batch in batches)
@@ -223,7 +225,7 @@ class Claim:
             reported: IDs of the guests with a delivery report.
 
         Raises:
-            ChangedMeanwhileError: another call has taken over the recap.
+            ChangedMeanwhileError: Another call has taken over the recap.
         """
         older = [
             batch.confirmed(reported)
@@ -250,7 +252,7 @@ class Claim:
         An earlier request got no response, or a refusal, although the provider sent its emails.
 
         Raises:
-            ChangedMeanwhileError: another call has taken over the recap.
+            ChangedMeanwhileError: Another call has taken over the recap.
         """
         changed: list[Batch] = []
         number = self.next_number
@@ -263,7 +265,7 @@ class Claim:
                     state=BatchState.ACCEPTED,
                     recipients=mailed,
                     started_at=batch.started_at,
-                    note=_CONFIRMED,
+                    note=_CONFIRMED_NOTE,
                 )
                 changed += [replace(batch, recipients=rest), confirmed]
                 number += 1
@@ -281,7 +283,7 @@ class Claim:
                 call started it and knows that its emails were refused.
 
         Raises:
-            ChangedMeanwhileError: another call has the batch or the lock.
+            ChangedMeanwhileError: Another call has the batch or the lock.
         """
         with self.mutex:  # each start needs the lock's version after the last start
             now = self.clock.now()
@@ -321,7 +323,7 @@ class Claim:
         """Record the result of a started batch with its remaining recipients.
 
         Raises:
-            ChangedMeanwhileError: another call has settled the batch.
+            ChangedMeanwhileError: Another call has settled the batch.
         """
         settled = batch.settled(state, self.lock.holder, note)
         try:
@@ -347,7 +349,10 @@ class Claim:
         Raises:
             ChangedMeanwhileError: Another call has the lock.
         """
-        states = ((BatchState.ACCEPTED, accepted, None), (BatchState.UNKNOWN, unknown, _NO_REPLY))
+        states = (
+            (BatchState.ACCEPTED, accepted, None),
+            (BatchState.UNKNOWN, unknown, _NO_REPLY_NOTE),
+        )
         rest = batch.at(set(range(len(batch.recipients))).difference(accepted, unknown))
         with self.mutex:  # the numbers of new batches, and the lock's version
             parts = [
@@ -368,7 +373,7 @@ class Claim:
         return rest
 
     def release(self, *, failed: bool = False) -> RecapState | None:
-        """Record the recap's state and release the lock, unless another call has taken it.
+        """Record the recap's state and release the lock, unless another call has it.
 
         Args:
             failed: Whether the call failed before it sent the batches.
@@ -420,7 +425,7 @@ class Claim:
         `lock`, so that it fails for a call without the lock.
 
         Raises:
-            ChangedMeanwhileError: the lock or a batch was written since this call read it.
+            ChangedMeanwhileError: The lock or a batch was written since this call read it.
         """
         held = [write_as_read(lock_path(self.event_id), lock.fields, lock.version)] if lock else []
         steps = [

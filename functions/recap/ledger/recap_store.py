@@ -28,8 +28,8 @@ COOLDOWN: Final = timedelta(hours=24)
 LEASE: Final = TIMEOUT + timedelta(seconds=60)
 """How long a call may hold the lock. The lock of a crashed call is free after this time."""
 
-_CRASHED: Final = 20
-"""Crashed calls of one sweep."""
+_MAX_CRASHED: Final = 20
+"""Crashed calls that one sweep settles."""
 
 _LOCKS_READ: Final = 1000
 """Locks that one sweep reads, because an app may have its own collection `locks`."""
@@ -124,7 +124,7 @@ def recap_to_resume(lock: Lock | None, now: datetime, resend_of: str | None = No
     )
 
 
-def acquire(
+def acquired_lock(
     before: Lock | None, *, holder: str, recap_id: str, at: datetime, resend_of: str | None = None
 ) -> Lock:
     """Return the lock after the call `holder` acquired it.
@@ -137,7 +137,7 @@ def acquire(
         resend_of: The recap with unconfirmed emails to resend, if any.
 
     Raises:
-        CallError: as `recap_to_resume` says.
+        CallError: See `recap_to_resume`.
     """
     # This call already has the lock: only the response to its commit was lost.
     is_own = before is not None and before.holder == holder
@@ -159,7 +159,10 @@ def _crashed_recap(lock: Document) -> RecapKey:
 
 @dataclass(frozen=True, slots=True)
 class RecapStore:
-    """Reads locks, recaps and ledgers; one round trip, except `last_recap` and `sent_at`."""
+    """Reads locks, recaps and ledgers.
+
+    Each method is one round trip, except `last_recap` and `sent_at`.
+    """
 
     documents: Documents
 
@@ -177,7 +180,7 @@ class RecapStore:
         """Check that the record of the event's schedule still has this version.
 
         Raises:
-            ChangedMeanwhileError: the record was written since, or deleted.
+            ChangedMeanwhileError: The record was written since, or deleted.
         """
         found = self.documents.get(schedule_path(event_id), ["state"])
         if found is None or found.version != version:
@@ -200,13 +203,13 @@ class RecapStore:
             for document in self.documents.find_all(held)
             if document.path == lock_path(document.path.split("/")[1])
         )
-        return list(itertools.islice(readable(found, _crashed_recap), _CRASHED))
+        return list(itertools.islice(readable(found, _crashed_recap), _MAX_CRASHED))
 
     def release_without_recap(self, key: RecapKey, now: datetime) -> None:
         """Release the lock of a deleted recap, unless another call has the lock.
 
         Raises:
-            ChangedMeanwhileError: another call acquires the lock at the same time.
+            ChangedMeanwhileError: Another call acquires the lock at the same time.
         """
         lock = self.lock(key.event_id)
         until = lock.leased_until if lock and lock.recap_id == key.recap_id else None

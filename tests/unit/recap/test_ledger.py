@@ -13,7 +13,7 @@ from functions.recap.ledger.batch import (
     last_mail,
     recap_state,
 )
-from functions.recap.ledger.recap_store import COOLDOWN, LEASE, Lock, acquire, recap_to_resume
+from functions.recap.ledger.recap_store import COOLDOWN, LEASE, Lock, acquired_lock, recap_to_resume
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 SOON, BEFORE = NOW + timedelta(seconds=1), NOW - timedelta(seconds=1)
@@ -120,7 +120,7 @@ def test_the_lock_that_a_call_takes_follows_from_the_lock_before(
     before: Lock | None, recap_id: str
 ) -> None:
     """Design 3.43: the lock names a new recap, or the continued recap with its own cooldown."""
-    lock = acquire(before, holder="me", recap_id="new", at=NOW)
+    lock = acquired_lock(before, holder="me", recap_id="new", at=NOW)
     cooldown = before.cooldown_until if before and recap_id == "r" else NOW + COOLDOWN
     assert (lock.recap_id, lock.cooldown_until) == (recap_id, cooldown)
     assert (lock.holder, lock.leased_until) == ("me", NOW + LEASE)
@@ -128,5 +128,5 @@ def test_the_lock_that_a_call_takes_follows_from_the_lock_before(
 
 def test_a_call_finds_its_own_lock_after_a_lost_answer() -> None:
     """A repeated attempt to acquire the lock continues with the same recap."""
-    lock = acquire(None, holder="me", recap_id="new", at=NOW)
-    assert acquire(lock, holder="me", recap_id="another", at=NOW) == lock
+    lock = acquired_lock(None, holder="me", recap_id="new", at=NOW)
+    assert acquired_lock(lock, holder="me", recap_id="another", at=NOW) == lock

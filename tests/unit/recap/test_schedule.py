@@ -454,7 +454,7 @@ def test_no_failure_is_reported_while_another_run_sends_the_recap(
 def test_a_run_that_was_paused_sends_nothing_by_a_schedule_that_is_gone(
     planned: Planned, change: str
 ) -> None:
-    """The run read the record, and takes the lock after the schedule was ended or replaced."""
+    """The run read the record, and acquires the lock after the schedule was ended or replaced."""
     planned.plan()
     path = f"events/{EVENT}/schedules/recap"
 

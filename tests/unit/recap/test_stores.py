@@ -29,7 +29,7 @@ def recaps() -> RecapStore:
 
 
 def _take(recaps: RecapStore, now: datetime = NOW) -> Claim:
-    return Claim.take(
+    return Claim.acquire(
         recaps,
         Caller("u", Role.ADMIN, TENANT),
         RecapArguments(event_id=EVENT),
