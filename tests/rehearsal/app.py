@@ -160,6 +160,7 @@ export MAIL_FROM="Other <other@wall.events>"  # quoted, with a comment
 MAIL_REPLY_TO='answers@wall.events'
 MAIL_ADDRESS_LINE="1 Main Street, Springfield"
 PUBLIC_BASE_URL=https://photos.wall.events
+MAIL_URL=smtp://other%40wall.events@smtp.wall.events:587
 SENDGRID_HOST=https://api.eu.sendgrid.com
 SENDGRID_WEBHOOK_KEY=MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE
 TRUSTED_PROXY_HOPS=1
