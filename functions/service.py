@@ -250,11 +250,11 @@ class Service:
         return signing.RememberedSecrets(self.documents, self.adapters.random, self.clock)
 
     @lazy_property
-    def mail_events(self) -> "delivery_status.MailEvents":
+    def delivery_report_recorder(self) -> "delivery_status.DeliveryReportRecorder":
         """The use case of `mailEvents`."""
         from functions.recap import delivery_status
 
-        return delivery_status.MailEvents(
+        return delivery_status.DeliveryReportRecorder(
             statuses=self.statuses,
             users=self.users,
             clock=self.clock,

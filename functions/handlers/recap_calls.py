@@ -134,16 +134,17 @@ def mail_events(service: "Service", request: flask.Request) -> flask.Response:
 
 
 def _recorded(service: "Service", body: bytes) -> flask.Response:
-    events = service.mail_reports.events(body)
-    if events is None:
+    reports = service.mail_reports.reports(body)
+    if reports is None:
         log.warning("mail.unreadable", bytes=len(body))  # a retry would be malformed, too
-        return text_answer(HTTPStatus.OK, "The body is not a list of events.")
+        return text_answer(HTTPStatus.OK, "The body is not a list of delivery reports.")
     try:
-        changed = service.mail_events.record(events)
+        changed = service.delivery_report_recorder.record(reports)
     except Exception as error:  # noqa: BLE001 - the text may contain data: see `log.fault`
         log.fault("mail.not-recorded", error)
-        return text_answer(HTTPStatus.SERVICE_UNAVAILABLE, "The events were not recorded. Retry.")
-    log.info("mail.events_recorded", events=len(events), newStatuses=changed)
+        text = "The delivery reports were not recorded. Retry."
+        return text_answer(HTTPStatus.SERVICE_UNAVAILABLE, text)
+    log.info("mail.events_recorded", events=len(reports), newStatuses=changed)
     return text_answer(HTTPStatus.OK, "Recorded.")
 
 

@@ -1,11 +1,11 @@
 """Delivery status of an email, as reported by the provider.
 
-A provider reports events of an email in any order and may repeat them. Facts are collected and
-never replaced, so the same events give the same status in any order. An email counts as the last of
+A provider sends delivery reports in any order and may repeat them. Facts are collected and never
+replaced, so the same reports give the same status in any order. An email counts as the last of
 
     no report ◁ dropped ◁ delivered ◁ bounced
 
-because a server further on may return an email that was delivered. Complaints are counted
+because another server may return an email that was delivered. Complaints are counted
 separately.
 """
 
@@ -23,7 +23,7 @@ class DeliveryStatus(IntFlag):
     NONE          no report yet
     DROPPED       the provider did not try to deliver the email
     DELIVERED     the recipient's server accepted the email
-    BOUNCED       the recipient's server refused or returned the email
+    BOUNCED       the recipient's server rejected or returned the email
     COMPLAINED    the recipient marked the email as spam
     UNWELCOME     the recipient unsubscribed or complained, now or earlier
     UNREACHABLE   the address accepts no email at all
@@ -52,7 +52,7 @@ class DeliveryStatus(IntFlag):
 
 
 @dataclass(frozen=True, slots=True)
-class TrackingEvent:
+class DeliveryReport:
     """A report about one email, with the labels of that email.
 
     Labels come back from the provider and are not trusted. Any label may be missing or forged.

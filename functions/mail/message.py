@@ -24,7 +24,7 @@ class Copy:
         headers: Additional headers of this copy.
         values: The text that replaces each tag of the message.
         key: Identifies the email if it is repeated. Empty if it never is.
-        labels: Labels that tracking events of this copy return. They identify no person.
+        labels: Labels that delivery reports about this copy return. They identify no person.
     """
 
     address: str

@@ -76,7 +76,7 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class BadAddresses:
-    """The whole request is refused because of the recipients with these indices."""
+    """The whole request is refused, because the addresses with these indices are rejected."""
 
     indices: frozenset[int]
 

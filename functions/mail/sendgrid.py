@@ -208,6 +208,6 @@ def _pause_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
 
 
 def _bad_addresses(errors: list[Mapping[str, Any]]) -> frozenset[int]:
-    """Return the indices of refused addresses. Empty if the request has any other error."""
+    """Return the indices of rejected addresses. Empty if the request has any other error."""
     matches = [_ADDRESS_FIELD.fullmatch(str(error.get("field"))) for error in errors]
     return frozenset(int(match[1]) for match in matches if match) if all(matches) else frozenset()

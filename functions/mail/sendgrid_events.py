@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
-from functions.mail.mail_status import DeliveryStatus, TrackingEvent
+from functions.mail.mail_status import DeliveryReport, DeliveryStatus
 from functions.mail.outcome import MisconfiguredError
 
 SIGNATURE_HEADER: Final = "X-Twilio-Email-Event-Webhook-Signature"
@@ -70,7 +70,7 @@ class SendGridWebhook:
 
     max_body_bytes = MAX_BODY_BYTES
 
-    given: str
+    encoded_keys: str
     """Public keys as SendGrid shows them: DER in base64, separated by commas."""
 
     @functools.cached_property
@@ -80,7 +80,7 @@ class SendGridWebhook:
         Raises:
             MisconfiguredError: A key is invalid, or is not on the curve P-256.
         """
-        return [_key(text) for text in map(str.strip, self.given.split(",")) if text]
+        return [_key(text) for text in map(str.strip, self.encoded_keys.split(",")) if text]
 
     def is_signed(self, headers: Mapping[str, str]) -> bool:
         """Return whether the headers have a signature."""
@@ -109,21 +109,21 @@ class SendGridWebhook:
         decoded, timestamp = signature
         return any(_has_signed(key, decoded, timestamp + body) for key in self.keys)
 
-    def events(self, body: bytes) -> Sequence[TrackingEvent] | None:
-        """Return the tracking events in a verified body, or None if the body is no list.
+    def reports(self, body: bytes) -> Sequence[DeliveryReport] | None:
+        """Return the delivery reports in a verified body, or None if the body is not a list.
 
         Entries without a final status are skipped.
         """
         try:
-            events = json.loads(body)
+            entries = json.loads(body)
         except (ValueError, RecursionError):
             return None
-        if not isinstance(events, list):
+        if not isinstance(entries, list):
             return None
-        with_status = ((_status(event), event) for event in events if isinstance(event, dict))
+        with_status = ((_status(entry), entry) for entry in entries if isinstance(entry, dict))
         return [
-            TrackingEvent(status, event, str(event.get("email", "")))
-            for status, event in with_status
+            DeliveryReport(status, entry, str(entry.get("email", "")))
+            for status, entry in with_status
             if status
         ]
 
@@ -151,11 +151,11 @@ def _has_signed(key: ec.EllipticCurvePublicKey, signature: bytes, text: bytes) -
     return True
 
 
-def _status(event: Mapping[str, Any]) -> DeliveryStatus:
-    kind = event.get("event")
+def _status(entry: Mapping[str, Any]) -> DeliveryStatus:
+    kind = entry.get("event")
     status = _STATUS.get(kind if isinstance(kind, str) else None, DeliveryStatus.NONE)
     if status is DeliveryStatus.DROPPED:
-        status |= _DROP_REASONS.get(str(event.get("reason")).lower(), DeliveryStatus.NONE)
-    if status is DeliveryStatus.BOUNCED and event.get("type") == _HARD_BOUNCE:
+        status |= _DROP_REASONS.get(str(entry.get("reason")).lower(), DeliveryStatus.NONE)
+    if status is DeliveryStatus.BOUNCED and entry.get("type") == _HARD_BOUNCE:
         status |= DeliveryStatus.UNREACHABLE
     return status

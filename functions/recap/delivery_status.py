@@ -25,7 +25,7 @@ from functions.firestore.model import (
     Version,
     write_as_read,
 )
-from functions.mail.mail_status import DeliveryStatus, Tally, TrackingEvent
+from functions.mail.mail_status import DeliveryReport, DeliveryStatus, Tally
 from functions.mail.message import NOTICE_LABEL
 from functions.ports import Clock, ParallelMap
 from functions.preferences.preferences import UNREACHABLE_FOR, Flag
@@ -163,7 +163,7 @@ class ContentionError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Report:
+class _EmailReport:
     """Everything that one request reports about one email."""
 
     labels: MailLabels
@@ -171,8 +171,8 @@ class _Report:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MailEvents:
-    """Records tracking events; one instance serves all threads of the process.
+class DeliveryReportRecorder:
+    """Records delivery reports. Shared by all threads of the process.
 
     Attributes:
         recaps_in_parallel: Handles the recaps of a request in parallel.
@@ -185,25 +185,25 @@ class MailEvents:
     recaps_in_parallel: ParallelMap
     guests_in_parallel: ParallelMap
 
-    def record(self, events: Iterable[TrackingEvent]) -> int:
-        """Record the new facts in `events` and return the number of emails with new facts.
+    def record(self, reports: Iterable[DeliveryReport]) -> int:
+        """Record the new facts in `reports` and return the number of emails with new facts.
 
-        Events about emails that no ledger contains are ignored. So are events with a label that is
-        not the hash of their address, because a forged report must not opt another person out.
+        Reports about emails that no ledger contains are ignored. So are reports with a label that
+        is not the hash of their address, because a forged report must not opt another person out.
 
         Raises:
-            Exception: Some events were not recorded. The provider has to repeat the request.
+            Exception: Some reports were not recorded. The provider has to repeat the request.
         """
-        events = list(events)
-        ended = self.guests_in_parallel(self._suppress, _unwelcome_notices(events))
-        return len(ended) + sum(self.recaps_in_parallel(self._record, _by_recap(events).items()))
+        reports = list(reports)
+        ended = self.guests_in_parallel(self._suppress, _unwelcome_notices(reports))
+        return len(ended) + sum(self.recaps_in_parallel(self._record, _by_recap(reports).items()))
 
     def _suppress(self, address: str) -> None:
         """Suppress an address after a spam complaint about, or a bounce of, a notice."""
         self.users.mark_unreachable(guest_uid(address), self.clock.now() + UNREACHABLE_FOR)
         log.info("notice.ended", address=address)
 
-    def _record(self, recap: tuple[RecapKey, Mapping[str, _Report]]) -> int:
+    def _record(self, recap: tuple[RecapKey, Mapping[str, _EmailReport]]) -> int:
         key, reports = recap
         batches = {report.labels.batch for report in reports.values()}
         for pause in (*_PAUSES, None):
@@ -223,7 +223,7 @@ class MailEvents:
     def _record_statuses(
         self,
         key: RecapKey,
-        reports: Mapping[str, _Report],
+        reports: Mapping[str, _EmailReport],
         found: StoredStatuses,
         changed: Mapping[str, DeliveryStatus],
     ) -> None:
@@ -256,7 +256,7 @@ class MailEvents:
                 sent=sent,
             )
 
-    def _apply_effects(self, report: _Report, new: DeliveryStatus) -> None:
+    def _apply_effects(self, report: _EmailReport, new: DeliveryStatus) -> None:
         now = self.clock.now()
         address = guest_uid(report.labels.guest_id)
         if DeliveryStatus.UNWELCOME in new:
@@ -265,7 +265,9 @@ class MailEvents:
             self.users.mark_unreachable(address, now + UNREACHABLE_FOR)
 
 
-def _changed(found: StoredStatuses, reports: Mapping[str, _Report]) -> dict[str, DeliveryStatus]:
+def _changed(
+    found: StoredStatuses, reports: Mapping[str, _EmailReport]
+) -> dict[str, DeliveryStatus]:
     """Return the new status of each email in the ledger with new facts in `reports`."""
     changed = {}
     for guest, report in reports.items():
@@ -277,21 +279,23 @@ def _changed(found: StoredStatuses, reports: Mapping[str, _Report]) -> dict[str,
     return changed
 
 
-def _unwelcome_notices(events: Iterable[TrackingEvent]) -> set[str]:
+def _unwelcome_notices(reports: Iterable[DeliveryReport]) -> set[str]:
     """Return the hashes of addresses with a spam complaint about, or a bounce of, a notice."""
-    unwelcome = (event for event in events if event.status & _WITH_EFFECT)
-    hashes = ((address_hash(identity(event.address)), event.labels) for event in unwelcome)
+    unwelcome = (report for report in reports if report.status & _WITH_EFFECT)
+    hashes = ((address_hash(identity(report.address)), report.labels) for report in unwelcome)
     return {address for address, labels in hashes if labels.get(NOTICE_LABEL) == address}
 
 
-def _by_recap(events: Iterable[TrackingEvent]) -> Mapping[RecapKey, Mapping[str, _Report]]:
-    recaps: dict[RecapKey, dict[str, _Report]] = defaultdict(dict)
-    for event in events:
-        labels = MailLabels.read(event.labels)
-        if labels is None or labels.guest_id != address_hash(identity(event.address)):
+def _by_recap(
+    reports: Iterable[DeliveryReport],
+) -> Mapping[RecapKey, Mapping[str, _EmailReport]]:
+    recaps: dict[RecapKey, dict[str, _EmailReport]] = defaultdict(dict)
+    for report in reports:
+        labels = MailLabels.read(report.labels)
+        if labels is None or labels.guest_id != address_hash(identity(report.address)):
             continue
-        reports = recaps[labels.key]
-        earlier = reports.get(labels.guest_id)
-        status = event.status | earlier.status if earlier else event.status
-        reports[labels.guest_id] = _Report(labels, status)
+        by_guest = recaps[labels.key]
+        earlier = by_guest.get(labels.guest_id)
+        status = report.status | earlier.status if earlier else report.status
+        by_guest[labels.guest_id] = _EmailReport(labels, status)
     return recaps

@@ -42,7 +42,7 @@ PATIENCE: Final = 45.0
 """Seconds since the last accepted batch until a call stops waiting. SDKs time out after 70."""
 
 MAX_BAD_ADDRESS_ROUNDS: Final = 50
-"""How often a batch is repeated without its refused addresses."""
+"""How often a batch is repeated without its rejected addresses."""
 
 MAX_REFUSALS: Final = 5
 """Refusals with a cause after which a call stops. Servers block clients that fail to sign in."""
@@ -111,7 +111,7 @@ class Dispatch:
             self.claim.log(batch, type(error).__name__)
 
     def _post(self, batch: Batch) -> None:
-        outcome: SendOutcome = Refused("every address was refused")
+        outcome: SendOutcome = Refused("every address was rejected")
         tries, rounds = 0, 0
         while batch.recipients:
             outcome = self._request(batch)
@@ -121,7 +121,7 @@ class Dispatch:
             match outcome:
                 case BadAddresses(indices) if rounds < MAX_BAD_ADDRESS_ROUNDS:
                     rounds += 1
-                    batch = batch.without_refused(indices)
+                    batch = batch.without_rejected(indices)
                 case Later(_, seconds) if tries < len(PAUSES) and not self._stopped:
                     pause = min(PAUSES[tries] if seconds is None else seconds, LONGEST_PAUSE)
                     tries += 1

@@ -73,30 +73,33 @@ class RecapInputs:
         guests = least_recently_mailed_first(
             candidates, self.sent_at, only_new=self.arguments.only_new
         )
-        eligible, crowded = _within_mailboxes(guests)
+        eligible, over_mailbox_limit = _within_mailboxes(guests)
         mails = min(per_call, remaining)
         reasons = Counter(skipped.values())
         unwilling = audience.invalid + reasons[SkipReason.OPTED_OUT]
         bounced, not_new = reasons[SkipReason.UNREACHABLE], len(candidates) - len(guests)
+        reason = None
+        if not guests:
+            reason = _reason_without_recipients(audience, unwilling + bounced, not_new)
         return Report(
             recipients=[guest.id for guest in eligible[:mails]],
             skipped=unwilling,
             bounced=bounced,
-            left=max(len(eligible) - mails, 0) + crowded,
-            crowded=crowded,
+            left=max(len(eligible) - mails, 0) + over_mailbox_limit,
+            over_mailbox_limit=over_mailbox_limit,
             tenant_limited=mails < min(per_call, len(eligible)),
             not_new=not_new,
             hidden_hosts=audience.hidden_hosts,
             problems=audience.problems,
             hidden_logo=self.hidden_logo,
-            why_nobody=None if guests else _why_nobody(audience, unwilling + bounced, not_new),
+            reason_without_recipients=reason,
         )
 
     def continuing_report(self, ledger: Collection[Batch]) -> Report | None:
         """Return the report of a call that continues a recap, or None if it sent no email."""
         if not last_mail(ledger):
             return None
-        in_batches = {guest for batch in ledger for guest in batch.mailed + batch.refused}
+        in_batches = {guest for batch in ledger for guest in batch.mailed + batch.rejected}
         others = self.audience.by_id.keys() - self.skip_reasons.keys() - in_batches
         left = others - self.sent_at.keys() if self.arguments.only_new else others
         return replace(self._rest(ledger, open_batches(ledger)), left=len(left))
@@ -104,11 +107,12 @@ class RecapInputs:
     def resend_report(self, ledger: Collection[Batch]) -> Report:
         """Return the report of a call that resends unconfirmed emails."""
         planned = batches_to_resend(ledger)
+        reason = None if planned else "Every email of the last recap is confirmed."
         return replace(
             self._rest(ledger, planned),
             is_resend=True,
             waiting=total(open_batches(ledger)).left - total(planned).left,
-            why_nobody=None if planned else "Every email of the last recap is confirmed.",
+            reason_without_recipients=reason,
         )
 
     def _rest(self, ledger: Collection[Batch], planned: Collection[Batch]) -> Report:
@@ -242,18 +246,18 @@ class Planner:
 
 
 def _within_mailboxes(guests: Iterable[Guest]) -> tuple[list[Guest], int]:
-    """Return at most `ADDRESSES_OF_A_MAILBOX` guests of each mailbox, and how many were removed."""
-    mailboxes, within, crowded = Counter[str](), list[Guest](), 0
+    """Return at most `ADDRESSES_OF_A_MAILBOX` guests of each mailbox, and the number of others."""
+    mailboxes, within, others = Counter[str](), list[Guest](), 0
     for guest in guests:
         mailboxes[guest.mailbox] += 1
         if mailboxes[guest.mailbox] <= ADDRESSES_OF_A_MAILBOX:
             within.append(guest)
         else:
-            crowded += 1
-    return within, crowded
+            others += 1
+    return within, others
 
 
-def _why_nobody(audience: Audience, skipped: int, not_new: int) -> str:
+def _reason_without_recipients(audience: Audience, skipped: int, not_new: int) -> str:
     if not_new:
         return "Every guest has already received a recap. To send to everyone, omit onlyNew."
     if not audience.photo_count:

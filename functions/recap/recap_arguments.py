@@ -22,7 +22,7 @@ from functions.mail.text import clean_paragraph, one_line
 SUBJECT_CHARACTERS: Final = 200
 MESSAGE_CHARACTERS: Final = 4000
 GUEST_CHARACTERS: Final = 320
-"""Maximum length of `guest`. No email address is longer."""
+"""Maximum length of the argument `guest`, the longest possible email address."""
 
 SOONEST: Final = timedelta(minutes=1)
 """Minimum time until a scheduled recap. A call of `scheduleEventRecap` ends before it."""
@@ -45,11 +45,11 @@ class Mode(StrEnum):
 
 
 class ScheduleVersion(NamedTuple):
-    """The schedule of a recap.
+    """The version of a schedule, and of the record that stores it.
 
     Attributes:
-        version: Version of the schedule.
-        record: Version of the schedule's record as it was read.
+        version: Random ID of the schedule. Every call that replaces the schedule creates another.
+        record: Version of the record when the schedule was read from it.
     """
 
     version: str
@@ -58,7 +58,7 @@ class ScheduleVersion(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecapArguments(EventArguments):
-    """The valid arguments of a request.
+    """The valid arguments of `sendEventRecap`, and those that the other calls share with it.
 
     Attributes:
         mode: The photos that a guest sees.

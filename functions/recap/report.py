@@ -44,13 +44,14 @@ class Report:
         skipped: Guests who had opted out before the batches were planned, or have no valid address.
         bounced: Guests with an address that hard-bounced.
         left: Guests in no batch, who are first in line for the next recap.
-        crowded: Guests in `left` because one recap emails no more addresses of their mailbox.
+        over_mailbox_limit: Guests in `left` because the recap already goes to
+            `ADDRESSES_OF_A_MAILBOX` addresses of their mailbox.
         tenant_limited: Whether the tenant's daily limit is below the number of guests.
         not_new: Guests who had a recap of this event and get no second one now.
         hidden_hosts: Numbers of photos on hosts that emails may not show.
         problems: Numbers of photos without a picture in the email, by reason.
         hidden_logo: Host of the event's logo if emails may not show it.
-        why_nobody: The reason that the call has no recipients.
+        reason_without_recipients: The reason that the call has no recipients, or None.
         advice: Who can fix a refusal of the email provider, or "" if that is unknown.
     """
 
@@ -63,13 +64,13 @@ class Report:
     skipped: int = 0
     bounced: int = 0
     left: int = 0
-    crowded: int = 0
+    over_mailbox_limit: int = 0
     tenant_limited: bool = False
     not_new: int = 0
     hidden_hosts: Counter[str] = field(default_factory=Counter)
     problems: Counter[Problem] = field(default_factory=Counter)
     hidden_logo: str = ""
-    why_nobody: str | None = None
+    reason_without_recipients: str | None = None
     advice: str = ""
 
     def after(self, batches: Collection[Batch]) -> "Report":
@@ -178,7 +179,7 @@ def outlook(report: Report) -> Sequence[str]:
 def _notes(report: Report) -> list[str]:
     when = "in" if report.batches.sent else "within"
     notes = {
-        report.why_nobody or "": True,
+        report.reason_without_recipients or "": True,
         "This continues an interrupted recap: "
         f"{quantity(report.batches.sent, 'email', 'emails')} in total.": (
             report.before.sent and not report.is_resend
@@ -194,10 +195,12 @@ def _notes(report: Report) -> list[str]:
         "Your events have reached the limit of recap emails in 24 hours "
         "(RECAP_MAILS_PER_DAY).": report.tenant_limited,
         f"Not sent to {quantity(report.not_new, 'guest', 'guests')} who already received a recap "
-        "of this event (onlyNew).": report.not_new and not report.why_nobody,
+        "of this event (onlyNew).": report.not_new and not report.reason_without_recipients,
         f"A recap has a limit of {ADDRESSES_OF_A_MAILBOX} addresses of one mailbox, such as "
         "ann+1@example.com and ann+2@example.com. "
-        f"{quantity(report.crowded, 'guest is', 'guests are')} beyond it.": report.crowded,
+        f"{quantity(report.over_mailbox_limit, 'guest is', 'guests are')} beyond it.": (
+            report.over_mailbox_limit
+        ),
         f"{quantity(report.left, 'guest', 'guests')} did not fit in this call. They are first in "
         f"line for the next recap, {when} 24 hours.": report.left,
         _hidden(report.hidden_hosts): report.batches.sent,

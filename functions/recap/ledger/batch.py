@@ -4,8 +4,8 @@ A batch moves through these states. A request is sent only after the step to `st
 is a conditional write that fails if another call wrote first:
 
     planned ──▶ started ──▶ accepted     the email provider has the emails
-       ▲         │ ↺ ├────▶ unknown      it may have the emails: they count as sent, and stay so
-       └─────────┘   the last request was refused: another request may follow
+       ▲         │ ↺ ├────▶ unknown      the provider may have the emails, which count as sent
+       └─────────┘   the last request was refused, and another request may follow
 
 Only the call that started a batch, and knows that its emails were refused, moves it back to
 `planned`. A call with `resendUnconfirmed` moves recipients of an unknown batch without a delivery
@@ -77,7 +77,7 @@ class Counts:
     Attributes:
         sent: Emails that count as sent.
         unknown: Sent emails that the email provider may not have.
-        skipped: Recipients with a refused address, or with an opt-out since the plan.
+        skipped: Recipients with a rejected address, or with an opt-out since the plan.
         left: Recipients who still get the email.
     """
 
@@ -98,13 +98,13 @@ class Batch:
     """The recipients of one request to the email provider.
 
     Attributes:
-        number: Place in the recap.
+        number: Number of the batch in its recap, from 0.
         state: State of the batch.
         recipients: IDs of the guests who get the email or have it.
-        refused: IDs of former recipients with an address that the email provider refused.
+        rejected: IDs of former recipients with an address that the email provider rejected.
         opted_out: Number of former recipients who opted out since the plan.
         resent: IDs of former recipients who may have the email, and are also in a later batch.
-        holder: The last call that changed the batch; empty until the first change.
+        holder: ID of the last call that changed the batch, or "" before the first change.
         started_at: When the last request was about to be sent.
         note: The email provider's ID of the request, or the problem.
         version: Version of the record, as last read or written.
@@ -113,7 +113,7 @@ class Batch:
     number: int
     state: BatchState
     recipients: tuple[str, ...]
-    refused: tuple[str, ...] = ()
+    rejected: tuple[str, ...] = ()
     opted_out: int = 0
     resent: tuple[str, ...] = ()
     holder: str = ""
@@ -129,7 +129,7 @@ class Batch:
             number=int(found.id),
             state=BatchState(fields["state"]),
             recipients=tuple(fields["recipients"]),
-            refused=tuple(fields.get("refused") or ()),
+            rejected=tuple(fields.get("refused") or ()),
             opted_out=fields.get("optedOut") or 0,
             resent=tuple(fields.get("resent") or ()),
             holder=fields.get("holder") or "",
@@ -140,11 +140,11 @@ class Batch:
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The fields of its document."""
+        """The fields of the batch's record."""
         return {
             "state": self.state,
             "recipients": list(self.recipients),
-            "refused": list(self.refused),
+            "refused": list(self.rejected),
             "optedOut": self.opted_out,
             "resent": list(self.resent),
             "holder": self.holder,
@@ -154,12 +154,12 @@ class Batch:
 
     @property
     def counts(self) -> Counts:
-        """The numbers of its recipients."""
+        """The numbers of the batch's recipients."""
         count, sent = len(self.recipients), self.state.counts_as_sent
         return Counts(
             sent=count if sent else 0,
             unknown=count if self.state is BatchState.UNKNOWN else 0,
-            skipped=len(self.refused) + self.opted_out,
+            skipped=len(self.rejected) + self.opted_out,
             left=0 if sent else count,
         )
 
@@ -187,13 +187,13 @@ class Batch:
         kept = tuple(guest for n, guest in enumerate(self.recipients) if n in indices)
         return replace(self, recipients=kept)
 
-    def without_refused(self, indices: Collection[int]) -> "Batch":
-        """Return this batch without the recipients at `indices`, who have a refused address."""
-        refused = [guest for n, guest in enumerate(self.recipients) if n in indices]
+    def without_rejected(self, indices: Collection[int]) -> "Batch":
+        """Return this batch without the recipients at `indices`, who have a rejected address."""
+        rejected = [guest for n, guest in enumerate(self.recipients) if n in indices]
         return replace(
             self,
-            recipients=tuple(guest for guest in self.recipients if guest not in refused),
-            refused=(*self.refused, *refused),
+            recipients=tuple(guest for guest in self.recipients if guest not in rejected),
+            rejected=(*self.rejected, *rejected),
         )
 
 

@@ -80,7 +80,7 @@ class Lock:
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The fields of its document."""
+        """The fields of the lock's record."""
         return {
             "recapId": self.recap_id,
             "holder": self.holder,
@@ -234,7 +234,9 @@ class RecapStore:
         return Batch.read(found) if found else None
 
     def sent_at(self, event_id: str) -> Mapping[str, datetime]:
-        """Return when each guest, by ID, was last in a started batch, even if it was refused.
+        """Return when each guest, by ID, was last in a started batch.
+
+        This includes guests with an address that was rejected.
 
         Reads every batch of the event's recaps.
         """
@@ -244,6 +246,6 @@ class RecapStore:
             for batch in self.batches(RecapKey(event_id, recap.id)):
                 if batch.state is BatchState.PLANNED or batch.started_at is None:
                     continue
-                for guest in batch.mailed + batch.refused:
+                for guest in batch.mailed + batch.rejected:
                     latest[guest] = max(batch.started_at, latest.get(guest, batch.started_at))
         return latest

@@ -215,7 +215,7 @@ class Notifier:
     def _send(self, event_id: str, message: EmailMessage, news: Sequence[_News]) -> bool:
         """Send the email, and return whether SendGrid has accepted it or may have accepted it."""
         standings = ",".join(sorted({change.state for _, change in news}))
-        outcome, addresses = _send_without_refused(self.mailer, message)
+        outcome, addresses = _send_without_rejected(self.mailer, message)
         match outcome:
             case Accepted():
                 log.info(
@@ -243,7 +243,7 @@ class Notifier:
             self.endpoints.note_notice(record, change.state, self.clock.now())
 
 
-def _send_without_refused(mailer: Mailer, message: EmailMessage) -> tuple[SendOutcome, int]:
+def _send_without_rejected(mailer: Mailer, message: EmailMessage) -> tuple[SendOutcome, int]:
     """Send the email without rejected addresses.
 
     Returns:

@@ -15,14 +15,14 @@ from functions.call.errors import CallError
 from functions.email_address import address_hash
 from functions.firestore.model import Document, Put, Query
 from functions.handlers import recap_calls
-from functions.mail.mail_status import DeliveryStatus, Tally, TrackingEvent
+from functions.mail.mail_status import DeliveryReport, DeliveryStatus, Tally
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import SendOutcome
 from functions.mail.smtp import combined
 from functions.parameters import Parameters
 from functions.ports import Clock, NotDueError, ParallelMap, Task
 from functions.recap.daily_limit import counter, counters_path
-from functions.recap.delivery_status import ContentionError, MailEvents
+from functions.recap.delivery_status import ContentionError, DeliveryReportRecorder
 from functions.recap.ledger.batch import (
     Batch,
     BatchState,
@@ -216,7 +216,7 @@ class RecapWorld:
         self._heard_at: dict[tuple[str, str], datetime] = {}
         self._doubtful: set[tuple[str, str]] = set()
         self._opted_out: dict[str, datetime] = {}
-        self._waiting_reports: list[tuple[SentEmail, TrackingEvent]] = []
+        self._waiting_reports: list[tuple[SentEmail, DeliveryReport]] = []
         self._reported: dict[tuple[str, str], DeliveryStatus] = {}
         self._posts = 0
         self._trouble = self._choices.pick("mail service", _TROUBLE)
@@ -246,7 +246,7 @@ class RecapWorld:
             at_most=3,
         )
         self._events_pool = Pool(
-            simulation, "events", self._mail_events, expected=(ServiceError, ContentionError)
+            simulation, "events", self._report_recorder, expected=(ServiceError, ContentionError)
         )
         self._cloud_tasks = cloud_tasks(simulation)
         self._tasks = InMemoryTasks(lambda: simulation.now, self._queued)
@@ -562,7 +562,7 @@ class RecapWorld:
         planned = {
             guest
             for batch in self._batches(recap_id)
-            for guest in batch.recipients + batch.refused  # including rejected addresses
+            for guest in batch.recipients + batch.rejected  # including rejected addresses
         }
         there = {address_hash(guest) for guest in self._guests if guest not in self._opted_out}
         if there - planned - self._had_a_turn():
@@ -575,7 +575,7 @@ class RecapWorld:
             if recap_id != but
             for batch in self._batches(recap_id)
             if batch.state is not BatchState.PLANNED
-            for guest in batch.mailed + batch.refused
+            for guest in batch.mailed + batch.rejected
         }
 
     # Delivery reports: late, in any order, repeated.
@@ -594,10 +594,10 @@ class RecapWorld:
                     f"{name} news {place}",
                     _OUTAGE_REPORT_DELAYS if self._outage else _REPORT_DELAYS,
                 ),
-                partial(self._collect_report, mail, TrackingEvent(status, labels, mail.address)),
+                partial(self._collect_report, mail, DeliveryReport(status, labels, mail.address)),
             )
 
-    def _collect_report(self, mail: SentEmail, report: TrackingEvent) -> None:
+    def _collect_report(self, mail: SentEmail, report: DeliveryReport) -> None:
         """Collect a report for the next request."""
         self._waiting_reports.append((mail, report))
         if len(self._waiting_reports) == 1:
@@ -618,11 +618,11 @@ class RecapWorld:
             self._simulation.after(later, partial(self._send_reports, f"{name} again", reports))
         self._send_reports(name, reports)
 
-    def _mail_events(self, instance: Instance) -> MailEvents:
-        return self._service(instance, instance.call, instance.in_parallel).mail_events
+    def _report_recorder(self, instance: Instance) -> DeliveryReportRecorder:
+        return self._service(instance, instance.call, instance.in_parallel).delivery_report_recorder
 
     def _send_reports(
-        self, name: str, reports: Sequence[tuple[SentEmail, TrackingEvent]], tries: int = 0
+        self, name: str, reports: Sequence[tuple[SentEmail, DeliveryReport]], tries: int = 0
     ) -> None:
         """Send the reports until the call succeeds."""
 
@@ -639,7 +639,7 @@ class RecapWorld:
             f"{name} try {tries}", lambda events: events.record(one for _, one in reports), ended
         )
 
-    def _recorded(self, mail: SentEmail, report: TrackingEvent) -> None:
+    def _recorded(self, mail: SentEmail, report: DeliveryReport) -> None:
         self._simulation.note("mail service", f"{mail.address}: {report.status!r} is recorded")
         mail_of = (mail.recap_id, mail.address)
         self._heard_at.setdefault((mail.recap_id, address_hash(mail.address)), self._simulation.now)
@@ -714,7 +714,7 @@ class RecapWorld:
         yield from self._wrong_tally(recap_id, recap)
         yield from self._wrong_state(RecapState(recap["state"]), batches)
         mailed = {address_hash(mail.address) for mail in self._mails if mail.recap_id == recap_id}
-        known = {guest for batch in batches for guest in batch.mailed + batch.refused}
+        known = {guest for batch in batches for guest in batch.mailed + batch.rejected}
         resent = {guest for batch in batches for guest in batch.resent}
         had_a_turn = self._had_a_turn()
         for batch in batches:

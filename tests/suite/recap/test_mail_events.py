@@ -11,7 +11,7 @@ from bench.costs import COSTS
 from emulator import certificates
 from emulator.mailbox import PORT, EventWebhook, Mailbox
 from functions.email_address import address_hash
-from functions.mail.mail_status import DeliveryStatus, TrackingEvent
+from functions.mail.mail_status import DeliveryReport, DeliveryStatus
 from functions.process import CLOCK
 from functions.recap.delivery_status import MailLabels
 from functions.recap.ledger.batch import RecapKey, plan
@@ -82,10 +82,10 @@ def test_the_cost_of_delivery_reports(wall: Wall) -> None:
     reports = []
     for number, guest in enumerate(guests):
         labels = MailLabels(key, number // PER_BATCH, address_hash(guest))
-        reports.append(TrackingEvent(DeliveryStatus.DELIVERED, labels.as_texts(), guest))
+        reports.append(DeliveryReport(DeliveryStatus.DELIVERED, labels.as_texts(), guest))
     assert _cost(reports) == COSTS["reports of 500 emails in one request"]
     assert _cost(reports) == COSTS["the same reports again"]
-    complaint = TrackingEvent(SPAM, reports[1].labels, reports[1].address)
+    complaint = DeliveryReport(SPAM, reports[1].labels, reports[1].address)
     assert _cost([complaint]) == COSTS["a report of a spam complaint"]
     [record] = wall.recaps()
     assert (record["delivered"], record["complained"]) == (500, 1)
@@ -96,7 +96,7 @@ def _address(wall: Wall, name: str) -> str:
     return f"{name}@{wall.id}.example.com"
 
 
-def _cost(reports: list[TrackingEvent]) -> Any:
+def _cost(reports: list[DeliveryReport]) -> Any:
     counted = Operations()
-    counting_service(counted).mail_events.record(reports)
+    counting_service(counted).delivery_report_recorder.record(reports)
     return counted.cost()

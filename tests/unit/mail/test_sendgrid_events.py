@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sendgrid.helpers.eventwebhook import EventWebhook
 
+from functions.mail.mail_status import DeliveryReport
 from functions.mail.mail_status import DeliveryStatus as Status
-from functions.mail.mail_status import TrackingEvent
 from functions.mail.outcome import MisconfiguredError
 from functions.mail.sendgrid_events import (
     SIGNATURE_HEADER,
@@ -80,8 +80,8 @@ def test_a_real_request_verifies_with_its_key() -> None:
     assert verifies(THEIR_SIGNATURE, THEIR_TIME, THEIR_BODY, then, theirs)
     assert not verifies(THEIR_SIGNATURE, THEIR_TIME, THEIR_BODY.strip(), then, theirs)
     assert not verifies(THEIR_SIGNATURE, THEIR_TIME, THEIR_BODY, then)
-    [event] = WEBHOOK.events(THEIR_BODY) or []
-    assert event.status == Status.DROPPED | Status.UNREACHABLE
+    [report] = WEBHOOK.reports(THEIR_BODY) or []
+    assert report.status == Status.DROPPED | Status.UNREACHABLE
 
 
 def _kind(value: object) -> str:
@@ -219,15 +219,15 @@ def test_arbitrary_requests_do_not_verify_and_raise_no_error(
 )
 def test_each_kind_of_report_has_its_status(event: dict[str, Any], status: Status) -> None:
     """See SendGrid's documentation of event types."""
-    expected = [TrackingEvent(status, event, "")] if status else []
-    assert WEBHOOK.events(json.dumps([event]).encode()) == expected
+    expected = [DeliveryReport(status, event, "")] if status else []
+    assert WEBHOOK.reports(json.dumps([event]).encode()) == expected
 
 
 def test_malformed_reports_are_skipped() -> None:
     """Valid reports of the same request count."""
     good = {"event": "delivered"}
     body = [None, 1, "x", [], [good], good, {"event": "?"}, {"event": "delivered", "x": {}}]
-    found = WEBHOOK.events(json.dumps(body).encode())
+    found = WEBHOOK.reports(json.dumps(body).encode())
     assert found is not None
     assert [event.status for event in found] == [Status.DELIVERED, Status.DELIVERED]
 
@@ -246,11 +246,11 @@ def test_malformed_reports_are_skipped() -> None:
 )
 def test_a_body_that_is_not_a_list_has_no_reports(body: bytes) -> None:
     """A body that is deeply nested, or a huge number, holds no events."""
-    assert WEBHOOK.events(body) is None
+    assert WEBHOOK.reports(body) is None
 
 
 def test_of_two_fields_of_one_name_the_last_counts() -> None:
     """Of two fields of one name the last one counts, as everywhere here."""
-    assert WEBHOOK.events(b'[{"event":"dropped","event":"delivered"}]') == [
-        TrackingEvent(Status.DELIVERED, {"event": "delivered"}, "")
+    assert WEBHOOK.reports(b'[{"event":"dropped","event":"delivered"}]') == [
+        DeliveryReport(Status.DELIVERED, {"event": "delivered"}, "")
     ]

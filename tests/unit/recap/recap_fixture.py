@@ -14,7 +14,7 @@ from functions.call.errors import CallError
 from functions.email_address import address_hash
 from functions.firestore.model import Create, Merge, Put, Query
 from functions.links.link import PreferencesLinks
-from functions.mail.mail_status import DeliveryStatus, TrackingEvent
+from functions.mail.mail_status import DeliveryReport, DeliveryStatus
 from functions.mail.message import EmailMessage, Mailer, MailSender
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT
 from functions.mail.translation import Texts
@@ -23,7 +23,7 @@ from functions.ports import Clock, ParallelMap, Task
 from functions.preferences.preferences import address_record_id
 from functions.recap.audience.guests import Guest
 from functions.recap.audience.photos import Picture
-from functions.recap.delivery_status import MailEvents
+from functions.recap.delivery_status import DeliveryReportRecorder
 from functions.recap.ledger.batch import Batch, RecapKey
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.mail.composer import Composer, Recipient
@@ -283,11 +283,13 @@ class RecapFixture:
         with pytest.raises(Crash):
             self.send(At(what, crash, before, number), **arguments)
 
-    def mail_events(
+    def report_recorder(
         self, through: Through = at_once, in_parallel: ParallelMap = one_by_one
-    ) -> MailEvents:
+    ) -> DeliveryReportRecorder:
         """Return the use case that records delivery reports."""
-        return replace(self.process(through).mail_events, recaps_in_parallel=in_parallel)
+        return replace(
+            self.process(through).delivery_report_recorder, recaps_in_parallel=in_parallel
+        )
 
     def preview(
         self,
@@ -327,9 +329,9 @@ class RecapFixture:
         ]
         return found[-1]
 
-    def report(self, address: str, status: DeliveryStatus) -> TrackingEvent:
+    def report(self, address: str, status: DeliveryStatus) -> DeliveryReport:
         """Return a delivery report of the last email to the address."""
-        return TrackingEvent(status, self.labels(address), address)
+        return DeliveryReport(status, self.labels(address), address)
 
     def collection(self, path: str) -> dict[str, Mapping[str, Any]]:
         """Return the fields of every document of a collection by ID."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from functions.email_address import address_hash, guest_uid, record_id
 from functions.firestore.model import Delete, Merge, Put
-from functions.mail.mail_status import DeliveryStatus, Tally, TrackingEvent
+from functions.mail.mail_status import DeliveryReport, DeliveryStatus, Tally
 from functions.preferences.preferences import UNREACHABLE_FOR, Flag
 from functions.preferences.user_store import UserStore
 from functions.process import ProcessThreads
@@ -42,7 +42,7 @@ def fixture() -> RecapFixture:
 def record_reports(fixture: RecapFixture, *news: tuple[str, DeliveryStatus]) -> int:
     """Record reports in one request."""
     report = [fixture.report(address, status) for address, status in news]
-    return fixture.mail_events().record(report)
+    return fixture.report_recorder().record(report)
 
 
 def counted(fixture: RecapFixture) -> dict[str, int]:
@@ -95,7 +95,7 @@ def test_recaps_are_counted_apart(fixture: RecapFixture) -> None:
     fixture.later(hours=25)
     fixture.send()
     second = [fixture.report(ANN, DeliveryStatus.BOUNCED)]
-    assert fixture.mail_events().record([*first, *second]) == 6
+    assert fixture.report_recorder().record([*first, *second]) == 6
     tallies = sorted((recap["delivered"], recap["bounced"]) for recap in fixture.recaps().values())
     assert tallies == [(0, 1), (5, 0)]
 
@@ -140,8 +140,8 @@ def test_a_complaint_holds_against_an_account_with_the_address(
 @pytest.mark.parametrize("address", [BOB, "", "nobody", f"+x{ANN}"])
 def test_a_report_with_a_wrong_hash_opts_no_one_out(fixture: RecapFixture, address: str) -> None:
     """The label must be the hash of the address."""
-    report = TrackingEvent(SPAM | HARD, fixture.labels(ANN), address)
-    assert fixture.mail_events().record([report]) == 0
+    report = DeliveryReport(SPAM | HARD, fixture.labels(ANN), address)
+    assert fixture.report_recorder().record([report]) == 0
     assert (fixture.collection("users"), counted(fixture)) == ({}, {})
 
 
@@ -152,7 +152,7 @@ def test_a_complaint_is_of_the_address(fixture: RecapFixture) -> None:
     fixture.photo("ann@example.com")
     fixture.later(hours=24)
     fixture.send()
-    fixture.mail_events().record([fixture.report(tagged, SPAM)])
+    fixture.report_recorder().record([fixture.report(tagged, SPAM)])
     assert fixture.collection("users").keys() == {record_id(tagged)}
     fixture.photo(tagged.upper())
     fixture.later(hours=25)
@@ -166,7 +166,7 @@ def test_a_link_frees_a_tagged_address_that_bounced(fixture: RecapFixture) -> No
     fixture.photo(tagged)
     fixture.later(hours=24)
     fixture.send()
-    fixture.mail_events().record([fixture.report(tagged, HARD)])
+    fixture.report_recorder().record([fixture.report(tagged, HARD)])
     fixture.later(hours=25)
     assert fixture.send().skipped_by == {"bounced": 1}
     users, record = UserStore(fixture.documents), record_id(tagged)
@@ -251,8 +251,8 @@ def test_a_report_that_matches_no_ledger_writes_nothing(
     """It may be of another project's email, or have malformed labels."""
     fixture.labels(ANN)
     before = repr(vars(fixture.firestore))
-    report = [TrackingEvent(SPAM | HARD, {**fixture.labels(ANN), **change}, ANN)]
-    assert fixture.mail_events().record(report) == 0
+    report = [DeliveryReport(SPAM | HARD, {**fixture.labels(ANN), **change}, ANN)]
+    assert fixture.report_recorder().record(report) == 0
     assert repr(vars(fixture.firestore)) == before
 
 
@@ -266,7 +266,7 @@ def test_a_recap_that_is_gone_stays_gone(fixture: RecapFixture) -> None:
         gone = [Delete(f"{key.path}/batches/{number}") for number in range(3)]
         fixture.documents.commit(Delete(key.path), *gone)
 
-    assert fixture.mail_events(At("create outcomes", empty, before=True)).record(report) == 0
+    assert fixture.report_recorder(At("create outcomes", empty, before=True)).record(report) == 0
     assert fixture.recaps() == {}
     assert fixture.documents.get(f"{key.path}/outcomes/mails") is None
 
@@ -314,7 +314,7 @@ def test_a_request_fails_after_ten_conflicts(fixture: RecapFixture) -> None:
         return effect()
 
     with pytest.raises(ContentionError):
-        fixture.mail_events(busy).record([fixture.report(ANN, DeliveryStatus.DELIVERED)])
+        fixture.report_recorder(busy).record([fixture.report(ANN, DeliveryStatus.DELIVERED)])
     assert sum(fixture.slept) < 6
 
 
@@ -335,8 +335,8 @@ def test_one_recap_that_fails_holds_up_no_other(fixture: RecapFixture) -> None:
 
     report = [fixture.report(BOB, DeliveryStatus.DELIVERED), of_e2]
     with pytest.raises(ServiceError):
-        fixture.mail_events(through, ProcessThreads().pool(1, "recaps")).record(report)
-    assert fixture.mail_events().record(report) == 1
+        fixture.report_recorder(through, ProcessThreads().pool(1, "recaps")).record(report)
+    assert fixture.report_recorder().record(report) == 1
 
 
 @given(st.dictionaries(st.binary(min_size=16, max_size=16).map(bytes.hex), st.integers(0, 63)))
@@ -365,10 +365,10 @@ def test_a_notice_that_is_complained_of_is_the_last(fate: DeliveryStatus, *, end
         {"wall_notice": "../users/u1"},
         {"wall_notice": [ann]},
     ]
-    report = [TrackingEvent(fate, label, "Ann@example.com") for label in labels]
-    report.append(TrackingEvent(fate, labels[0], "eve@example.com"))
+    report = [DeliveryReport(fate, label, "Ann@example.com") for label in labels]
+    report.append(DeliveryReport(fate, labels[0], "eve@example.com"))
     for _ in range(2):
-        assert fixture.mail_events().record(report) == int(ends)
+        assert fixture.report_recorder().record(report) == int(ends)
     until = fixture.now + UNREACHABLE_FOR
     assert fixture.collection("users").get(guest_uid(ann)) == (
         {"unreachableUntil": until} if ends else None

@@ -123,7 +123,7 @@ def test_a_body_that_does_not_verify_is_not_parsed(
     def parsed(_: SendGridWebhook, __: bytes) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(SendGridWebhook, "events", parsed)
+    monkeypatch.setattr(SendGridWebhook, "reports", parsed)
     assert post(fixture, delivered(fixture), {}) == REFUSED
 
 
@@ -170,7 +170,7 @@ def test_a_signed_body_that_is_no_list_is_answered_200(
     body = gzip.compress(b"[]")
     logged()
     headers = signature_headers(KEY, body, at(fixture)) | {"Content-Encoding": "gzip"}
-    assert post(fixture, body, headers) == (200, "The body is not a list of events.\n")
+    assert post(fixture, body, headers) == (200, "The body is not a list of delivery reports.\n")
     assert [line["message"] for line in logged()] == ["mail.unreadable"]
 
 
@@ -184,7 +184,7 @@ def test_a_failed_record_is_answered_503(fixture: RecapFixture, logged: Logged) 
     logged()
     assert post(fixture, body, through=At("get batches", away)) == (
         503,
-        "The events were not recorded. Retry.\n",
+        "The delivery reports were not recorded. Retry.\n",
     )
     assert fixture.recap()["delivered"] == 0
     [line] = logged()

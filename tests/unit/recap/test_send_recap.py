@@ -476,7 +476,7 @@ def test_an_address_that_the_provider_rejects_is_skipped(fixture: RecapFixture) 
     assert fixture.send() == RecapResult(sent=1, skipped=1)
     assert fixture.addresses == [guest(1)]
     (batch,) = fixture.batches()
-    assert batch.refused == (address_hash(guest(0)),)
+    assert batch.rejected == (address_hash(guest(0)),)
     assert (fixture.recap()["sent"], fixture.recap()["skipped"], fixture.recap()["left"]) == (
         1,
         1,

@@ -53,12 +53,12 @@ def test_what_is_written_is_read_again(recaps: RecapStore) -> None:
     planned = list(claim.ledger.values())
     assert [batch.recipients for batch in planned] == [("a", "b"), ("c",)]
     assert recaps.batches(claim.key) == planned
-    started = claim.start(replace(planned[0], opted_out=3)).without_refused([0])
+    started = claim.start(replace(planned[0], opted_out=3)).without_rejected([0])
     held = recaps.lock(EVENT)
     assert held
     assert (held, held.version) == (claim.lock, claim.lock.version)
     settled = claim.settle(started, BatchState.UNKNOWN, "no answer")
-    assert (settled.recipients, settled.refused, settled.note) == (("b",), ("a",), "no answer")
+    assert (settled.recipients, settled.rejected, settled.note) == (("b",), ("a",), "no answer")
     assert recaps.batch(claim.key, 0) == settled
     assert recaps.batch(claim.key, 2) is None
     recap = _recap(claim)

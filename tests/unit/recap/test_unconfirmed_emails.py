@@ -32,7 +32,7 @@ def fixture() -> RecapFixture:
 def test_guests_without_a_report_get_the_recorded_email_again(fixture: RecapFixture) -> None:
     """A guest with a delivery report has the email. Each other guest gets it again."""
     assert fixture.refusal().code is Code.RESOURCE_EXHAUSTED
-    fixture.mail_events().record([fixture.report(guest(0), DeliveryStatus.DELIVERED)])
+    fixture.report_recorder().record([fixture.report(guest(0), DeliveryStatus.DELIVERED)])
     fixture.later(hours=1)
     assert fixture.send(resendUnconfirmed=True) == RecapResult(sent=1, skipped=0)
     assert fixture.addresses == [guest(0), guest(1), guest(1)]
@@ -63,7 +63,7 @@ def test_reports_of_both_emails_are_recorded(fixture: RecapFixture) -> None:
     late = fixture.report(guest(0), DeliveryStatus.COMPLAINED | DeliveryStatus.UNWELCOME)
     assert fixture.send(resendUnconfirmed=True).sent == 2
     assert (
-        fixture.mail_events().record([late, fixture.report(guest(1), DeliveryStatus.DELIVERED)])
+        fixture.report_recorder().record([late, fixture.report(guest(1), DeliveryStatus.DELIVERED)])
         == 2
     )
     assert (fixture.recap()["complained"], fixture.recap()["delivered"]) == (1, 1)
@@ -117,7 +117,7 @@ def test_a_plain_call_continues_a_recap_whose_mails_were_refused_the_second_time
     preview = fixture.preview()
     assert fixture.send().sent == preview.recipients == 2
     assert fixture.addresses == [guest(0), guest(1)] * 2
-    assert fixture.mail_events().record([complaint]) == 1
+    assert fixture.report_recorder().record([complaint]) == 1
 
 
 @pytest.mark.parametrize(("guests", "resends"), [(3, False), (1, True), (3, True)])
@@ -131,10 +131,10 @@ def test_a_complaint_counts_after_the_email_was_confirmed(guests: int, *, resend
     fixture.answers, fixture.takes = [refused(401)], True
     fixture.refusal(resendUnconfirmed=resends)
     complaint = fixture.report(guest(0), DeliveryStatus.COMPLAINED | DeliveryStatus.UNWELCOME)
-    fixture.mail_events().record([fixture.report(guest(0), DeliveryStatus.DELIVERED)])
+    fixture.report_recorder().record([fixture.report(guest(0), DeliveryStatus.DELIVERED)])
     fixture.takes = False
     fixture.send()
-    assert fixture.mail_events().record([complaint]) == 1
+    assert fixture.report_recorder().record([complaint]) == 1
     assert fixture.recap()["complained"] == 1
     fixture.later(hours=25)
     assert fixture.send().skipped == 1
@@ -183,7 +183,7 @@ def test_a_guest_with_a_report_gets_no_second_email(
     fixture.answers, fixture.takes = [Answer(503, {}, refused(503).body)] * 6, False
     fixture.refusal(resendUnconfirmed=True)
     fixture.answers = []
-    fixture.mail_events().record(
+    fixture.report_recorder().record(
         [fixture.report(guest(number), DeliveryStatus.DELIVERED) for number in reported]
     )
     fixture.later(minutes=50)

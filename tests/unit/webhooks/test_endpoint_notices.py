@@ -21,7 +21,7 @@ from functions.mail.outcome import (
 )
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.endpoints.failing_endpoint import NOTICE_QUEUE
-from functions.webhooks.endpoints.notifier import _send_without_refused
+from functions.webhooks.endpoints.notifier import _send_without_rejected
 from tests.in_memory.adapters import KEYS
 from tests.unit.webhooks.endpoint_fixture import ANN, EndpointFixture
 from tests.unit.webhooks.webhook_fixture import EVENT, NOW, OTHER, URL
@@ -241,4 +241,4 @@ def test_a_notice_that_some_addresses_have_is_not_repeated(
         html="h",
         copies=[Copy(address=address, headers={}) for address in (ANN, BOB)],
     )
-    assert _send_without_refused(mailer, message) == (Accepted(""), reached)
+    assert _send_without_rejected(mailer, message) == (Accepted(""), reached)
