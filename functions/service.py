@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         send_recap,
         sweep,
     )
-    from functions.recap.audience.guests import GuestStore
+    from functions.recap.audience.guest_store import GuestStore
     from functions.recap.daily_limit import DailyLimit
     from functions.recap.ledger.recap_store import RecapStore
     from functions.recap.slots import Slots
@@ -161,7 +161,7 @@ class Service:
     @lazy_property
     def guests(self) -> "GuestStore":
         """The store of the photos and user records of guests."""
-        from functions.recap.audience.guests import PAGES_AT_ONCE, GuestStore
+        from functions.recap.audience.guest_store import PAGES_AT_ONCE, GuestStore
 
         return GuestStore(self.documents, self.adapters.threads.pool(PAGES_AT_ONCE, "guests"))
 

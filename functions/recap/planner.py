@@ -13,13 +13,8 @@ from functions.links.link import LinkSigner
 from functions.mail.message import Mailer, MailSender
 from functions.ports import Accounts, Clock, Random
 from functions.preferences.preferences import SkipReason
-from functions.recap.audience.guests import (
-    Audience,
-    Guest,
-    GuestStore,
-    least_recently_mailed_first,
-    skip_reasons_and_accounts,
-)
+from functions.recap.audience.guest_store import GuestStore, skip_reasons_and_accounts
+from functions.recap.audience.guests import Audience, Guest, least_recently_mailed_first
 from functions.recap.audience.photos import PhotoHosts, host_of, logo_address
 from functions.recap.ledger.batch import (
     Batch,

@@ -13,7 +13,7 @@ from google.cloud.firestore_v1 import types
 
 from functions.firestore.codec import encode_query
 from functions.firestore.model import Document, Documents, Query
-from functions.recap.audience.guests import GuestStore
+from functions.recap.audience.guest_store import GuestStore
 from functions.recap.ledger.batch import RecapKey
 from functions.recap.ledger.recap_store import RecapStore
 from functions.wall.photo_store import PhotoStore

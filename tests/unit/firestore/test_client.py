@@ -26,7 +26,7 @@ from functions.firestore.model import (
     Write,
     Written,
 )
-from functions.recap.audience.guests import GuestStore
+from functions.recap.audience.guest_store import GuestStore
 
 SLOW_SECONDS: Final = 0.05
 """Duration of an error. The timeout of the next repetition is shorter by this."""

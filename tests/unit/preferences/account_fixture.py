@@ -16,7 +16,8 @@ from functions.handlers import preference_calls
 from functions.links.token import Scope, TokenKeys
 from functions.parameters import Parameters
 from functions.ports import Clock
-from functions.recap.audience.guests import Guest, GuestStore, skip_reasons_and_accounts
+from functions.recap.audience.guest_store import GuestStore, skip_reasons_and_accounts
+from functions.recap.audience.guests import Guest
 from functions.service import Service
 from tests.in_memory.adapters import InMemoryAccounts, InMemorySecrets, one_by_one, service_on
 from tests.in_memory.documents import Firestore, InMemoryDocuments
