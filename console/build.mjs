@@ -1,6 +1,6 @@
 // Builds the pages into ../public, as a deploy does: `node build.mjs`. With `--site FOLDER` into that folder, which
 // gets a copy of what is committed in ../public, and keeps what else is in it: the local suite has a site of its own,
-// with the catalogue that Python makes. With --tests, the tests into ../.emulator.
+// with the catalog that Python builds. With --tests, the tests into ../.emulator.
 
 import { cp, readFile, readdir, rm, mkdir, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
@@ -12,7 +12,7 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const ROOT = join(HERE, "..");
 const PUBLIC = join(ROOT, "public");
 const SITE = process.argv[2] === "--site" ? resolve(process.argv[3]) : PUBLIC;
-const CATALOGUES = join(ROOT, "functions", "mail", "catalogues");
+const CATALOGS = join(ROOT, "functions", "mail", "catalogues");
 const ASSETS = join(SITE, "app");
 const TESTS = join(ROOT, ".emulator", "console-tests");
 
@@ -33,7 +33,7 @@ const addresses = Object.fromEntries(
 const project = process.env.GCLOUD_PROJECT ?? "demo-wall";
 const photoHosts = await parameter("PHOTO_HOSTS");
 
-const languages = (await readdir(CATALOGUES)).map((name) => basename(name, ".po"));
+const languages = (await readdir(CATALOGS)).map((name) => basename(name, ".po"));
 
 const OPTIONS = {
   absWorkingDir: HERE,
@@ -119,21 +119,21 @@ async function buildPages() {
   }
 }
 
-// Files that stand alone: the script of the page for other addresses, what it and the preferences page read links with, the script of the catalogue of event types, whose page is made of docs/openapi.yaml,
+// Files that stand alone: the script of the page for other addresses, what it and the preferences page read links with, the script of the catalog of event types, whose page is made of docs/openapi.yaml,
 // the script of a mail's frame, which has no origin to load modules by, and the colours of all pages.
 async function buildFiles() {
   const entries = ["src/404.ts", "src/domain/link.ts", "src/events.ts", "src/mail_frame.ts", "src/styles/colours.css"];
   await build({ ...OPTIONS, entryPoints: entries, entryNames: "[name]", outdir: SITE, minify: true });
 }
 
-// The texts of the preferences page, a file for each language, out of the mails' catalogues.
+// The texts of the preferences page, a file for each language, from the catalogs of the emails.
 async function buildTexts() {
   const sources = ["preferences.html", "preferences.js"].map((name) => join(PUBLIC, name));
   const files = await Promise.all(sources.map((path) => readFile(path, "utf8")));
   const page = files.join("\n").replace(/\s+/g, " ");
   for (const language of languages) {
-    const catalogue = await readFile(join(CATALOGUES, `${language}.po`), "utf8");
-    const texts = [...catalogue.matchAll(/^msgid (".+")\nmsgstr (".+")$/gm)]
+    const catalog = await readFile(join(CATALOGS, `${language}.po`), "utf8");
+    const texts = [...catalog.matchAll(/^msgid (".+")\nmsgstr (".+")$/gm)]
       .map(([, english, translation]) => [JSON.parse(english), JSON.parse(translation)])
       .filter(([english]) => page.includes(english));
     await writeFile(join(SITE, `preferences.${language}.json`), JSON.stringify(Object.fromEntries(texts)));

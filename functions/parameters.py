@@ -27,70 +27,71 @@ class Parameters:
     mail_from: str = _param(
         "Wall <wall@example.com>",
         explanation=(
-            "Sender of emails, verified at the email provider: an address, or a name and an "
-            "address in angle brackets."
+            "Sender of emails, as an address or as `Name <address>`. The email provider must have "
+            "verified the address."
         ),
         required=True,
     )
     mail_reply_to: str = _param(
         "",
         explanation=(
-            "Where replies to emails go: an address or `Name <address>`. Empty: to the sender."
+            "Recipient of replies to emails, as an address or as `Name <address>`. If the "
+            "value is empty, replies go to the sender."
         ),
     )
     mail_address_line: str = _param(
         "",
         explanation=(
-            "The sender's postal address, one line at the end of every email. Many "
-            "countries require it. Empty: no line."
+            "The sender's postal address in one line, which ends every email. Many countries "
+            "require a postal address. If the value is empty, emails have no such line."
         ),
     )
     public_base_url: str = _param(
         "https://wall.example.com",
-        explanation=("Base of the links in emails: the site that hosts `public/`."),
+        explanation=("URL of the site that hosts `public/`. The links in emails begin with it."),
         required=True,
     )
     sendgrid_host: str = _param(
         "https://api.sendgrid.com",
-        explanation=("SendGrid's API. EU subusers and tests have another host."),
+        explanation=("URL of SendGrid's API. EU subusers and tests use another host."),
     )
     mail_url: str = _param(
         "",
         explanation=(
-            "Mail server for all emails: `smtps://USER@HOST:465`, or `smtp://USER@HOST:587` with "
-            "STARTTLS. Write %40 for an @ in USER. The secret SMTP_PASSWORD has the password. "
-            "Empty: SendGrid."
+            "Mail server for all emails, as `smtps://USER@HOST:465`, or as `smtp://USER@HOST:587` "
+            "with STARTTLS. Write %40 for an @ in USER. The secret SMTP_PASSWORD has the password. "
+            "If the value is empty, SendGrid sends the emails."
         ),
     )
     mail_connections: int = _param(
         4,
         explanation=(
-            "Connections to the mail server that the recaps of one instance use at a time, 1 to 50."
+            "Maximum connections of one instance's recaps to the mail server at a time, from 1 to "
+            "50."
         ),
     )
     sendgrid_webhook_key: str = _param(
         "",
         explanation=(
-            "Public key of SendGrid's signed Event Webhook. While a key is replaced, both "
-            "keys with a comma between. Empty: `mailEvents` refuses every request."
+            "Public key of SendGrid's signed Event Webhook. While you replace the key, set both "
+            "keys, separated by a comma. If the value is empty, `mailEvents` rejects every request."
         ),
     )
     trusted_proxy_hops: int = _param(
         0,
         explanation=(
-            "Your own proxies in front of Google's front end. Each proxy must add its "
-            "client's address to X-Forwarded-For, and no client may reach the functions "
-            "around it: such a client could write that entry, and would never be limited. "
-            "It stays 0 with Firebase Hosting, because the functions have addresses of "
-            "their own."
+            "Number of your own proxies in front of Google's front end. Each proxy must add its "
+            "client's address to X-Forwarded-For. No client may bypass the proxies, because such a "
+            "client could write that entry itself and evade its rate limit. With Firebase Hosting "
+            "the number stays 0, because the functions have their own addresses."
         ),
     )
     photo_hosts: str = _param(
         "project",
         explanation=(
             "Hosts whose photos emails and the console show, and whose logos emails show, "
-            "separated by commas. `project` stands for the project's own buckets, "
-            "`storage.example.com/photos/` for a part of a host, and `*` for any host. With "
+            "separated by commas. `project` means the project's own buckets, "
+            "`storage.example.com/photos/` a part of a host, and `*` any host. With "
             "`*` an uploader learns who opens an email, and may change a picture after its "
             "approval."
         ),
@@ -98,43 +99,45 @@ class Parameters:
     recap_mails_per_day: int = _param(
         20_000,
         explanation=(
-            "Recap emails of a tenant in 24 hours. Guests beyond the limit are counted in the "
-            "response, and are first in line for the next recap."
+            "Maximum recap emails of a tenant in 24 hours. Guests beyond the limit are counted in "
+            "the response, and are first in line for the next recap."
         ),
     )
     delivery_instances: int = _param(
         2,
         explanation=(
-            "Maximum instances that make first attempts, and as many that read writes of "
-            "photos. Retries and slow receivers have half as many each, and at least one. "
-            "Each instance is one vCPU of the region's quota."
+            "Maximum instances for first attempts. The same limit applies to instances that read "
+            "writes of photos. Retries and slow receivers each have half as many, but at least "
+            "one. Each instance uses one vCPU of the region's quota."
         ),
     )
     threads: int = _param(
         300,
         explanation=(
-            "Threads of one instance, one for each request that Cloud Run admits: 300 at "
-            "slow receivers, 80 elsewhere."
+            "Threads of one instance. Each request that Cloud Run admits needs one: up to 300 for "
+            "slow receivers, and up to 80 elsewhere."
         ),
     )
     vpc_connector: str = _param(
         "",
         explanation=(
-            "Serverless VPC Access connector that requests to receivers go through, for one "
-            "fixed address. It costs about $18 a month and $0.045 a GiB. Empty: none."
+            "Serverless VPC Access connector for requests to receivers, which gives them one fixed "
+            "address. It costs about $18 a month and $0.045 per GiB. If the value is empty, no "
+            "connector is used."
         ),
     )
     staff_calls_an_hour: int = _param(
         60,
         explanation=(
-            "Calls of one function that one staff member has in an hour, ten times as many "
-            "of `resendWebhook`. A preview of 100,000 photos costs $0.03."
+            "Maximum calls of one function by one staff member in an hour. `resendWebhook` has a "
+            "limit ten times as high. A preview of 100,000 photos costs $0.03."
         ),
     )
     public_wall: bool = _param(
         default=False,
         explanation=(
-            "Whether approved photos are copied, without addresses, to where guests may list them."
+            "Whether guests may list approved photos. The service copies the photos for them, "
+            "without email addresses."
         ),
     )
     project: str = "demo-wall"

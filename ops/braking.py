@@ -6,13 +6,13 @@ from contextlib import suppress
 from typing import Final
 
 from functions.firestore.model import Delete, Put
-from functions.wall.public_wall import BRAKE
+from functions.wall.public_wall import BRAKE_PATH
 from ops.cloud import Cloud, OpsError, Outside, RefusedError, parser_of, run, say
 from ops.parts import deployed_rules
 
 OFF: Final = "return true; // the brake is off"
 """Line of firestore.rules that a project with a brake replaces."""
-ON: Final = f"return !exists(/databases/$(database)/documents/{BRAKE});"
+ON: Final = f"return !exists(/databases/$(database)/documents/{BRAKE_PATH});"
 
 
 def main(arguments: Sequence[str] | None = None, outside: Outside | None = None) -> int:
@@ -29,7 +29,7 @@ def _brake(given: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
         )
     match given.what:
         case "close":
-            outside.documents(cloud).commit(Put(BRAKE, {"by": "ops/brake"}))
+            outside.documents(cloud).commit(Put(BRAKE_PATH, {"by": "ops/brake"}))
             if not _is_read(cloud):
                 raise OpsError(
                     "The deployed rules have no brake, so guests still have access. Deploy "
@@ -37,7 +37,7 @@ def _brake(given: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
                 )
             say("Guests can no longer upload or list photos.")
         case "open":
-            outside.documents(cloud).commit(Delete(BRAKE))
+            outside.documents(cloud).commit(Delete(BRAKE_PATH))
             say("Guests can upload and list photos.")
 
 

@@ -77,7 +77,7 @@ _LINE_BREAKS: Final = frozenset({"Cc", "Zl", "Zp"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailSender:
-    """The sender that the email service and the recipient see.
+    """The sender that the email provider and the recipient see.
 
     Attributes:
         address: `MAIL_FROM`, as `Name <address>` or an address.
@@ -90,14 +90,14 @@ class MailSender:
     address_line: str = ""
 
     def validated(self) -> Self:
-        """Return the sender with trimmed values. The email service itself validates `address`.
+        """Return the sender with trimmed values. The email provider itself validates `address`.
 
         Raises:
             MisconfiguredError: `reply_to` or `address_line` is invalid.
         """
         reply_to, address_line = (self.reply_to or "").strip(), self.address_line.strip()
         if reply_to and not _is_mailbox(reply_to):
-            raise MisconfiguredError("MAIL_REPLY_TO", "an e-mail address, or empty")
+            raise MisconfiguredError("MAIL_REPLY_TO", "an email address, or empty")
         if not _is_line(address_line) or len(address_line) > ADDRESS_LINE_CHARACTERS:
             raise MisconfiguredError(
                 "MAIL_ADDRESS_LINE",
@@ -147,7 +147,7 @@ class Mailer(Protocol):
         """Maximum size of one recipient's substitutions, in bytes of JSON."""
 
     def check(self) -> None:
-        """Check that the service has what it needs to send.
+        """Check the settings and secrets that are necessary to send.
 
         Raises:
             MisconfiguredError: A setting or secret is missing or unusable.

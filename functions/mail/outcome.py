@@ -69,7 +69,7 @@ _WHO_CAN_FIX = {
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The provider has the emails. They are not yet delivered."""
+    """The provider has accepted the emails. They are not yet delivered."""
 
     message_id: str
 

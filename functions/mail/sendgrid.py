@@ -41,7 +41,7 @@ RECIPIENTS_PER_REQUEST: Final = 1000
 """SendGrid's limit on personalizations."""
 
 BYTES_PER_RECIPIENT: Final = 9_500
-"""Bytes of one recipient's substitutions, counted as JSON; SendGrid's limit is 10,000."""
+"""Maximum size of one recipient's substitutions, in bytes of JSON. SendGrid's limit is 10,000."""
 
 REQUEST_SECONDS: Final = 60.0
 """Timeout of a response. SendGrid needs a few seconds for a thousand emails."""

@@ -1,4 +1,4 @@
-"""Texts of emails in the event's language, with gettext's catalogues and Babel's numbers.
+"""Texts of emails in the event's language, with gettext's catalogs and Babel's numbers.
 
 The English texts are in the code and are the keys of `catalogues/*.po`. Babel is imported for the
 first email in another language, so that English emails need no Babel.
@@ -18,7 +18,7 @@ ENGLISH: Final = "en"
 LANGUAGES: Final = (ENGLISH, "ar", "da", "de", "es", "fr", "it", "nl", "pl", "pt", "sv")
 _RIGHT_TO_LEFT: Final = frozenset({"ar"})
 
-CATALOGUES: Final = Path(__file__).parent / "catalogues"
+CATALOGS: Final = Path(__file__).parent / "catalogues"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +27,12 @@ class Texts:
 
     Attributes:
         language: The BCP 47 tag, for `lang` and `Content-Language`.
-        catalogue: The translations.
+        catalog: The translations.
         markup: Whether texts are HTML, with escaped values in `bdi` elements.
     """
 
     language: str
-    catalogue: gettext.NullTranslations = field(default_factory=gettext.NullTranslations)
+    catalog: gettext.NullTranslations = field(default_factory=gettext.NullTranslations)
     markup: bool = False
 
     @classmethod
@@ -41,7 +41,7 @@ class Texts:
         language = (tag or "").replace("_", "-").partition("-")[0].lower()
         if language == ENGLISH or language not in LANGUAGES:
             return cls(ENGLISH)
-        return cls(language, _catalogue(language))
+        return cls(language, _catalog(language))
 
     @property
     def html(self) -> Self:
@@ -57,11 +57,11 @@ class Texts:
         """Return the translation of `english`, with the `values` of its placeholders."""
         if self.markup:
             values = {name: Markup("<bdi>%s</bdi>") % value for name, value in values.items()}
-        return self._with(self.catalogue.gettext(english), values)
+        return self._with(self.catalog.gettext(english), values)
 
     def plural(self, one: str, many: str, count: int, /) -> str:
         """Return the translation of `one` or `many` for `count`, the value of `%(count)s`."""
-        text = self.catalogue.ngettext(one, many, count)
+        text = self.catalog.ngettext(one, many, count)
         return self._with(text, {"count": self.number(count)})
 
     def number(self, count: int) -> str:
@@ -73,11 +73,11 @@ class Texts:
 
 
 @functools.cache
-def _catalogue(language: str) -> gettext.NullTranslations:
+def _catalog(language: str) -> gettext.NullTranslations:
     from babel.messages import mofile, pofile  # noqa: PLC0415 - see above
 
     compiled = io.BytesIO()
-    with (CATALOGUES / f"{language}.po").open("rb") as file:
+    with (CATALOGS / f"{language}.po").open("rb") as file:
         mofile.write_mo(compiled, pofile.read_po(file, locale=language))
     compiled.seek(0)
     return gettext.GNUTranslations(compiled)

@@ -18,9 +18,9 @@ from functions.firestore.model import (
 )
 from functions.wall.wall_event import PhotoStatus
 
-BRAKE: Final = "service/brake"
-"""Document that stops guests from uploading and listing photos while it exists, in projects whose
-security rules have a brake."""
+BRAKE_PATH: Final = "service/brake"
+"""Path of a document. While it exists, guests can neither upload nor list photos, if the project's
+security rules check it."""
 
 
 def public_fields(photo: Document | None) -> Mapping[str, Any] | None:

@@ -19,7 +19,7 @@ LIMIT: Final = 60.0
 _SECRETS: Final = local_secrets.read().values()
 
 LEAKS: Final = {
-    "an e-mail address": r"[\w.+-]+(@|%40)[\w-]+\.[\w.-]+",
+    "an email address": r"[\w.+-]+(@|%40)[\w-]+\.[\w.-]+",
     "a webhook secret": r"whsec_",
     "a key": "|".join(map(re.escape, _SECRETS)),
     # JSON in base64 and what follows the dot. A random id may begin with the same letters.

@@ -9,7 +9,7 @@ export function statusWords(status: EventStatus): string {
   return { draft: "Draft", published: "Published", archived: "Archived" }[status];
 }
 
-// Put in by the build: the languages of the mails' catalogues.
+// The languages of the emails' catalogs. The build inserts them.
 declare const __LANGUAGES__: readonly string[];
 
 /** Languages that mails to guests are written in. */

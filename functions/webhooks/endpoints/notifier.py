@@ -117,7 +117,7 @@ class Notifier:
         """Send the event's unreported changes in one email, if there are any.
 
         Raises:
-            Exception: An internal error, or an error in the settings of the mail service.
+            Exception: An internal error, or an error in the settings of the email provider.
         """
         settings = self.settings.load(event_id)
         event = self.settings.event(event_id) if settings.notify else None

@@ -1,4 +1,4 @@
-"""The page that a mail's link leads to, and the catalogue of event types, as they are served."""
+"""The page that a mail's link leads to, and the catalog of event types, as they are served."""
 
 import json
 import re

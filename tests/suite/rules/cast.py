@@ -12,7 +12,7 @@ OTHER_TENANT: Final = "tenant-b"
 
 
 class Who(Enum):
-    """A caller; with an e-mail address, the value is the claims `role` and `tenantId`."""
+    """A caller. If it has an email address, the value is the claims `role` and `tenantId`."""
 
     SIGNED_OUT = "signed out"
     GUEST = "guest"

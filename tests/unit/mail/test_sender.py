@@ -47,7 +47,7 @@ def test_the_error_of_an_invalid_reply_to_names_the_setting(reply_to: str) -> No
     assert wrong.value.setting == "MAIL_REPLY_TO"
     assert who_can_fix(wrong.value)[1] == (
         "Ask your administrator to correct a setting: MAIL_REPLY_TO should be an "
-        "e-mail address, or empty."
+        "email address, or empty."
     )
 
 

@@ -12,7 +12,7 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_python
 from babel.messages.pofile import read_po
 
-from functions.mail.translation import CATALOGUES, LANGUAGES, Texts
+from functions.mail.translation import CATALOGS, LANGUAGES, Texts
 from functions.recap.recap_arguments import Mode
 from tests.unit.mail.pseudo import pseudo_mail
 
@@ -48,13 +48,13 @@ def _on_the_page() -> set[str | tuple[str, ...]]:
     return {" ".join(name.split()) for name in [*marked, *said]}
 
 
-def _catalogue(language: str) -> Catalog:
-    with (CATALOGUES / f"{language}.po").open("rb") as file:
+def _catalog(language: str) -> Catalog:
+    with (CATALOGS / f"{language}.po").open("rb") as file:
         return read_po(file, locale=language, abort_invalid=True)
 
 
 def _messages(language: str) -> list[Message]:
-    return [message for message in _catalogue(language) if message.id]
+    return [message for message in _catalog(language) if message.id]
 
 
 TRANSLATED: Final = [language for language in LANGUAGES if language != "en"]
@@ -62,7 +62,7 @@ TRANSLATED: Final = [language for language in LANGUAGES if language != "en"]
 
 def test_every_language_but_english_has_a_catalog() -> None:
     """There is no other catalog."""
-    assert {path.stem for path in CATALOGUES.glob("*.po")} == set(TRANSLATED)
+    assert {path.stem for path in CATALOGS.glob("*.po")} == set(TRANSLATED)
 
 
 def test_the_page_has_the_languages_of_the_emails() -> None:
@@ -97,11 +97,11 @@ def test_no_text_is_missing_or_unused(language: str) -> None:
 @pytest.mark.parametrize("language", TRANSLATED)
 def test_every_translation_has_all_forms_and_placeholders(language: str) -> None:
     """No plural form is empty."""
-    catalogue = _catalogue(language)
+    catalog = _catalog(language)
     for message in _messages(language):
         told = message.string or ""
         forms = [told] if isinstance(told, str) else list(told)
-        assert len(forms) == (catalogue.num_plurals if message.pluralizable else 1)
+        assert len(forms) == (catalog.num_plurals if message.pluralizable else 1)
         english = message.id if isinstance(message.id, str) else message.id[1]
         for form in forms:
             assert form.strip()

@@ -15,7 +15,7 @@ from emulator.provider_models.sendgrid import problems
 from functions.links.link import PreferencesLinks
 from functions.mail.message import EmailMessage, MailSender
 from functions.mail.sendgrid import request_body
-from functions.mail.translation import CATALOGUES
+from functions.mail.translation import CATALOGS
 from functions.recap.audience.photos import MAIL_BYTES, Picture
 from functions.recap.mail.composer import Recipient
 from functions.recap.mail.layout import linked
@@ -165,7 +165,7 @@ def test_an_email_is_the_same_in_a_batch_and_by_itself(count: int, *, small: boo
         assert unescape(mail.html) == unescape(html)
 
 
-@pytest.mark.parametrize("language", [path.stem for path in CATALOGUES.glob("*.po")])
+@pytest.mark.parametrize("language", [path.stem for path in CATALOGS.glob("*.po")])
 def test_photos_that_count_as_few_have_room_in_every_language(language: str) -> None:
     """The room for the markup is an estimate."""
     composer = composer_of(language=language, galleryUrl=f"https://example.com/{'g' * 600}")

@@ -396,7 +396,7 @@ def test_a_rejected_recap_has_a_cause_for_the_operator(
     ("setting", "should_be"),
     [
         ("SENDGRID_API_KEY", "an API key of SendGrid"),
-        ("MAIL_REPLY_TO", "an e-mail address, or empty"),
+        ("MAIL_REPLY_TO", "an email address, or empty"),
     ],
 )
 def test_what_the_deployment_lacks_is_named(
