@@ -106,9 +106,9 @@ class Dispatch:
             self._post(self.claim.start(batch))
         except ChangedMeanwhileError:
             # This call outlived its lease, and another call continues the recap.
-            self.claim.log(batch, "continued by another call")
+            batch.log(self.claim.key, "continued by another call")
         except Exception as error:  # noqa: BLE001 - the other batches go on
-            self.claim.log(batch, type(error).__name__)
+            batch.log(self.claim.key, type(error).__name__)
 
     def _post(self, batch: Batch) -> None:
         outcome: SendOutcome = Refused("every address was rejected")
@@ -182,4 +182,4 @@ class Dispatch:
         batch = self.claim.settle(batch, state, note)
         if cause:
             self._causes.add(cause)
-        self.claim.log(batch, None if state is BatchState.ACCEPTED else note, cause)
+        batch.log(self.claim.key, None if state is BatchState.ACCEPTED else note, cause)

@@ -20,10 +20,14 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final, NamedTuple, Self
 
+from functions import log
 from functions.firestore.model import Document, Version
 
 TIMEOUT: Final = timedelta(seconds=540)
 """Cloud Functions ends a call of `sendEventRecap` after this time."""
+
+_NO_REPLY_NOTE: Final = "the connection broke before the reply to an email"
+_CONFIRMED_NOTE: Final = "the email provider has reported on these emails"
 
 
 class RecapKey(NamedTuple):
@@ -196,6 +200,22 @@ class Batch:
             rejected=(*self.rejected, *rejected),
         )
 
+    def log(self, key: RecapKey, problem: str | None, cause: str | None = None) -> None:
+        """Log the result of a request of this batch."""
+        write = log.warning if problem else log.info
+        if self.state is BatchState.UNKNOWN:
+            write = log.error
+        write(
+            "recap.batch",
+            eventId=key.event_id,
+            recapId=key.recap_id,
+            batch=self.number,
+            recipients=len(self.recipients),
+            state=self.state,
+            problem=problem,
+            cause=cause,
+        )
+
 
 def plan(groups: Iterable[Sequence[str]], *, per_batch: int, first: int = 0) -> list[Batch]:
     """Divide each group of recipients into batches of `per_batch`, numbered from `first`."""
@@ -204,9 +224,74 @@ def plan(groups: Iterable[Sequence[str]], *, per_batch: int, first: int = 0) -> 
         for group in groups
         for begin in range(0, len(group), per_batch)
     )
+    return planned_batches(batches, first=first)
+
+
+def planned_batches(recipients: Iterable[Sequence[str]], *, first: int) -> list[Batch]:
+    """Return a planned batch for each group of recipients, numbered from `first`."""
     return [
         Batch(number=number, state=BatchState.PLANNED, recipients=tuple(batch))
-        for number, batch in enumerate(batches, start=first)
+        for number, batch in enumerate(recipients, start=first)
+    ]
+
+
+def confirmed_batches(
+    batches: Iterable[Batch], reported: Collection[str], *, first: int
+) -> list[Batch]:
+    """Return the planned `batches` without their `reported` recipients, who have the email.
+
+    The result also has a new accepted batch for the reported recipients of each changed batch,
+    numbered from `first`. Batches without reported recipients are omitted.
+    """
+    changed: list[Batch] = []
+    for batch in batches:
+        mailed = tuple(guest for guest in batch.recipients if guest in reported)
+        if mailed:
+            rest = tuple(guest for guest in batch.recipients if guest not in reported)
+            confirmed = Batch(
+                number=first + len(changed) // 2,
+                state=BatchState.ACCEPTED,
+                recipients=mailed,
+                started_at=batch.started_at,
+                note=_CONFIRMED_NOTE,
+            )
+            changed += [replace(batch, recipients=rest), confirmed]
+    return changed
+
+
+def divided(
+    batch: Batch,
+    accepted: Collection[int],
+    unknown: Collection[int],
+    *,
+    holder: str,
+    first: int,
+) -> list[Batch]:
+    """Return new batches for the recipients of `batch` whose emails were accepted or are unknown.
+
+    Args:
+        batch: A started batch.
+        accepted: Indices of the recipients whose emails were accepted.
+        unknown: Indices of the recipients whose emails may have been accepted.
+        holder: ID of the call.
+        first: Number of the first new batch.
+    """
+    states = (
+        (BatchState.ACCEPTED, accepted, None),
+        (BatchState.UNKNOWN, unknown, _NO_REPLY_NOTE),
+    )
+    return [
+        Batch(
+            number=number,
+            state=state,
+            recipients=batch.at(indices).recipients,
+            holder=holder,
+            started_at=batch.started_at,
+            note=note,
+        )
+        for number, (state, indices, note) in enumerate(
+            (each for each in states if each[1]), start=first
+        )
     ]
 
 
@@ -224,6 +309,19 @@ def batches_to_resend(batches: Collection[Batch]) -> list[Batch]:
 def total(batches: Iterable[Batch]) -> Counts:
     """Return the sum of the counts of all batches."""
     return sum((batch.counts for batch in batches), start=Counts())
+
+
+def emails_by_start(after: Iterable[Batch], before: Iterable[Batch]) -> list[tuple[datetime, int]]:
+    """Return the start and the number of emails of changed batches.
+
+    The numbers of the batches `before` the change are negative.
+    """
+    return [
+        (batch.started_at, sign * len(batch.mailed))
+        for batches, sign in ((after, 1), (before, -1))
+        for batch in batches
+        if batch.started_at and batch.state is not BatchState.PLANNED
+    ]
 
 
 def recap_state(batches: Iterable[Batch]) -> RecapState:

@@ -12,7 +12,7 @@ the lock. Its started batches count as sent, and no call repeats them.
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from functions import log
 from functions.call.caller import Caller
@@ -21,13 +21,9 @@ from functions.firestore.model import (
     Delete,
     Document,
     Merge,
-    Put,
-    Update,
     Write,
     write_as_read,
 )
-from functions.mail.mail_status import Tally
-from functions.mail.outcome import Cause
 from functions.ports import Clock, Random
 from functions.recap.daily_limit import count_emails
 from functions.recap.ledger.batch import (
@@ -36,8 +32,12 @@ from functions.recap.ledger.batch import (
     Counts,
     RecapKey,
     RecapState,
+    confirmed_batches,
+    divided,
+    emails_by_start,
     last_mail,
     open_batches,
+    planned_batches,
     recap_state,
     total,
 )
@@ -46,14 +46,12 @@ from functions.recap.ledger.recap_store import (
     Lock,
     RecapStore,
     acquired_lock,
+    acquiring_writes,
     lock_path,
-    schedule_path,
 )
 from functions.recap.recap_arguments import RecapArguments
 
 _CRASH_NOTE: Final = "the call ended before its answer"
-_NO_REPLY_NOTE: Final = "the connection broke before the reply to an email"
-_CONFIRMED_NOTE: Final = "the email provider has reported on these emails"
 
 
 @dataclass(slots=True)
@@ -95,10 +93,6 @@ class Claim:
         If `caller` is None, keep the recorded organizer. Retry if the lock changed, including when
         this call's own commit succeeded but its response was lost.
 
-        A scheduled recap writes the record of its schedule in the same commit, under the version
-        that was read. So no recap is sent by a schedule that was ended, canceled or replaced
-        meanwhile.
-
         Raises:
             CallError: See `acquired_lock`.
             ChangedMeanwhileError: The record of the schedule was written meanwhile.
@@ -117,21 +111,9 @@ class Claim:
                 resend_of=arguments.resend_of,
             )
             locks.append((before, lock))
-            is_new = before is None or before.recap_id != lock.recap_id
-            fresh = {"startedAt": at, **asdict(Counts()), **asdict(Tally())} if is_new else {}
-            recap = (_recap_fields(caller, arguments, tenant_id) if caller else {}) | fresh
-            changes: list[Write] = [
-                Put(path, lock.fields),
-                Merge(RecapKey(event_id, lock.recap_id).path, recap),
-            ]
-            if schedule and not (before and before.holder == holder):
-                same = {"version": schedule.version}
-                changes.append(Update(schedule_path(event_id), same, version=schedule.record))
-            if before and before.unfinished and is_new:
-                # The cooldown of the older recap is over, so no call can continue it.
-                older = RecapKey(event_id, before.recap_id)
-                changes.append(Merge(older.path, {"state": RecapState.INTERRUPTED}))
-            return changes
+            return acquiring_writes(
+                before, lock, caller=caller, arguments=arguments, tenant_id=tenant_id, at=at
+            )
 
         while True:
             with suppress(ChangedMeanwhileError):  # other calls hold the lock only shortly
@@ -180,7 +162,7 @@ class Claim:
             try:
                 # This commit fails if another call has the lock. That call settles the batch.
                 [self.ledger[number]] = self.commit([batch], *change, lock=self.lock)
-                self.log(batch, _CRASH_NOTE)
+                batch.log(self.key, _CRASH_NOTE)
             except ChangedMeanwhileError:
                 recorded = self._recorded_lock()
                 found = self.recaps.batch(self.key, number)
@@ -233,10 +215,7 @@ class Claim:
             if batch.state is BatchState.UNKNOWN
         ]
         moved = [batch.resent for batch in older if batch.resent]
-        batches = [
-            Batch(number=number, state=BatchState.PLANNED, recipients=guests)
-            for number, guests in enumerate(moved, start=self.next_number)
-        ]
+        batches = planned_batches(moved, first=self.next_number)
         if older:
             # Until the new batches are settled, their recipients count as left, not as sent.
             left = total(batches).left
@@ -254,21 +233,8 @@ class Claim:
         Raises:
             ChangedMeanwhileError: Another call has taken over the recap.
         """
-        changed: list[Batch] = []
-        number = self.next_number
-        for batch in open_batches(self.ledger.values()):
-            mailed = tuple(guest for guest in batch.recipients if guest in reported)
-            if mailed:
-                rest = tuple(guest for guest in batch.recipients if guest not in reported)
-                confirmed = Batch(
-                    number=number,
-                    state=BatchState.ACCEPTED,
-                    recipients=mailed,
-                    started_at=batch.started_at,
-                    note=_CONFIRMED_NOTE,
-                )
-                changed += [replace(batch, recipients=rest), confirmed]
-                number += 1
+        batches = open_batches(self.ledger.values())
+        changed = confirmed_batches(batches, reported, first=self.next_number)
         if not changed:
             return
         known = [self.ledger[batch.number] for batch in changed if batch.number in self.ledger]
@@ -349,27 +315,13 @@ class Claim:
         Raises:
             ChangedMeanwhileError: Another call has the lock.
         """
-        states = (
-            (BatchState.ACCEPTED, accepted, None),
-            (BatchState.UNKNOWN, unknown, _NO_REPLY_NOTE),
-        )
-        rest = batch.at(set(range(len(batch.recipients))).difference(accepted, unknown))
         with self.mutex:  # the numbers of new batches, and the lock's version
-            parts = [
-                Batch(
-                    number=number,
-                    state=state,
-                    recipients=batch.at(indices).recipients,
-                    holder=self.lock.holder,
-                    started_at=batch.started_at,
-                    note=note,
-                )
-                for number, (state, indices, note) in enumerate(states, start=self.next_number)
-                if indices
-            ]
-            rest = self._start(rest, self.lock, *parts)
+            holder, first = self.lock.holder, self.next_number
+            parts = divided(batch, accepted, unknown, holder=holder, first=first)
+            others = set(range(len(batch.recipients))).difference(accepted, unknown)
+            rest = self._start(batch.at(others), self.lock, *parts)
         for part in parts:
-            self.log(part, part.note)
+            part.log(self.key, part.note)
         return rest
 
     def release(self, *, failed: bool = False) -> RecapState | None:
@@ -440,43 +392,9 @@ class Claim:
             for batch, result in zip(batches, written[len(held) :], strict=False)
         ]
 
-    def log(self, batch: Batch, problem: str | None, cause: Cause | None = None) -> None:
-        """Log the result of a request of `batch`."""
-        write = log.warning if problem else log.info
-        if batch.state is BatchState.UNKNOWN:
-            write = log.error
-        write(
-            "recap.batch",
-            eventId=self.event_id,
-            recapId=self.key.recap_id,
-            batch=batch.number,
-            recipients=len(batch.recipients),
-            state=batch.state,
-            problem=problem,
-            cause=cause,
-        )
-
     def counted(self, after: Sequence[Batch], before: Sequence[Batch]) -> list[Write]:
         """Return the changes of the recap's counts and of the tenant's, for changed batches."""
         change = asdict(total(after) - total(before))
         counts = {name: count for name, count in change.items() if count}
         of_recap = [Merge(self.key.path, add=counts)] if counts else []
-        emails = [
-            (batch.started_at, sign * len(batch.mailed))
-            for batches, sign in ((after, 1), (before, -1))
-            for batch in batches
-            if batch.started_at and batch.state is not BatchState.PLANNED
-        ]
-        return [*of_recap, *count_emails(self.tenant_id, emails)]
-
-
-def _recap_fields(caller: Caller, arguments: RecapArguments, tenant_id: str) -> dict[str, Any]:
-    """Return the fields that a call writes into its recap, with the organizer's texts."""
-    return {
-        **arguments.mail_fields,
-        "tenantId": tenant_id,
-        "startedBy": caller.uid,
-        "startedByEmail": caller.email,
-        "state": RecapState.SENDING,
-        **({"schedule": arguments.schedule.version} if arguments.schedule else {}),
-    }
+        return [*of_recap, *count_emails(self.tenant_id, emails_by_start(after, before))]

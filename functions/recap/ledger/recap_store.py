@@ -5,23 +5,29 @@ A `Claim` writes them.
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, Self
 
+from functions.call.caller import Caller
 from functions.call.errors import CallError, Code
 from functions.firestore.model import (
     NAME,
     ChangedMeanwhileError,
     Document,
     Documents,
+    Merge,
+    Put,
     Query,
     Update,
     Version,
+    Write,
     readable,
 )
+from functions.mail.mail_status import Tally
 from functions.ports import wire_time
-from functions.recap.ledger.batch import TIMEOUT, Batch, BatchState, RecapKey
+from functions.recap.ledger.batch import TIMEOUT, Batch, BatchState, Counts, RecapKey, RecapState
+from functions.recap.recap_arguments import RecapArguments
 
 COOLDOWN: Final = timedelta(hours=24)
 
@@ -249,3 +255,48 @@ class RecapStore:
                 for guest in batch.mailed + batch.rejected:
                     latest[guest] = max(batch.started_at, latest.get(guest, batch.started_at))
         return latest
+
+
+def acquiring_writes(
+    before: Lock | None,
+    lock: Lock,
+    *,
+    caller: Caller | None,
+    arguments: RecapArguments,
+    tenant_id: str,
+    at: datetime,
+) -> Sequence[Write]:
+    """Return the writes with which a call acquires `lock`: the lock and the recap's record.
+
+    A scheduled recap also writes its schedule, under the version that was read. So no recap is sent
+    by a schedule that was ended, canceled or replaced meanwhile. The recap of `before` ends as
+    interrupted if a new recap follows it.
+    """
+    event_id, schedule = arguments.event_id, arguments.schedule
+    is_new = before is None or before.recap_id != lock.recap_id
+    fresh = {"startedAt": at, **asdict(Counts()), **asdict(Tally())} if is_new else {}
+    recap = (_recap_fields(caller, arguments, tenant_id) if caller else {}) | fresh
+    changes: list[Write] = [
+        Put(lock_path(event_id), lock.fields),
+        Merge(RecapKey(event_id, lock.recap_id).path, recap),
+    ]
+    if schedule and not (before and before.holder == lock.holder):
+        same = {"version": schedule.version}
+        changes.append(Update(schedule_path(event_id), same, version=schedule.record))
+    if before and before.unfinished and is_new:
+        # The cooldown of the older recap is over, so no call can continue it.
+        older = RecapKey(event_id, before.recap_id)
+        changes.append(Merge(older.path, {"state": RecapState.INTERRUPTED}))
+    return changes
+
+
+def _recap_fields(caller: Caller, arguments: RecapArguments, tenant_id: str) -> dict[str, Any]:
+    """Return the fields that a call writes into its recap, with the organizer's texts."""
+    return {
+        **arguments.mail_fields,
+        "tenantId": tenant_id,
+        "startedBy": caller.uid,
+        "startedByEmail": caller.email,
+        "state": RecapState.SENDING,
+        **({"schedule": arguments.schedule.version} if arguments.schedule else {}),
+    }
