@@ -161,7 +161,7 @@ def _recap(mailbox: Mailbox, event: firestore.DocumentReference) -> list[str]:
     problems = []
     counts = _email_counts(event)
     shown = ", ".join(f"{count} {name}" for name, count in counts.items())
-    _say(f"  status of the emails, as the email service reported it: {shown}")
+    _say(f"  status of the emails, as the email provider reported it: {shown}")
     if counts != {"delivered": GUESTS, "bounced": 0, "dropped": 0, "complained": 0}:
         problems.append(f"recap: {GUESTS} emails were delivered, but {counts} is recorded")
     if sent.get("result", {}).get("sent") != GUESTS or len(mailbox.emails) != GUESTS:

@@ -1,4 +1,4 @@
-"""A mail service in memory. Its answers have the format of SendGrid."""
+"""An email provider in memory. Its responses have the format of SendGrid."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

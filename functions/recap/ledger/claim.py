@@ -255,7 +255,7 @@ class Claim:
             now = self.clock.now()
             if not self.in_time:
                 raise ChangedMeanwhileError
-            # The request may be refused; `release` sets the cooldown by the last email.
+            # The request may be refused, so `release` sets the cooldown by the last email.
             lock = replace(self.lock, cooldown_until=now + COOLDOWN)
             self.ledger[batch.number] = self._start(batch.started(lock.holder, now), lock)
             return self.ledger[batch.number]

@@ -78,7 +78,7 @@ class History:
     # Emails.
 
     def requested(self, message: EmailMessage) -> None:
-        """Check an email at the email service."""
+        """Check an email at the email provider."""
         moments = self._moments(current().began)
         named = {address for at in moments for address in (self._at(at) or {}).get("notify", ())}
         addresses = [copy.address for copy in message.copies]

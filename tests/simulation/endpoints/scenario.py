@@ -1,4 +1,4 @@
-"""The acts of receivers, an admin and the email service in one schedule."""
+"""The acts of receivers, an admin and the email provider in one schedule."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ class Scenario:
         dead: Failed deliveries to the first URL over more than five days.
         ends: Deliveries that end.
         admin: Acts of the admin with their times.
-        mails: Responses of the email service. Later requests are accepted.
+        mails: Responses of the email provider. Later requests are accepted.
     """
 
     urls: tuple[str, ...]

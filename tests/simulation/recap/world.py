@@ -1,4 +1,4 @@
-"""A world with calls of `sendEventRecap`, an email service, and guests who opt out."""
+"""A world with calls of `sendEventRecap`, an email provider, and guests who opt out."""
 
 import itertools
 from collections import Counter
@@ -143,7 +143,7 @@ _ANSWERS: Final[tuple[tuple[Answer, bool], ...]] = (
     (NO_ANSWER, True),
     (NO_ANSWER, False),
 )
-"""Responses, and whether the email service has accepted the emails."""
+"""Responses, and whether the email provider has accepted the emails."""
 
 _STORIES: Final[tuple[tuple[DeliveryStatus, ...], ...]] = (
     (DeliveryStatus.DELIVERED,),
@@ -482,7 +482,7 @@ class RecapWorld:
         wanted = new if "last" in self._only_new else self._wanted
         self._last_wanted = min(len(wanted), PARAMETERS.recipients_per_recap)
 
-    # The email service.
+    # The email provider.
 
     def _answer(self, message: EmailMessage) -> Answer:
         self._requests += 1

@@ -133,7 +133,7 @@ def test_a_recap_beside_it_ends_it_as_failed(
 def test_what_may_pass_is_tried_again_for_an_hour(
     planned: Planned, minutes: int, state: str
 ) -> None:
-    """A recap that the mail service refuses is tried again until an hour after its time."""
+    """A recap that the email provider refuses is tried again until an hour after its time."""
     planned.plan()
     planned.fixture.now = MORNING + timedelta(minutes=minutes)
     planned.fixture.answers = [refused(401)] * 5
@@ -338,7 +338,7 @@ def test_a_plan_that_replaces_another_while_that_is_sent_stays(planned: Planned)
 def test_a_failure_that_cannot_be_mailed_is_recorded_and_logged(
     planned: Planned, capfd: pytest.CaptureFixture[str], answer: Answer | None
 ) -> None:
-    """The mail service refuses the mail about it, or a fault of ours keeps it back."""
+    """The email provider refuses the mail about it, or a fault of ours keeps it back."""
     planned.plan()
     planned.fixture.send()
     planned.fixture.answers = [answer] if answer else []

@@ -38,7 +38,7 @@ from tests.unit.recap.recap_fixture import (
 )
 
 BAD = b'{"errors": [{"message": "no", "field": "personalizations.0.to.0.email"}]}'
-"""The mail service refuses the first address of a request."""
+"""The email provider rejects the first address of a request."""
 _ONE_ADDRESS = [
     ("Ann@example.com", "ann@example.com"),
     ("ann+Party@example.com", "ANN+party@EXAMPLE.com"),
@@ -439,7 +439,7 @@ def test_requests_with_few_mails_are_sent_apart_from_large_ones(
     assert sizes == {"large": [2, 2], "small": [1]}
 
 
-# The mail service (design 3.46).
+# The email provider (design 3.46).
 
 
 def test_a_busy_email_provider_is_retried(fixture: RecapFixture) -> None:
@@ -504,7 +504,7 @@ def test_a_slow_refusal_of_addresses_does_not_outlast_the_function(fixture: Reca
 def test_a_batch_is_sent_again_without_its_refused_addresses_so_often(
     fixture: RecapFixture,
 ) -> None:
-    """A mail service that names no address of the batch is not asked without end."""
+    """A batch is not repeated without end if the email provider names no address of it."""
     fixture.guests(1)
     bad = b'{"errors": [{"message": "no", "field": "personalizations.7.to.0.email"}]}'
     fixture.answers = [Answer(400, {}, bad)] * (MAX_BAD_ADDRESS_ROUNDS + 1)

@@ -13,7 +13,7 @@ from functions.recap.report import RecapResult
 from tests.unit.recap.recap_fixture import EVENT, At, RecapFixture, fail, guest
 
 LOST: Answer = Answer(502, {}, b"<html>")
-"""The answer of a gateway, which does not know what the mail service did."""
+"""The answer of a gateway, which does not know what the email provider did."""
 NOTHING = "Every email of the last recap is confirmed."
 
 
@@ -179,7 +179,7 @@ def test_an_unconfirmed_batch_alerts_the_operator(
 def test_a_guest_with_a_report_gets_no_second_email(
     fixture: RecapFixture, reported: list[int], *, again: bool
 ) -> None:
-    """The second request is refused, and then the mail service reports on the first emails."""
+    """The second request is refused, and then the email provider reports on the first emails."""
     fixture.answers, fixture.takes = [Answer(503, {}, refused(503).body)] * 6, False
     fixture.refusal(resendUnconfirmed=True)
     fixture.answers = []
