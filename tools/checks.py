@@ -1,7 +1,6 @@
 """`python3 -m emulator test`: runs the checks of the project.
 
-Checks that need the emulators' ports run one after another. All other checks run in parallel to
-them.
+The checks of a group run one after another, and the groups run in parallel.
 """
 
 import json
@@ -20,7 +19,7 @@ from functools import partial
 from typing import Any, TypeAlias, TypeVar
 from xml.etree import ElementTree as ET
 
-from tools.command_list import ALL, ALL_VARIABLE, CHECKS, NAMES, Check
+from tools.command_list import ALL, ALL_VARIABLE, CHECKS, NAMES, PORTS_GROUP, Check
 from tools.installation import tool_environment
 from tools.paths import ROOT, STATE
 from tools.processes import ProcessTree
@@ -88,17 +87,23 @@ def run(
     if ALL in arguments:
         os.environ[ALL_VARIABLE] = "true"
     checks, extra = choose([argument for argument in arguments if argument != ALL])
-    with_ports = [check for check in checks if check.needs_ports]
-    others = [check for check in checks if not check.needs_ports]
-    if with_ports:
+    groups: dict[str, list[Check]] = {}
+    for check in checks:
+        groups.setdefault(check.group, []).append(check)
+    if PORTS_GROUP in groups:
         check_ports()  # before the other checks, which take minutes
-    all_of = partial(_run_all, tree, extra=extra, cloud=cloud)
-    if with_ports and others:
-        join_others = _run_in_thread(lambda: list(all_of(others, run=_run_in_background)))
-        outcomes = list(all_of(with_ports, run=tree.run))
-        outcomes = join_others() + outcomes
-    else:
-        outcomes = list(all_of(checks, run=tree.run))
+
+    def run_group(name: str, run: Run) -> list[Outcome]:
+        return list(_run_all(tree, groups[name], extra, cloud, run))
+
+    # The group that takes longest, the one with ports, prints while it runs.
+    *background, shown = sorted(groups, key=lambda group: group == PORTS_GROUP)
+    running = [
+        _run_in_thread(partial(run_group, group, _run_in_background)) for group in background
+    ]
+    outcomes = run_group(shown, tree.run)
+    outcomes += [outcome for join in running for outcome in join()]
+    outcomes.sort(key=lambda outcome: [check.name for check in checks].index(outcome.check))
     say("\nSummary")
     for outcome in outcomes:
         say(str(outcome))

@@ -35,6 +35,10 @@ WITH_PORTS = ("demo", "up", "exec", "bench")
 BENCHES = ("operations", "delivery", "cold-start", "recap", "noisy-neighbors")
 
 
+PORTS_GROUP = "ports"
+"""Group of the checks that start emulators, which have fixed ports."""
+
+
 class Check(NamedTuple):
     """One check of `test`.
 
@@ -43,8 +47,7 @@ class Check(NamedTuple):
         description: Description for `--help`.
         commands: Programs with their arguments, in their order.
         folder: Folder of the tests that the check runs. Empty if it runs no tests.
-        needs_ports: Whether the check starts emulators, which have fixed ports. Such checks run one
-            after another, in parallel to all other checks.
+        group: Checks of a group run one after another, and the groups run in parallel.
         on_cloud: Whether the check runs with the service on the local cloud.
         lanes: Folders of tests, grouped into lanes that run in parallel. Tests that share a
             resource, for example a port, are in the same lane.
@@ -55,7 +58,7 @@ class Check(NamedTuple):
     description: str
     commands: "tuple[tuple[str, ...], ...]"
     folder: str = ""
-    needs_ports: bool = False
+    group: str = "core"
     on_cloud: bool = False
     lanes: "tuple[tuple[str, ...], ...]" = ()
     last: str = ""
@@ -97,26 +100,28 @@ CHECKS = (
         "this command line and the files that a deploy uploads",
         _PYTEST,
         folder="tests/cli",
+        group="programs",
     ),
     Check(
         "rehearsal",
         "`ops/` and the real firebase-tools with a fake Google",
         _PYTEST,
         folder="tests/rehearsal",
+        group="programs",
     ),
     Check(
         "functions_emulator",
         "`exec`, `up` and the service on Firebase's functions emulator",
         _PYTEST,
         folder="tests/functions_emulator",
-        needs_ports=True,
+        group=PORTS_GROUP,
     ),
     Check(
         "suite",
         "the deployed service on the local cloud, with faults",
         _PYTEST,
         folder="tests/suite",
-        needs_ports=True,
+        group=PORTS_GROUP,
         on_cloud=True,
         lanes=(
             # The mailbox has one port.

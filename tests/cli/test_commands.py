@@ -84,7 +84,7 @@ _MEET = "touch {own}; until [ -e {other} ]; do sleep 0.01; done; exit {status}"
 
 
 @pytest.mark.parametrize(("statuses", "status"), [((0, 0), 0), ((1, 0), 1), ((0, 1), 1)])
-def test_checks_without_emulators_run_in_parallel(
+def test_groups_of_checks_run_in_parallel(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statuses: tuple[int, int], status: int
 ) -> None:
     """Run both at the same time: each ends after the other has started. Both can fail."""
@@ -94,8 +94,8 @@ def test_checks_without_emulators_run_in_parallel(
         for own, other, ended in zip(names, reversed(names), statuses, strict=True)
     ]
     chosen = [
-        Check(f"check {number}", "", (("timeout", "60", "sh", "-c", script),), needs_ports=ports)
-        for number, (script, ports) in enumerate(zip(scripts, (False, True), strict=True))
+        Check(f"check {number}", "", (("timeout", "60", "sh", "-c", script),), group=group)
+        for number, (script, group) in enumerate(zip(scripts, ("core", "ports"), strict=True))
     ]
     monkeypatch.setattr(checks, "CHECKS", chosen)
 
