@@ -36,7 +36,7 @@ from functions.webhooks.deliveries.delivery_store import DeliveryStore
 
 ROUNDS: Final = 12
 SMALLEST: Final = "the smallest worker"
-_KEY: Final = "the-key-of-this-benchmark-only"
+_KEY: Final = "a-key-that-only-this-benchmark-uses"
 _SECRETS: Final = {"EMAIL_PREFS_KEY": _KEY, "SENDGRID_API_KEY": "SG.local"}
 
 
