@@ -103,7 +103,8 @@ def run(
     ]
     outcomes = run_group(shown, tree.run)
     outcomes += [outcome for join in running for outcome in join()]
-    outcomes.sort(key=lambda outcome: [check.name for check in checks].index(outcome.check))
+    order = [check.name for check in checks]
+    outcomes.sort(key=lambda outcome: order.index(outcome.check))
     say("\nSummary")
     for outcome in outcomes:
         say(str(outcome))

@@ -7,7 +7,7 @@ nullable.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -68,7 +68,7 @@ _NOW: Final = datetime(2026, 1, 1, tzinfo=UTC)
 _ROW: Final = re.compile(r"^\| ([a-z]+\.[a-z]+) \| ([^|]+) \|", re.MULTILINE)
 
 
-def quoted(event_types: Iterator[EventType] | list[EventType]) -> str:
+def quoted(event_types: Sequence[EventType]) -> str:
     """Return the names of event types as Markdown, such as "`a` and `b`"."""
     *others, last = [f"`{event_type}`" for event_type in event_types]
     return f"{', '.join(others)} and {last}" if others else last

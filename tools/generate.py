@@ -82,7 +82,7 @@ def local_dotenv(before: str) -> str:
     present = set(re.findall(r"^(\w+)=", before, re.MULTILINE))
     new = [each for each in DECLARED.values() if each.name not in present]
     lines = "".join(f"{each.name}={written(each.default)}\n" for each in new)
-    removed = rf"^(?!{'|'.join((*EXPLAINED, *ENVIRONMENT, *_LOCAL_ONLY))})[A-Z_]+=.*\n"
+    removed = rf"^(?!(?:{'|'.join((*EXPLAINED, *ENVIRONMENT, *_LOCAL_ONLY))})=)[A-Z_]+=.*\n"
     kept = re.sub(removed, "", before, flags=re.MULTILINE)
     return kept.replace("MALLOC_ARENA_MAX=", f"{lines}MALLOC_ARENA_MAX=")
 
@@ -171,13 +171,13 @@ def files() -> Mapping[str, str]:
 
 def run(*, check: bool) -> int:
     """Write every generated part, or only compare, and return the exit status."""
-    stale = [path for path, text in files().items() if read(ROOT / path) != text]
+    stale = {path: text for path, text in files().items() if read(ROOT / path) != text}
     if check:
         for path in stale:
             say(f"{path} has a stale generated part. Run: python3 -m emulator generate")
         return int(bool(stale))
-    for path in stale:
-        (ROOT / path).write_text(files()[path])
+    for path, text in stale.items():
+        (ROOT / path).write_text(text)
         say(f"Wrote {path}.")
     return 0
 
