@@ -1,17 +1,21 @@
 """`python3 -m emulator generate`: write the parts of files that follow from the code.
 
 Each fact has one source: parameters in `functions/parameters.py`, event types in
-`functions/webhooks/events.py`. A generated part begins at a line with `generated: NAME` and ends at
-a line with `end of NAME`. `--check` changes nothing and fails if a part is stale.
+`functions/webhooks/events.py`, texts of a recap in `functions/recap/recap_arguments.py`. A
+generated part begins at a line with `generated: NAME` and ends at a line with `end of NAME`.
+`--check` changes nothing and fails if a part is stale.
 """
 
+import json
 import re
 import sys
 import textwrap
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from functions.mail.text import one_line
 from functions.parameters import DECLARED, EXPLAINED
+from functions.recap.recap_arguments import TEXTS
 from functions.webhooks.events import BY_DEFAULT, LABELS, EventType
 from tools import event_schemas
 from tools.event_schemas import listed_only, quoted
@@ -20,6 +24,9 @@ from tools.steps import read, say
 
 _WIDTH: Final = 100
 _README_WIDTH: Final = 125
+
+_ARGUMENT: Final = re.compile(r"^\| (\w+) \| string \| no \| ([^|]+?) \|$", re.MULTILINE)
+"""An optional text in the specification's tables of arguments: its name and its rule."""
 
 ENVIRONMENT: Final = {
     # name: its value, and its comment
@@ -113,6 +120,30 @@ def console_types() -> str:
     return "\n".join(lines) + "\n"
 
 
+def recap_text_schemas() -> str:
+    """Return the schemas of a recap's texts. Their descriptions are rules of specification 4.1."""
+    _, _, section = read(ROOT / "docs/specification.md").partition("### 4.1 ")
+    rules = dict(_ARGUMENT.findall(section.partition("### 4.2 ")[0]))
+    lines = ""
+    for name, text in TEXTS.items():
+        schema = {
+            "type": ["string", "null"],
+            "maxLength": text.characters,
+            "description": f"{rules[name][0].upper()}{rules[name][1:]}.",
+        }
+        lines += f"        {name}: {json.dumps(schema, ensure_ascii=False)}\n"
+    return lines
+
+
+def console_texts() -> str:
+    """Return the console's texts of a recap with their limits."""
+    entries = ""
+    for name, text in TEXTS.items():
+        has_lines = written(text.clean is not one_line)
+        entries += f"  {name}: {{ characters: {text.characters}, hasLines: {has_lines} }},\n"
+    return f"export const RECAP_TEXTS = {{\n{entries}}} as const;\n"
+
+
 def rule_types() -> str:
     """Return the pattern of an endpoint in the rules: its event types, its id and its URL."""
     verbs: dict[str, list[str]] = {}
@@ -141,6 +172,11 @@ PARTS: Final[Mapping[tuple[str, str], Callable[[], str]]] = {
     ("docs/openapi.yaml", "webhooks"): event_schemas.webhooks,
     ("docs/openapi.yaml", "event types"): event_schemas.event_types,
     ("docs/openapi.yaml", "bodies"): event_schemas.schemas,
+    **{
+        ("docs/openapi.yaml", f"texts of {call}"): recap_text_schemas
+        for call in ("sendEventRecap", "scheduleEventRecap", "previewEventRecap")
+    },
+    ("console/src/domain/recap_text.ts", "texts of a recap"): console_texts,
     ("README.md", "event types"): readme_types,
 }
 """Functions that return the generated parts, by file and name of the part."""

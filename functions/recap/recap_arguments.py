@@ -19,8 +19,6 @@ from functions.email_address import deliverable
 from functions.firestore.model import Version
 from functions.mail.text import clean_paragraph, one_line
 
-SUBJECT_CHARACTERS: Final = 200
-MESSAGE_CHARACTERS: Final = 4000
 GUEST_CHARACTERS: Final = 320
 """Maximum length of the argument `guest`, the longest possible email address."""
 
@@ -30,7 +28,28 @@ SOONEST: Final = timedelta(minutes=1)
 LATEST: Final = timedelta(days=30)
 """Maximum time until a scheduled recap. Cloud Tasks keeps no task for longer."""
 
-MAIL_FIELDS: Final = ("mode", "subject", "message")
+
+class TextRule(NamedTuple):
+    """The rule of a text in the email that the organizer gives.
+
+    Attributes:
+        characters: Maximum length of the cleaned text.
+        clean: Removes line breaks or other control characters.
+    """
+
+    characters: int
+    clean: Callable[[str], str]
+
+
+TEXTS: Final[Mapping[str, TextRule]] = {
+    "subject": TextRule(200, one_line),
+    "message": TextRule(4000, clean_paragraph),
+}
+"""The texts of every call about a recap, and attributes of `RecapArguments` with the same names.
+
+`python3 -m emulator generate` writes them into docs/openapi.yaml and the console."""
+
+MAIL_FIELDS: Final = ("mode", *TEXTS)
 """Arguments that decide the content of the email. The record of a recap stores them."""
 
 RECAP_FIELDS: Final = {**dict(zip(MAIL_FIELDS, MAIL_FIELDS, strict=True)), "onlyNew": "only_new"}
@@ -95,6 +114,11 @@ class RecapArguments(EventArguments):
         return cls(**fields, resend_unconfirmed=is_resend, explicit_fields=explicit)
 
     @property
+    def texts(self) -> Mapping[str, str | None]:
+        """The organizer's texts by name, or None if a text is missing."""
+        return {name: getattr(self, name) for name in TEXTS}
+
+    @property
     def mail_fields(self) -> Mapping[str, Any]:
         """The arguments in `MAIL_FIELDS` by name."""
         return {name: getattr(self, name) for name in MAIL_FIELDS}
@@ -105,7 +129,7 @@ class RecapArguments(EventArguments):
         return {name: getattr(self, attribute) for name, attribute in RECAP_FIELDS.items()}
 
     def with_recorded(self, recap_id: str, recap: Mapping[str, Any]) -> Self:
-        """Return these arguments with mode, subject and message of the sent `recap`.
+        """Return these arguments with the mode and the texts of the sent `recap`.
 
         Raises:
             CallError: `invalid-argument` if the request has different ones.
@@ -187,23 +211,20 @@ def _recap(data: Any, *others: str) -> dict[str, Any]:
 def _mail_fields(data: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "mode": choice_argument("mode", data.get("mode"), Mode, Mode.PERSONAL),
-        "subject": _text(data, "subject", SUBJECT_CHARACTERS, one_line),
-        "message": _text(data, "message", MESSAGE_CHARACTERS, clean_paragraph),
+        **{name: _text(data, name, rule) for name, rule in TEXTS.items()},
     }
 
 
-def _text(
-    data: Mapping[str, Any], name: str, at_most: int, clean: Callable[[str], str]
-) -> str | None:
+def _text(data: Mapping[str, Any], name: str, rule: TextRule) -> str | None:
     """Return the cleaned text, or None if it is empty. Only its remaining characters count."""
     value = data.get(name)
     if value is None:
         return None
     if not isinstance(value, str):
         refuse(f"{name} must be a string.")
-    text = clean(value)
-    if len(text) > at_most:
-        refuse(f"{name} must have at most {at_most} characters. It has {len(text)}.")
+    text = rule.clean(value)
+    if len(text) > rule.characters:
+        refuse(f"{name} must have at most {rule.characters} characters. It has {len(text)}.")
     return text or None
 
 

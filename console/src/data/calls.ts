@@ -3,6 +3,7 @@
 import type { Outcome } from "../domain/delivery.ts";
 import type { EventType } from "../domain/event_type.ts";
 import type { Trouble } from "../domain/recap.ts";
+import type { RecapTexts } from "../domain/recap_text.ts";
 import type { LeftAlone } from "../domain/words.ts";
 import { CALL_MS, call } from "./call.ts";
 import { NoAnswerError } from "./errors.ts";
@@ -35,10 +36,8 @@ export interface Rotated {
   readonly oldSecretUsedUntil: string;
 }
 
-export interface RecapText {
+export interface RecapText extends Partial<RecapTexts> {
   readonly mode: "personal" | "all";
-  readonly subject?: string;
-  readonly message?: string;
   /** Whether only guests without a recap of the event get one. */
   readonly onlyNew?: boolean;
 }

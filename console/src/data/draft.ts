@@ -1,16 +1,15 @@
 // The recap that is being written, which stays with the event in this browser until it is sent.
 
+import { type RecapTexts, enteredTexts, recapTexts } from "../domain/recap_text.ts";
 import type { RecapText } from "./calls.ts";
 
-export interface Draft {
+export interface Draft extends RecapTexts {
   readonly mode: RecapText["mode"];
-  readonly subject: string;
-  readonly message: string;
   /** Whether it goes only to guests who have had no recap of the event. */
   readonly onlyNew: boolean;
 }
 
-export const EMPTY_DRAFT: Draft = { mode: "personal", subject: "", message: "", onlyNew: false };
+export const EMPTY_DRAFT: Draft = { mode: "personal", ...recapTexts(() => ""), onlyNew: false };
 
 const PREFIX = "console.draft.";
 
@@ -32,6 +31,6 @@ export function forgetDrafts(): void {
 }
 
 /** The arguments of a call for this draft. */
-export function textOf({ mode, subject, message, onlyNew }: Draft): RecapText {
-  return { mode, ...(subject && { subject }), ...(message && { message }), ...(onlyNew && { onlyNew }) };
+export function textOf(draft: Draft): RecapText {
+  return { mode: draft.mode, ...enteredTexts(draft), ...(draft.onlyNew && { onlyNew: true }) };
 }

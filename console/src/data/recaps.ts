@@ -3,17 +3,15 @@
 import { type Firestore, type QueryDocumentSnapshot, collection, doc, orderBy, query } from "firebase/firestore";
 
 import type { RecapCounts } from "../domain/recap.ts";
+import { type RecapTexts, recapTexts } from "../domain/recap_text.ts";
 import type { Draft } from "./draft.ts";
 import { date, number, text } from "./fields.ts";
 import { type List, type Part, type Watch, watchList, watchOne } from "./listen.ts";
 
 export const RECAPS_PAGE = 10;
 
-export interface Recap extends RecapCounts {
+export interface Recap extends RecapCounts, RecapTexts {
   readonly id: string;
-  /** As the organizer gave them; empty if they were not given. */
-  readonly subject: string;
-  readonly message: string;
   /** The sender; empty if unknown. */
   readonly sender: string;
   readonly senderUid: string;
@@ -63,8 +61,7 @@ export function watchScheduled(db: Firestore, eventId: string): Watch<Scheduled 
     by: text(found.get("by.email")) || text(found.get("by.uid")),
     draft: {
       mode: found.get("mode") === "all" ? "all" : "personal",
-      subject: text(found.get("subject")),
-      message: text(found.get("message")),
+      ...recapTexts((name) => text(found.get(name))),
       onlyNew: found.get("onlyNew") === true,
     },
   }));
@@ -77,8 +74,7 @@ function read(found: QueryDocumentSnapshot): Recap {
   const [delivered, bounced, dropped, complained] = TOLD.map((name) => number(fields[name])) as [number, number, number, number];
   return {
     id: found.id,
-    subject: text(fields["subject"]),
-    message: text(fields["message"]),
+    ...recapTexts((name) => text(fields[name])),
     sender: text(fields["startedByEmail"]),
     senderUid: text(fields["startedBy"]),
     mode: text(fields["mode"]),

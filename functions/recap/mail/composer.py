@@ -137,8 +137,8 @@ class Composer:
             "colors": self._colors,
             "thanks": "" if self._personal and arguments.message else thanks,
             "address_line": sender.address_line,
+            **arguments.texts,
             "subject": self._subject,
-            "message": arguments.message,
             "linked": linked,
             "preheader": shortened(arguments.message or thanks, PREHEADER_CHARACTERS),
         }

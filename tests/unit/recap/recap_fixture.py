@@ -28,7 +28,7 @@ from functions.recap.ledger.batch import Batch, RecapKey
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.mail.composer import Composer, Recipient
 from functions.recap.preview import Preview
-from functions.recap.recap_arguments import Mode, PreviewArguments, RecapArguments
+from functions.recap.recap_arguments import TEXTS, Mode, PreviewArguments, RecapArguments
 from functions.recap.report import RecapResult
 from functions.recap.slots import Slots
 from functions.service import Service
@@ -83,18 +83,20 @@ def composer_of(
     sender: str | MailSender = "Wall <photos@example.com>",
     reel: Sequence[Picture] = (),
     photo_count: int = 0,
-    subject: str | None = None,
-    message: str | None = None,
     texts: Texts | None = None,
     logo_url: str | None = None,
-    **event: Any,
+    **others: Any,
 ) -> Composer:
-    """Return the composer of an event's emails. `event` has fields of its document."""
-    fields = {"name": "Summer Party", "galleryUrl": "https://example.com/g"} | event
+    """Return the composer of an event's emails.
+
+    `others` has texts of the organizer, and fields of the event's document.
+    """
+    written = {name: others.pop(name) for name in TEXTS.keys() & others.keys()}
+    fields = {"name": "Summer Party", "galleryUrl": "https://example.com/g"} | others
     words = itertools.count()
     return Composer(
         WallEvent.read(fields, updated=NOON),
-        RecapArguments(event_id=EVENT, mode=mode, subject=subject, message=message),
+        RecapArguments(event_id=EVENT, mode=mode, **written),
         sender if isinstance(sender, MailSender) else MailSender(address=sender),
         reel=reel,
         photo_count=photo_count,

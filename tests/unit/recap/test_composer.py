@@ -19,7 +19,7 @@ from functions.mail.translation import CATALOGS
 from functions.recap.audience.photos import MAIL_BYTES, Picture
 from functions.recap.mail.composer import Recipient
 from functions.recap.mail.layout import linked
-from functions.recap.recap_arguments import Mode
+from functions.recap.recap_arguments import TEXTS, Mode
 from tests.unit.recap.recap_fixture import composer_of, recipient
 
 LINKS = PreferencesLinks(
@@ -201,6 +201,17 @@ def test_what_people_wrote_is_escaped(mode: Mode) -> None:
     assert "?a=1&amp;b=&#39;" in html
     assert text.count(nasty) >= 3
     assert message.subject == nasty
+
+
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("name", TEXTS)
+def test_every_text_of_the_organizer_is_in_the_email(name: str, mode: Mode) -> None:
+    """Spec 4.1: the subject is in the header and the title, every other text is in both parts."""
+    written: Any = {name: "Thank you & bye!"}
+    message = composer_of(mode, **written).message([_recipient()])
+    text, html = _parts(message)
+    assert "Thank you & bye!" in (message.subject if name == "subject" else text)
+    assert "Thank you &amp; bye!" in html
 
 
 def test_newlines_in_the_name_of_an_event_reach_no_subject() -> None:

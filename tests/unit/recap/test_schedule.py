@@ -14,7 +14,7 @@ from functions.call.errors import CallError, Code
 from functions.firestore.model import Create, Delete, Update
 from functions.ports import NotDueError, Task
 from functions.recap.ledger.batch import RecapKey, RecapState
-from functions.recap.recap_arguments import ScheduleArguments
+from functions.recap.recap_arguments import TEXTS, ScheduleArguments
 from functions.recap.schedule import task_of
 from tests.in_memory.through import Crash, ServiceError, at_once
 from tests.unit.recap.recap_fixture import (
@@ -69,13 +69,16 @@ def planned() -> Planned:
 
 
 def test_a_scheduled_recap_is_sent_with_its_arguments(planned: Planned) -> None:
-    """The email has subject and message of the schedule. The record has the outcome."""
-    arguments: Any = {"subject": "Thanks", "message": "Thank you!", "onlyNew": True, "mode": "all"}
-    assert planned.plan(**arguments) == MORNING
+    """The email has the texts of the schedule. The records have them too, and the outcome."""
+    texts: Any = {name: f"The {name}" for name in TEXTS}
+    assert planned.plan(**texts, onlyNew=True, mode="all") == MORNING
     assert planned.record["by"] == {"uid": ORGANIZER.uid, "email": ORGANIZER.email}
     planned.run()
     planned.run()  # a task may come twice
-    assert [mail.subject for _, mail in planned.fixture.mails] == ["Thanks"] * 2
+    assert [mail.subject for _, mail in planned.fixture.mails] == ["The subject"] * 2
+    assert all(text in mail.html for _, mail in planned.fixture.mails for text in texts.values())
+    assert planned.record | texts | {"onlyNew": True, "mode": "all"} == planned.record
+    assert planned.fixture.recap() | texts | {"mode": "all"} == planned.fixture.recap()
     assert (planned.record["state"], planned.record["outcome"]) == (
         "sent",
         {"sent": 2, "skipped": 0},

@@ -4,6 +4,7 @@ import type { Preview } from "../../data/calls.ts";
 import { type Draft, EMPTY_DRAFT, textOf } from "../../data/draft.ts";
 import { guestsOf } from "../../data/photos.ts";
 import { sentWords } from "../../domain/recap.ts";
+import { RECAP_TEXTS, TEXT_LABELS, TEXT_NAMES } from "../../domain/recap_text.ts";
 import { count } from "../../domain/words.ts";
 import { LANGUAGE, fromInput, nextMorning, zone } from "../../domain/time.ts";
 import { Act } from "../../ui/busy.tsx";
@@ -13,9 +14,6 @@ import { useAsked } from "../../ui/live.tsx";
 import { Mail } from "../../ui/mail.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { usePlace } from "../place.ts";
-
-const SUBJECT_CHARACTERS = 200;
-const MESSAGE_CHARACTERS = 4000;
 
 type When = "now" | "morning" | "own";
 
@@ -38,7 +36,7 @@ export function Compose({ hasRecap, draft, setDraft, told, setTold }: Props) {
   // A preview is of the text that it was asked for.
   useEffect(() => setPreview(null), [draft]);
 
-  const { mode, subject, message, onlyNew } = draft;
+  const { mode, onlyNew } = draft;
   const text = textOf(draft);
   const change = (changed: Partial<Draft>) => {
     setDraft({ ...draft, ...changed });
@@ -71,15 +69,20 @@ export function Compose({ hasRecap, draft, setDraft, told, setTold }: Props) {
               <Check name="to" isOn={onlyNew} onChange={() => change({ onlyNew: true })}>Only guests who haven't received one yet</Check>
             </fieldset>
           )}
-          <Field label="Subject (optional)" value={subject} max={SUBJECT_CHARACTERS} onChange={(value) => change({ subject: value })} />
-          <Field
-            label="Personal message (optional)"
-            type="lines"
-            value={message}
-            max={MESSAGE_CHARACTERS}
-            onChange={(value) => change({ message: value })}
-            hint={`${message.length.toLocaleString(LANGUAGE)} of ${MESSAGE_CHARACTERS.toLocaleString(LANGUAGE)} characters`}
-          />
+          {TEXT_NAMES.map((name) => {
+            const { characters, hasLines } = RECAP_TEXTS[name];
+            return (
+              <Field
+                key={name}
+                label={`${TEXT_LABELS[name]} (optional)`}
+                type={hasLines ? "lines" : "text"}
+                value={draft[name]}
+                max={characters}
+                onChange={(value) => change({ [name]: value })}
+                hint={hasLines && `${draft[name].length.toLocaleString(LANGUAGE)} of ${characters.toLocaleString(LANGUAGE)} characters`}
+              />
+            );
+          })}
           {mode === "personal" && guests.length > 1 && (
             <Field
               label="Preview as"

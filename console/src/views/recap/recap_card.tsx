@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import type { Preview, RecapText, Unreached } from "../../data/calls.ts";
 import type { Recap, RecapLock } from "../../data/recaps.ts";
 import { TROUBLE_WORDS, recapWords, sentWords } from "../../domain/recap.ts";
+import { TEXT_NAMES, enteredTexts } from "../../domain/recap_text.ts";
 import { duration } from "../../domain/time.ts";
 import { count } from "../../domain/words.ts";
 import { Act } from "../../ui/busy.tsx";
@@ -12,6 +13,7 @@ import { Foreign, Who } from "../../ui/text.tsx";
 import { Mail } from "../../ui/mail.tsx";
 import { Countdown, When, useNow } from "../../ui/when.tsx";
 import { usePlace } from "../place.ts";
+import { Texts } from "./texts.tsx";
 
 /** When the next recap can be sent. */
 export function LockWords({ lock: { leasedUntil, cooldownUntil, isUnfinished } }: { readonly lock: RecapLock }) {
@@ -38,7 +40,7 @@ const STATES: Readonly<Record<string, State>> = {
 
 /** One recap, moving as its batches complete. Of the `isLast` one unconfirmed mails can be sent again. */
 export function RecapCard({ recap, isLast }: { readonly recap: Recap; readonly isLast: boolean }) {
-  const { mode, state, startedAt, finishedAt, recipients, sent, unknown, skipped, left, subject, message, sender, senderUid } = recap;
+  const { mode, state, startedAt, finishedAt, recipients, sent, unknown, skipped, left, sender, senderUid } = recap;
   const shown = STATES[state] ?? { words: state, looks: "skipped", icon: <OutcomeIcon outcome="skipped" /> };
   return (
     <section class="card" aria-label={`Recap, ${shown.words}`}>
@@ -58,12 +60,7 @@ export function RecapCard({ recap, isLast }: { readonly recap: Recap; readonly i
           unknown > 0 && `We couldn't confirm whether ${count(unknown, "email was", "emails were")} accepted.`,
         ].filter(Boolean).join(" ")}
       </p>
-      {(subject || message) && (
-        <dl class="facts">
-          {subject && <div><dt>Subject</dt><dd><Foreign>{subject}</Foreign></dd></div>}
-          {message && <div><dt>Message</dt><dd class="lines"><Foreign>{message}</Foreign></dd></div>}
-        </dl>
-      )}
+      {TEXT_NAMES.some((name) => recap[name]) && <dl class="facts"><Texts texts={recap} /></dl>}
       {isLast && unknown > 0 && state !== "sending" && <SendAgain unconfirmed={unknown} />}
       {sent > 0 && <Look recap={recap} />}
       <p class="quiet-text">
@@ -101,11 +98,12 @@ function SendAgain({ unconfirmed }: { readonly unconfirmed: number }) {
 }
 
 /** The mail, made again from the recap's record and not kept, and whom it did not reach. */
-function Look({ recap: { id, mode, subject, message, told } }: { readonly recap: Recap }) {
+function Look({ recap }: { readonly recap: Recap }) {
   const { calls } = usePlace();
   const [shown, setShown] = useState<"" | "mail" | "guests">("");
   const [found, setFound] = useState<Preview | null>(null);
-  const text: RecapText = { mode: mode === "all" ? "all" : "personal", ...(subject && { subject }), ...(message && { message }) };
+  const { id, told } = recap;
+  const text: RecapText = { mode: recap.mode === "all" ? "all" : "personal", ...enteredTexts(recap) };
   const show = (what: typeof shown) => async () => {
     setFound(await calls.lookAgain(text, id));
     setShown(what);

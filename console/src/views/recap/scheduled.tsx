@@ -11,6 +11,7 @@ import { Notice } from "../../ui/notice.tsx";
 import { Foreign } from "../../ui/text.tsx";
 import { When } from "../../ui/when.tsx";
 import { usePlace } from "../place.ts";
+import { Texts } from "./texts.tsx";
 
 /** The time of the scheduled recap, or that it wasn't sent; nothing if the recaps below say it. */
 export function ScheduledWords() {
@@ -35,8 +36,7 @@ export function ScheduledNotice({ onEdit }: { readonly onEdit: (draft: Draft, wo
         <dl class="facts">
           <div><dt>Include</dt><dd>{draft.mode === "all" ? "The event's highlights" : "Each guest's own photos"}</dd></div>
           <div><dt>Send to</dt><dd>{draft.onlyNew ? "Only guests who haven't received one yet" : "Everyone"}</dd></div>
-          {draft.subject && <div><dt>Subject</dt><dd><Foreign>{draft.subject}</Foreign></dd></div>}
-          {draft.message && <div><dt>Message</dt><dd class="lines"><Foreign>{draft.message}</Foreign></dd></div>}
+          <Texts texts={draft} />
         </dl>
         <div class="actions">
           {isScheduled && <Act run={async () => setPreview(preview ? null : await calls.preview(textOf(draft), false))}>{preview ? "Hide preview" : "Preview scheduled recap"}</Act>}
