@@ -1,5 +1,6 @@
 """Design 3.3: the order of the checks of a staff call, and the limit on a person's calls."""
 
+import itertools
 import json
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -22,7 +23,7 @@ AT_MOST: Final = 6
 
 BY_STAFF: Final = [name for name, each in CALLS.items() if each.roles]
 BY_ANYBODY: Final = [name for name, each in CALLS.items() if not each.roles]
-NAMED: Final = [name for name, each in CALLS.items() if each.misspelt]
+NAMED: Final = [name for name, each in CALLS.items() if each.misspelled]
 """Callables that reject an unknown argument and name it."""
 
 
@@ -85,12 +86,14 @@ def test_an_unknown_argument_is_refused_by_its_name(
 ) -> None:
     """Design 3.4: suggest the most similar argument. Read and count nothing."""
     del claims
-    valid, misspelt, meant = CALLS[name].valid, CALLS[name].misspelt, CALLS[name].meant
-    for given in (None, "x", {"y": 1}):
-        error = call(name, valid | {misspelt: given})
+    valid = CALLS[name].valid
+    for (misspelled, meant), given in itertools.product(
+        CALLS[name].misspelled.items(), (None, "x", {"y": 1})
+    ):
+        error = call(name, valid | {misspelled: given})
         assert error == {
             "status": "INVALID_ARGUMENT",
-            "message": f'Unknown argument "{misspelt}". Did you mean {meant}?',
+            "message": f'Unknown argument "{misspelled}". Did you mean {meant}?',
         }
     error = call(name, valid | {"x" * 1000: 1})
     known = "token, " if "token" in valid else "eventId, tenantId"
@@ -112,16 +115,16 @@ def test_an_unknown_flag_is_refused_by_its_name(claims: dict[str, Any], counts: 
 @pytest.mark.parametrize("name", BY_STAFF)
 def test_calls_are_checked_in_order(name: str, claims: dict[str, Any], counts: Counts) -> None:
     """Design 3.3: the order is ID token, role, arguments, count, event."""
-    valid, misspelt = CALLS[name].valid, CALLS[name].misspelt
+    valid, unknown = CALLS[name].valid, {"unknown": 1}
     claims["role"] = "guest"
-    assert call(name, {misspelt: 1})["status"] == "PERMISSION_DENIED"
+    assert call(name, unknown)["status"] == "PERMISSION_DENIED"
     claims["role"] = "superadmin"
-    assert call(name, valid | {misspelt: 1})["status"] == "INVALID_ARGUMENT"
+    assert call(name, valid | unknown)["status"] == "INVALID_ARGUMENT"
     assert not counted(counts)
     times = 10 if name == "resendWebhook" else 1
     for _ in range(times * AT_MOST):
         assert call(name, valid)["status"] == "NOT_FOUND"
-    assert call(name, valid | {misspelt: 1})["status"] == "INVALID_ARGUMENT"
+    assert call(name, valid | unknown)["status"] == "INVALID_ARGUMENT"
     assert call(name, valid) == {
         "status": "RESOURCE_EXHAUSTED",
         "message": (

@@ -10,10 +10,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from typing import Any, Final, TypeAlias
 
+from functions.call.caller import Role
 from functions.call.errors import Code
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.deliveries.redelivery import SkipReason
 from functions.webhooks.events import EventType
+from tests.unit.contract.calls import CALLS
+from tests.unit.contract.promise import callables
 from tests.unit.webhooks.event_states import (
     GIVEN_UP,
     OTHER,
@@ -176,13 +179,12 @@ Rows: TypeAlias = Iterator[tuple[str, Row]]
 
 def staff_errors() -> Rows:
     """Yield the rows of spec 5 that every call of staff rejects."""
-    for function, caller, data in (
-        ("sendTestWebhook", ADMIN, {"url": URL}),
-        ("resendWebhook", ADMIN, {"deliveryId": "d1"}),
-        ("rotateWebhookSecret", SUPERADMIN, {}),
-        ("shareWebhookLog", ADMIN, {"url": URL}),
-        ("revokeWebhookLog", ADMIN, {"shareId": "shows"}),
-    ):
+    for function, operation in callables().items():
+        call = CALLS[function]
+        if "webhooks" not in operation["tags"] or not call.roles:
+            continue
+        caller = ADMIN if Role.ADMIN in call.roles else SUPERADMIN
+        data = {name: value for name, value in call.valid.items() if name != "eventId"}
         stranger = replace(caller, tenant="t2")
         theirs = denied("The event belongs to another tenant…")
         for why, by, given, answer, writes in (
