@@ -1,9 +1,9 @@
 """`python3 -m emulator generate`: write the parts of files that follow from the code.
 
 Each fact has one source: parameters in `functions/parameters.py`, event types in
-`functions/webhooks/events.py`, texts of a recap in `functions/recap/recap_arguments.py`. A
-generated part begins at a line with `generated: NAME` and ends at a line with `end of NAME`.
-`--check` changes nothing and fails if a part is stale.
+`functions/webhooks/events.py`, texts of a recap in `functions/recap/recap_arguments.py`, functions
+in `main.py`. A generated part begins at a line with `generated: NAME` and ends at a line with `end
+of NAME`. `--check` changes nothing and fails if a part is stale.
 """
 
 import json
@@ -17,7 +17,7 @@ from functions.mail.text import one_line
 from functions.parameters import DECLARED, EXPLAINED
 from functions.recap.recap_arguments import TEXTS
 from functions.webhooks.events import BY_DEFAULT, LABELS, EventType
-from tools import event_schemas
+from tools import event_schemas, function_tables
 from tools.event_schemas import listed_only, quoted
 from tools.paths import ROOT
 from tools.steps import read, say
@@ -178,6 +178,8 @@ PARTS: Final[Mapping[tuple[str, str], Callable[[], str]]] = {
     },
     ("console/src/domain/recap_text.ts", "texts of a recap"): console_texts,
     ("README.md", "event types"): readme_types,
+    ("docs/security.md", "functions"): function_tables.accounts,
+    ("docs/internals/scale.md", "functions"): function_tables.cpus,
 }
 """Functions that return the generated parts, by file and name of the part."""
 
