@@ -5,7 +5,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from functions.ports import Clock
 
@@ -42,6 +42,9 @@ class lazy_property(functools.cached_property[Made]):  # noqa: N801 - a decorato
             return made
 
 
+_AT_MOST: Final = 10_000
+"""Maximum number of values in a `TtlCache`."""
+
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
@@ -55,7 +58,6 @@ class TtlCache(Generic[Key, Value]):
 
     clock: Clock
     seconds: float
-    at_most: int = field(default=10_000, kw_only=True)
     _kept: OrderedDict[Key, tuple[float, Value]] = field(default_factory=OrderedDict, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
@@ -72,5 +74,5 @@ class TtlCache(Generic[Key, Value]):
         with self._lock:
             self._kept.pop(key, None)
             self._kept[key] = (moment, value)
-            if len(self._kept) > self.at_most:
+            if len(self._kept) > _AT_MOST:
                 self._kept.popitem(last=False)

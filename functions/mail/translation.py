@@ -83,7 +83,6 @@ def _catalog(language: str) -> gettext.NullTranslations:
     return gettext.GNUTranslations(compiled)
 
 
-@functools.lru_cache(1000)
 def _number(language: str, count: int) -> str:
     from babel.numbers import format_decimal  # noqa: PLC0415 - see above
 

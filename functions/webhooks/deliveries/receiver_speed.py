@@ -41,9 +41,6 @@ UNPROVEN_OF_AN_EVENT: Final = 3
 """Maximum of such attempts of one event, as many as one upload sends messages to one URL. With few
 tenants, this leaves room for other events of the tenant."""
 
-_REMEMBERED: Final = 10_000
-"""Maximum number of remembered receivers."""
-
 _Receiver: TypeAlias = tuple[str, str]
 """Event ID and URL."""
 
@@ -75,9 +72,7 @@ class FastReceivers:
     def __init__(self, clock: Clock, tenants: Tenants) -> None:
         self._clock = clock
         self._tenants = tenants
-        self._known: TtlCache[_Receiver, _Known] = TtlCache(
-            clock, seconds=REMEMBERED_SECONDS, at_most=_REMEMBERED
-        )
+        self._known: TtlCache[_Receiver, _Known] = TtlCache(clock, seconds=REMEMBERED_SECONDS)
         self._in_flight: set[_Inflight] = set()
         self._lock = threading.Lock()
 

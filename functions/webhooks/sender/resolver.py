@@ -31,8 +31,6 @@ UDP_BYTES: Final = 1232
 ADDRESSES: Final = 64
 """Maximum number of addresses to read for a name. Other addresses are never used."""
 
-_KEPT: Final = 10_000
-
 
 class SystemResolver:
     """Resolver that queries the name servers of the system. Shared by all threads.
@@ -50,9 +48,7 @@ class SystemResolver:
             for address in self._name_servers.nameservers
         ]
         self._clock = clock
-        self._kept: TtlCache[str, Sequence[str]] = TtlCache(
-            clock, seconds=KEPT_SECONDS, at_most=_KEPT
-        )
+        self._kept: TtlCache[str, Sequence[str]] = TtlCache(clock, seconds=KEPT_SECONDS)
 
     def resolve(self, host: str, seconds: float) -> Sequence[str]:
         """Return the IP addresses of `host`.
@@ -61,7 +57,7 @@ class SystemResolver:
             TimeoutError: The lookup took longer than `seconds`.
             socket.gaierror: The host has no address.
         """
-        return _literal(host) or self._kept.get(host) or self._look_up(host, seconds)
+        return self._kept.get(host) or _literal(host) or self._look_up(host, seconds)
 
     def _look_up(self, host: str, seconds: float) -> Sequence[str]:
         ends = self._clock.monotonic() + seconds
@@ -106,7 +102,6 @@ class _NameServer(dns.nameserver.Do53Nameserver):
         return dns.message.from_wire(first, ignore_trailing=True)
 
 
-@functools.lru_cache(_KEPT)
 def _literal(host: str) -> Sequence[str]:
     """Return the address if `host` is an IP address, in any spelling, such as `0x7f.1`."""
     if host == "localhost" or host.endswith(".localhost"):  # never leaves the machine (RFC 6761)
