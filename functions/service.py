@@ -357,12 +357,10 @@ class Service:
     def publisher(self) -> "Publisher":
         """The use case of the triggers: publishes webhook messages for Firestore writes."""
         from functions.wall.photo_store import PhotoStore
-        from functions.webhooks.milestones import Milestones
         from functions.webhooks.publisher import Publisher
 
-        wall = PhotoStore(self.documents)
         return Publisher(
-            wall=wall,
+            wall=PhotoStore(self.documents),
             settings=self.webhook_store,
             deliveries=self.deliveries,
             secrets=self.webhook_secrets,
@@ -371,7 +369,6 @@ class Service:
             in_parallel=self.adapters.threads.pool(TASKS_AT_ONCE, "enqueue"),
             clock=self.clock,
             logged=TtlCache(self.clock, seconds=_LOGGED_SECONDS),
-            milestones=Milestones(wall, self.clock),
         )
 
     @lazy_property

@@ -29,7 +29,7 @@ from functions.webhooks.events import (
     messages_of_event,
     messages_of_photo,
 )
-from functions.webhooks.milestones import Milestones
+from functions.webhooks.milestones import unclaimed_milestones
 from functions.webhooks.signing import RememberedSecrets
 from functions.webhooks.webhook_settings import (
     SettingsStore,
@@ -55,7 +55,6 @@ class Publisher:
     fair_queue: FairQueue
     in_parallel: ParallelMap
     clock: Clock
-    milestones: Milestones
     logged: TtlCache[tuple[str, Version | None], bool]
     """Settings whose mistakes were logged, by event and version."""
 
@@ -75,7 +74,9 @@ class Publisher:
         passed: Sequence[Milestone] = ()
         if before is None and after is not None:
             if settings.wants(EventType.MILESTONE_REACHED):
-                unclaimed = self.milestones.unclaimed(event_id, after, settings.urls_changed_at)
+                unclaimed = unclaimed_milestones(
+                    self.wall, event_id, after, settings.urls_changed_at
+                )
                 passed = [milestone for milestone in unclaimed if not milestone.photo_id]
                 reached = [milestone for milestone in unclaimed if milestone.photo_id]
                 milestone_messages = [

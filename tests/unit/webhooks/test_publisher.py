@@ -15,6 +15,7 @@ from functions.gcp.triggers import DocumentWritten
 from functions.handlers import webhook_triggers
 from functions.wall.wall_event import EventStatus, Photo, PhotoStatus, WallEvent
 from functions.webhooks.deliveries.delivery import Outcome
+from functions.webhooks.milestones import unclaimed_milestones
 from functions.webhooks.webhook_settings import endpoint_id
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.webhook_fixture import (
@@ -222,9 +223,8 @@ def test_each_milestone_is_due_at_the_first_write_that_reaches_it(
     for number in recorded:
         webhooks.put(_milestone(number), {"photoId": "x"})
     webhooks.earlier_photos(count - 1)
-    unclaimed = webhooks.process().publisher.milestones.unclaimed(
-        EVENT, webhooks.photo(), NOW - timedelta(2)
-    )
+    wall = webhooks.process().publisher.wall
+    unclaimed = unclaimed_milestones(wall, EVENT, webhooks.photo(), NOW - timedelta(2))
     assert due == [milestone.number for milestone in unclaimed]
 
 
@@ -243,22 +243,14 @@ def test_a_milestone_fires_at_any_value_of_the_monotonic_clock(
 
 
 def test_a_milestone_fires_once(webhooks: WebhookFixture) -> None:
-    """A process remembers a milestone for a minute and then reads it again."""
+    """Not for later photos, nor if photos are deleted and the event reaches it again."""
     webhooks.earlier_photos(99)
-    publisher = webhooks.process().publisher
-    for number in range(3):
-        photo = webhooks.photo(f"p{number}")
-        publisher.photo_written(f"w{number}", EVENT, None, photo)
+    for number in range(2):
+        publish(webhooks, webhooks.photo(f"p{number}"), write=f"w{number}")
     assert reached(webhooks) == [100]
     assert webhooks.data(MILESTONE)["latestPhoto"]["id"] == "p0"
-    assert (
-        webhooks.calls.count("get milestones") == 2
-    )  # the process remembers it for the third photo
-    webhooks.monotonic += 61
-    gone = (f"events/{EVENT}/photos/p{number}" for number in range(3))
-    webhooks.delete(*gone)  # 99 again, and 100 once more
-    publisher.photo_written("w4", EVENT, None, webhooks.photo("p4"))
-    assert webhooks.calls.count("get milestones") == 3
+    webhooks.delete(*(f"events/{EVENT}/photos/p{number}" for number in range(2)))
+    publish(webhooks, webhooks.photo("p4"), write="w4")
     assert reached(webhooks) == [100]
 
 
@@ -267,7 +259,7 @@ def test_a_milestone_fires_once(webhooks: WebhookFixture) -> None:
 def test_a_milestone_is_queued_when_the_trigger_of_its_photo_runs_again(
     webhooks: WebhookFixture, stopped: str, others: int
 ) -> None:
-    """Include a process that has seen the record of the milestone in the meantime."""
+    """Also if other photos have found the record of the milestone in the meantime."""
     webhooks.earlier_photos(99)
     first = webhooks.photo("p0")
     webhooks.after(stopped, crashes)
