@@ -15,7 +15,6 @@ from werkzeug.test import EnvironBuilder
 
 from bench.costs import Cost
 from emulator.mailbox import Mailbox
-from functions.cache import lazy_property
 from functions.call.caller import Caller, Role
 from functions.firestore.client import FirestoreDocuments
 from functions.firestore.model import Documents
@@ -25,8 +24,7 @@ from functions.parameters import Parameters
 from functions.ports import Task
 from functions.process import CLOCK, ProcessThreads, SystemRandom, secret_reader
 from functions.service import Service
-from functions.webhooks.deliveries.fair_queue import Tenants
-from tests.in_memory.adapters import InMemorySecrets, InMemoryService, service_on
+from tests.in_memory.adapters import InMemorySecrets, service_on
 
 ENTRIES_A_READ: Final = 1000
 """Index entries that an aggregation counts for the price of one read."""
@@ -160,17 +158,10 @@ def counting_documents(counted: Operations) -> Documents:
     return FirestoreDocuments.through(counting, os.environ["GCLOUD_PROJECT"])
 
 
-class _ServiceWithKnownTenants(InMemoryService):
-    @lazy_property
-    def _tenants(self) -> Tenants:
-        return Tenants(counting_documents(Operations()), CLOCK)
-
-
 def counting_service(counted: Operations, **given: Any) -> Service:
     """Build a service whose calls of Firestore and tasks are counted.
 
-    It reads the tenants of events without being counted, as if they were cached. `given` replaces
-    its adapters.
+    `given` replaces its adapters.
     """
     adapters: dict[str, Any] = {
         "clock": CLOCK,
@@ -181,7 +172,7 @@ def counting_service(counted: Operations, **given: Any) -> Service:
         "parameters": Parameters(photo_hosts="*"),
     }
     documents = counting_documents(counted)
-    return service_on(documents, kind=_ServiceWithKnownTenants, **(adapters | given))
+    return service_on(documents, **(adapters | given))
 
 
 def mailing_service(counted: Operations, mailbox: Mailbox) -> Service:
