@@ -6,7 +6,6 @@ call was admitted (design 3.3).
 
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Final
@@ -15,8 +14,7 @@ import flask
 
 from functions.call.errors import CallError
 from functions.gcp.callables import Call, StaffCall
-from functions.links.link import Link, token_keys
-from functions.links.token import InvalidTokenError
+from functions.links.link import Link
 from functions.ports import Clock, SecretReader
 from functions.rate_limit import RateLimits
 
@@ -64,7 +62,7 @@ class Admission:
             Exception: Secret Manager is unavailable.
         """
         self._count(call, link)
-        return self._verify(token, link)
+        return link.verify(self.secrets, token, self.clock.now())
 
     def verify(self, call: Call, token: str, link: Link) -> tuple[str, ...]:
         """Return the IDs in `token`, and count only a call whose token is invalid.
@@ -76,7 +74,7 @@ class Admission:
             CallError, WeakKeyError, Exception: See `admit`.
         """
         try:
-            return self._verify(token, link)
+            return link.verify(self.secrets, token, self.clock.now())
         except CallError:
             self._count(call, link)
             raise
@@ -89,14 +87,6 @@ class Admission:
         """
         limit, bearer = self.rate_limits.keyed(link.key), f"link {' '.join(ids)}"
         limit.require(call.function, bearer, refusal="There were too many changes by this link")
-
-    def _verify(self, token: str, link: Link) -> tuple[str, ...]:
-        # After a rotation, another process may sign with a version that this process has not read.
-        for fresh in (False, True):
-            keys = token_keys(self.secrets.versions(link.key, fresh=fresh))
-            with suppress(InvalidTokenError):
-                return keys.verify(token, self.clock.now(), link.scope)
-        raise link.not_valid
 
     def _count(self, call: Call, link: Link) -> None:
         client = self._client(call.request)

@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from firebase_functions.params import PROJECT_ID, BoolParam, IntParam, StringParam
 
-from functions import local_suite
-from functions.environment import project_id
+from functions import environment, local_suite
 
 
 def _param(default: Any, *, explanation: str, required: bool = False) -> Any:
@@ -173,7 +172,7 @@ def from_deploy() -> Parameters:
     values = {name: parameter.value for name, parameter in DECLARED.items()}
     values["sendgrid_webhook_key"] += f",{local_suite.mail_key()}"
     values["mail_connections"] = min(max(values["mail_connections"], 1), 50)
-    return Parameters(**values, project=project_id() or "")
+    return Parameters(**values, project=environment.project_id() or "")
 
 
 def account_address(account: str) -> str:

@@ -81,6 +81,10 @@ class Accounts(Protocol):
         """Return the claims of the user's next ID token, or None if the user can't sign in."""
 
 
+class MissingSecretError(Exception):
+    """The secret has no enabled version. Cached values must not be used."""
+
+
 class SecretReader(Protocol):
     """Reader of Secret Manager."""
 

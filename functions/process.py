@@ -11,9 +11,8 @@ from contextvars import copy_context
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from functions import local_suite, parameters
+from functions import environment, local_suite, parameters
 from functions.cache import lazy_property, once
-from functions.environment import project_id
 from functions.firestore.client import documents
 from functions.gcp.auth_users import FirebaseAccounts
 from functions.gcp.secret_manager import SecretManager, secret_manager_client
@@ -55,7 +54,7 @@ def service() -> Service:
 @once
 def secret_reader() -> SecretManager:
     """Return the reader of Secret Manager with the cache of the process."""
-    return SecretManager(secret_manager_client, project_id() or "", CLOCK)
+    return SecretManager(secret_manager_client, environment.project_id() or "", CLOCK)
 
 
 class ProcessTasks:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from functions.cache import TtlCache, lazy_property
+from functions.cache import lazy_property
 from functions.firestore.model import Documents
 from functions.parameters import Parameters
 from functions.ports import Accounts, Clock, Random, SecretReader, TaskQueue, Threads
@@ -24,21 +24,17 @@ if TYPE_CHECKING:
     from functions.preferences import user_store
     from functions.recap import (
         delivery_status,
-        planner,
         preview,
         schedule,
         send_recap,
         sweep,
     )
-    from functions.recap.audience.guest_store import GuestStore
-    from functions.recap.daily_limit import DailyLimit
     from functions.recap.ledger.recap_store import RecapStore
-    from functions.recap.slots import Slots
+    from functions.recap.planner import Planner
     from functions.wall import retention
     from functions.webhooks import signing, webhook_settings
     from functions.webhooks.actions import Actions, UrlTest
     from functions.webhooks.deliveries import delivery_store, redelivery
-    from functions.webhooks.deliveries.redelivery import Sweeper
     from functions.webhooks.endpoints.endpoint_store import EndpointStore
     from functions.webhooks.endpoints.endpoint_sweep import EndpointSweep
     from functions.webhooks.endpoints.notifier import Notifier
@@ -48,9 +44,6 @@ if TYPE_CHECKING:
 
 TASKS_AT_ONCE: Final = 20
 """Maximum concurrent enqueues or resends: the URLs of one event."""
-
-_LOGGED_SECONDS: Final = 86_400.0
-"""Minimum seconds between two warnings about the same version of settings."""
 
 _REPORTS_AT_ONCE: Final = 8
 """Maximum concurrent writes for one request from SendGrid."""
@@ -159,20 +152,6 @@ class Service:
         return RecapStore(self.documents)
 
     @lazy_property
-    def guests(self) -> "GuestStore":
-        """The store of the photos and user records of guests."""
-        from functions.recap.audience.guest_store import PAGES_AT_ONCE, GuestStore
-
-        return GuestStore(self.documents, self.adapters.threads.pool(PAGES_AT_ONCE, "guests"))
-
-    @lazy_property
-    def daily_limit(self) -> "DailyLimit":
-        """The daily limit on a tenant's recap emails."""
-        from functions.recap.daily_limit import DailyLimit
-
-        return DailyLimit(self.documents, self.parameters.recap_mails_per_day)
-
-    @lazy_property
     def statuses(self) -> "delivery_status.StatusStore":
         """The store of the delivery statuses of recap emails."""
         from functions.recap import delivery_status
@@ -180,21 +159,22 @@ class Service:
         return delivery_status.StatusStore(self.documents)
 
     @lazy_property
-    def slots(self) -> "Slots":
-        """The concurrency limit that recaps and previews share."""
+    def planner(self) -> "Planner":
+        """The planner that recaps and previews share, with their slots."""
+        from functions.recap.audience.guest_store import PAGES_AT_ONCE, GuestStore
+        from functions.recap.audience.photos import PhotoHosts
+        from functions.recap.daily_limit import DailyLimit
+        from functions.recap.planner import Planner
         from functions.recap.slots import Slots
 
-        return Slots()
-
-    @lazy_property
-    def _planner(self) -> "planner.Planner":
-        from functions.recap import planner
-        from functions.recap.audience.photos import PhotoHosts
-
-        parameters = self.parameters
-        return planner.Planner(
+        parameters, threads = self.parameters, self.adapters.threads
+        return Planner(
             recaps=self.recaps,
-            guests=self.guests,
+            guests=GuestStore(self.documents, threads.pool(PAGES_AT_ONCE, "guests")),
+            statuses=self.statuses,
+            daily_limit=DailyLimit(self.documents, parameters.recap_mails_per_day),
+            slots=Slots(),
+            links=self.link_signer,
             sender=self.mail_sender,
             mailer=self.mailer,
             accounts=self.adapters.accounts,
@@ -271,17 +251,9 @@ class Service:
         parameters = self.parameters
         small = parameters.mail_connections if parameters.mail_url else SMALL_REQUESTS_AT_ONCE
         return send_recap.RecapSender(
-            planner=self._planner,
-            recaps=self.recaps,
-            daily_limit=self.daily_limit,
-            statuses=self.statuses,
-            slots=self.slots,
-            mailer=self.mailer,
-            links=self.link_signer,
+            planner=self.planner,
             in_parallel=self.adapters.threads.pool(REQUESTS_AT_ONCE, "mail", caller_runs=False),
             small_in_parallel=self.adapters.threads.pool(small, "mail", caller_runs=False),
-            clock=self.clock,
-            random=self.adapters.random,
             threads=self.adapters.threads,
             has_reports=not parameters.mail_url,
         )
@@ -292,15 +264,8 @@ class Service:
         from functions.recap import preview
 
         return preview.RecapPreview(
-            planner=self._planner,
-            recaps=self.recaps,
-            daily_limit=self.daily_limit,
-            statuses=self.statuses,
-            slots=self.slots,
-            mailer=self.mailer,
-            links=self.link_signer,
+            planner=self.planner,
             rate_limit=self.rate_limits.keyed(),
-            clock=self.clock,
         )
 
     @lazy_property
@@ -368,16 +333,11 @@ class Service:
             fair_queue=self.fair_queue,
             in_parallel=self.adapters.threads.pool(TASKS_AT_ONCE, "enqueue"),
             clock=self.clock,
-            logged=TtlCache(self.clock, seconds=_LOGGED_SECONDS),
         )
 
     @lazy_property
     def worker(self) -> "Worker":
         """The use case of the queues of attempts."""
-        from functions.webhooks.deliveries.delivery import SETTINGS_KEPT
-        from functions.webhooks.deliveries.receiver_speed import FastReceivers
-        from functions.webhooks.endpoints.failures import Failures
-        from functions.webhooks.webhook_settings import RememberedSettings
         from functions.webhooks.worker import Worker
 
         parameters = self.parameters
@@ -385,22 +345,21 @@ class Service:
         return Worker(
             deliveries=self.deliveries,
             secrets=self.webhook_secrets,
-            settings=RememberedSettings(self.webhook_store, self.clock, SETTINGS_KEPT),
+            settings=self.webhook_store,
             sender=self.adapters.sender(),
             tenants=self._tenants,
             task_queue=self.adapters.task_queue,
             slow_fair_queue=FairQueue(slow, self.clock, self._tenants),
-            failures=Failures(self._endpoints, self._tenants, self.clock),
+            endpoints=self._endpoints,
             clock=self.clock,
-            fast_receivers=FastReceivers(self.clock, self._tenants),
         )
 
     @lazy_property
-    def sweeper(self) -> "Sweeper":
+    def sweeper(self) -> "redelivery.Sweeper":
         """The use case that requeues overdue deliveries."""
-        from functions.webhooks.deliveries.redelivery import Sweeper
+        from functions.webhooks.deliveries import redelivery
 
-        return Sweeper(
+        return redelivery.Sweeper(
             deliveries=self.deliveries,
             task_queue=self.adapters.task_queue,
             in_parallel=self.adapters.threads.pool(TASKS_AT_ONCE, "sweep"),
@@ -415,7 +374,6 @@ class Service:
         return EndpointSweep(
             endpoints=self._endpoints,
             settings=self.webhook_store,
-            deliveries=self.deliveries,
             redelivery=self._redelivery,
             task_queue=self.adapters.task_queue,
             in_parallel=self.adapters.threads.pool(TASKS_AT_ONCE, "endpoints"),
@@ -452,7 +410,6 @@ class Service:
 
         return Actions(
             settings=self.webhook_store,
-            deliveries=self.deliveries,
             secrets=self.webhook_secrets,
             redelivery=self._redelivery,
             in_parallel=self.adapters.threads.pool(TASKS_AT_ONCE, "resend"),
@@ -467,7 +424,6 @@ class Service:
 
         return UrlTest(
             settings=self.webhook_store,
-            deliveries=self.deliveries,
             worker=self.worker,
             clock=self.clock,
             random=self.adapters.random,

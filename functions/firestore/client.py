@@ -16,9 +16,8 @@ from google.cloud.firestore_v1 import types
 from google.cloud.firestore_v1.services.firestore import FirestoreClient
 from google.cloud.firestore_v1.services.firestore.transports import FirestoreGrpcTransport
 
-from functions import local_suite
+from functions import environment, local_suite
 from functions.cache import once
-from functions.environment import CHANNEL_OPTIONS, credentials, project_id
 from functions.firestore.codec import document, encode_query, encode_write
 from functions.firestore.group_commit import GroupCommit, Item, Result, Turn
 from functions.firestore.model import (
@@ -85,16 +84,16 @@ class FirestoreDocuments(Documents):
         The credentials are the function's own.
         """
         if emulator := local_suite.firestore_emulator():
-            return cls.at_emulator(emulator, project_id() or "")
-        own_credentials, project = credentials()
-        return cls.at_google(own_credentials, project_id() or project)
+            return cls.at_emulator(emulator, environment.project_id() or "")
+        own_credentials, project = environment.credentials()
+        return cls.at_google(own_credentials, environment.project_id() or project)
 
     @classmethod
     def at_google(cls, own_credentials: Any, project: str) -> Self:
         """Create an adapter for Firestore."""
         endpoint = FirestoreClient.DEFAULT_ENDPOINT
         channel = FirestoreGrpcTransport.create_channel(
-            endpoint, credentials=own_credentials, options=CHANNEL_OPTIONS
+            endpoint, credentials=own_credentials, options=environment.CHANNEL_OPTIONS
         )
         transport = FirestoreGrpcTransport(host=endpoint, channel=channel)
         return cls(FirestoreClient(transport=transport), project)
@@ -102,7 +101,9 @@ class FirestoreDocuments(Documents):
     @classmethod
     def at_emulator(cls, address: str, project: str) -> Self:
         """Create an adapter for the emulator at `host:port`, with admin privileges."""
-        return cls.through(grpc.insecure_channel(address, options=CHANNEL_OPTIONS), project)
+        return cls.through(
+            grpc.insecure_channel(address, options=environment.CHANNEL_OPTIONS), project
+        )
 
     @classmethod
     def through(cls, channel: grpc.Channel, project: str) -> Self:

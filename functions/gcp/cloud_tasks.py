@@ -14,8 +14,7 @@ from google.cloud import tasks_v2
 from google.cloud.tasks_v2.services.cloud_tasks.transports import CloudTasksGrpcTransport
 from google.protobuf import duration_pb2
 
-from functions import local_suite
-from functions.environment import CHANNEL_OPTIONS, credentials, project_id
+from functions import environment, local_suite
 from functions.ports import LOCATION, TASKS_TIMEOUT_SECONDS, Task
 
 _RETRY: Final = Retry(
@@ -40,8 +39,8 @@ class CloudTasks:
     def from_environment(cls) -> Self:
         """Create an adapter with the credentials of this function."""
         if stand_ins := local_suite.api_stand_ins():
-            return cls.at_stand_in(stand_ins, project_id() or "")
-        given, project = credentials()
+            return cls.at_stand_in(stand_ins, environment.project_id() or "")
+        given, project = environment.credentials()
         account = getattr(given, "service_account_email", "default")
         if account == "default":  # the metadata server sends the address with the first token
             given.refresh(google.auth.transport.requests.Request())
@@ -49,14 +48,14 @@ class CloudTasks:
         channel = CloudTasksGrpcTransport.create_channel(
             tasks_v2.CloudTasksClient.DEFAULT_ENDPOINT,
             credentials=given,
-            options=CHANNEL_OPTIONS,
+            options=environment.CHANNEL_OPTIONS,
         )
-        return cls.through(channel, project_id() or project, account)
+        return cls.through(channel, environment.project_id() or project, account)
 
     @classmethod
     def at_stand_in(cls, address: str, project: str) -> Self:
         """Create an adapter for a stand-in at `host:port`, which needs no credentials."""
-        channel = grpc.insecure_channel(address, options=CHANNEL_OPTIONS)
+        channel = grpc.insecure_channel(address, options=environment.CHANNEL_OPTIONS)
         return cls.through(channel, project, f"local@{project}.iam.gserviceaccount.com")
 
     @classmethod

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from functions import environment, local_suite, log
 from functions.cache import once
-from functions.ports import Clock
+from functions.ports import Clock, MissingSecretError
 
 if TYPE_CHECKING:
     from google.cloud.secretmanager_v1 import SecretManagerServiceClient
@@ -29,10 +29,6 @@ SECRETS_TIMEOUT_SECONDS: Final = 5.0
 
 MAX_VERSIONS: Final = 10
 """Maximum number of versions to read: the newest enabled versions."""
-
-
-class MissingSecretError(Exception):
-    """The secret has no enabled version. Cached values must not be used."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,15 @@
 
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final
 from urllib.parse import parse_qs, unquote
 
 from functions.call.errors import CallError, Code
-from functions.links.token import MAX_LENGTH, Scope, TokenKeys
+from functions.links.token import MAX_LENGTH, InvalidTokenError, Scope, TokenKeys
 from functions.ports import Clock, SecretReader
 from functions.rate_limit import MAX_CALLS
 
@@ -54,6 +56,25 @@ class Link:
                 Code.INVALID_ARGUMENT, f"token must have at most {MAX_LENGTH} characters."
             )
         return token
+
+    def sign(self, secrets: SecretReader, ids: Sequence[str], expires: datetime) -> str:
+        """Return a token about `ids` that is valid until `expires`. See `TokenKeys` for errors."""
+        return TokenKeys(secrets.versions(self.key)).sign(ids, expires, self.scope)
+
+    def verify(self, secrets: SecretReader, token: str, now: datetime) -> tuple[str, ...]:
+        """Return the IDs in `token` (see `TokenKeys.verify`).
+
+        Raises:
+            CallError: The token is not valid.
+            WeakKeyError: A version of the key is too short.
+            Exception: Secret Manager is unavailable.
+        """
+        # After a rotation, another process may sign with a version that this process has not read.
+        for fresh in (False, True):
+            keys = token_keys(secrets.versions(self.key, fresh=fresh))
+            with suppress(InvalidTokenError):
+                return keys.verify(token, now, self.scope)
+        raise self.not_valid
 
 
 PREFERENCES_LINK: Final = Link(

@@ -1,4 +1,4 @@
-"""An email to many recipients, its sender, and the port of the email provider."""
+"""An email to many recipients, its sender, and the port of the email provider with its key."""
 
 import re
 import unicodedata
@@ -8,6 +8,7 @@ from typing import Final, Protocol, Self
 
 from functions.email_address import deliverable
 from functions.mail.outcome import MisconfiguredError, SendOutcome
+from functions.ports import MissingSecretError, SecretReader
 
 EVENT_NAME_CHARACTERS: Final = 150
 
@@ -156,3 +157,19 @@ class Mailer(Protocol):
 
     def send(self, message: EmailMessage) -> SendOutcome:
         """Send one request without repeating it, and return its outcome."""
+
+
+def usable_key(secrets: SecretReader, name: str, form: re.Pattern[str], should_be: str) -> str:
+    """Return the newest version of the secret `name`, the key to an email provider.
+
+    Raises:
+        MisconfiguredError: The key is missing or does not have the `form`.
+        Exception: Secret Manager is unavailable.
+    """
+    try:
+        [key] = secrets.versions(name, at_most=1)
+    except MissingSecretError as missing:
+        raise MisconfiguredError(name, should_be) from missing
+    if not form.fullmatch(key):
+        raise MisconfiguredError(name, f"{should_be} without other characters")
+    return key

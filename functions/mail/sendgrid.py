@@ -20,7 +20,7 @@ from ssl import SSLCertVerificationError
 from typing import Any, ClassVar, Final
 from urllib.error import URLError
 
-from functions.mail.message import Copy, EmailMessage, name_and_address
+from functions.mail.message import Copy, EmailMessage, name_and_address, usable_key
 from functions.mail.outcome import (
     Accepted,
     BadAddresses,
@@ -31,7 +31,6 @@ from functions.mail.outcome import (
     SendOutcome,
     Unknown,
 )
-from functions.mail.provider_key import usable_key
 from functions.ports import Clock, SecretReader
 
 KEY_NAME: Final = "SENDGRID_API_KEY"

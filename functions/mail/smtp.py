@@ -22,7 +22,7 @@ from ssl import SSLCertVerificationError, SSLContext
 from typing import Any, ClassVar, Final, Self
 from urllib.parse import unquote, urlsplit
 
-from functions.mail.message import Copy, EmailMessage, name_and_address
+from functions.mail.message import Copy, EmailMessage, name_and_address, usable_key
 from functions.mail.outcome import (
     Accepted,
     BadAddresses,
@@ -34,7 +34,6 @@ from functions.mail.outcome import (
     SendOutcome,
     Unknown,
 )
-from functions.mail.provider_key import usable_key
 from functions.ports import Clock, SecretReader
 
 KEY_NAME: Final = "SMTP_PASSWORD"

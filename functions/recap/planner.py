@@ -1,6 +1,6 @@
 """Selection of a recap's recipients and the content of their emails (spec 4.1).
 
-Sending and preview use the same planner, so they cannot disagree. It only reads.
+Sending and preview use the same planner and what it holds, so they cannot disagree. It only reads.
 """
 
 from collections import Counter
@@ -16,6 +16,8 @@ from functions.preferences.preferences import SkipReason
 from functions.recap.audience.guest_store import GuestStore, skip_reasons_and_accounts
 from functions.recap.audience.guests import Audience, Guest, least_recently_mailed_first
 from functions.recap.audience.photos import PhotoHosts, host_of, logo_address
+from functions.recap.daily_limit import DailyLimit
+from functions.recap.delivery_status import StatusStore
 from functions.recap.ledger.batch import (
     Batch,
     Counts,
@@ -28,6 +30,7 @@ from functions.recap.ledger.recap_store import Lock, RecapStore
 from functions.recap.mail.composer import Composer, Recipient
 from functions.recap.recap_arguments import Mode, RecapArguments
 from functions.recap.report import ADDRESSES_OF_A_MAILBOX, Report
+from functions.recap.slots import Slots
 from functions.wall.wall_event import WallEvent
 
 
@@ -57,12 +60,10 @@ class RecapInputs:
     logo_url: str | None
     hidden_logo: str
 
-    def select_recipients(self, remaining: int) -> Report:
-        """Select the recipients of a new recap within the limits, and return its report.
-
-        Args:
-            remaining: The number of emails that the tenant may still send today.
-        """
+    def select_recipients(self) -> Report:
+        """Select the recipients of a new recap within the limits, and return its report."""
+        planner = self.planner
+        remaining = planner.daily_limit.remaining(self.event.tenant_id, planner.clock.now())
         per_call, audience, skipped = self.planner.per_call, self.audience, self.skip_reasons
         candidates = [guest for guest in audience.in_order() if guest.id not in skipped]
         guests = least_recently_mailed_first(
@@ -147,11 +148,9 @@ class RecapInputs:
     def _not_new(self, batch: Batch) -> set[str]:
         return self.sent_at.keys() & batch.recipients if self.arguments.only_new else set()
 
-    def recipients(
-        self, ids: Iterable[str], links: LinkSigner, *, signed: bool = True
-    ) -> Mapping[str, Recipient]:
+    def recipients(self, ids: Iterable[str], *, signed: bool = True) -> Mapping[str, Recipient]:
         """Return the guests with these IDs and their pictures, and if `signed`, their own links."""
-        by_id, accounts = self.audience.by_id, self.accounts
+        by_id, accounts, links = self.audience.by_id, self.accounts, self.planner.links
         chosen = {guest: by_id[guest] for guest in ids if guest in by_id}
         if self.audience.pictures_dropped and self.arguments.mode is Mode.PERSONAL:
             # The recipients were unknown while the photos were counted.
@@ -184,6 +183,10 @@ class Planner:
     """Plans recaps. Shared by all threads of the process.
 
     Attributes:
+        recaps: The recaps, with their locks and ledgers.
+        guests: The photos and user records of guests.
+        statuses: The delivery statuses of recap emails.
+        slots: Slots for the calls that plan a recap.
         mailer: Its `bytes_per_recipient` is also the average limit of a guest's pictures.
         hosts: The allowed hosts of photos in an email.
         per_call: Maximum recipients of one call.
@@ -191,6 +194,10 @@ class Planner:
 
     recaps: RecapStore
     guests: GuestStore
+    statuses: StatusStore
+    daily_limit: DailyLimit
+    slots: Slots
+    links: LinkSigner
     sender: MailSender
     mailer: Mailer
     accounts: Accounts

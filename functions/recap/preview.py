@@ -10,7 +10,6 @@ from typing import Final
 from functions import log
 from functions.call.caller import Caller
 from functions.call.errors import CallError, Code
-from functions.links.link import LinkSigner
 from functions.mail.message import Copy, EmailMessage, Mailer
 from functions.mail.outcome import (
     Accepted,
@@ -22,16 +21,12 @@ from functions.mail.outcome import (
     Unknown,
     who_can_fix,
 )
-from functions.ports import Clock
 from functions.rate_limit import RateLimit
-from functions.recap.daily_limit import DailyLimit
-from functions.recap.delivery_status import StatusStore
 from functions.recap.ledger.batch import Batch, BatchState, RecapKey
-from functions.recap.ledger.recap_store import Lock, RecapStore, recap_to_resume
+from functions.recap.ledger.recap_store import Lock, recap_to_resume
 from functions.recap.planner import Planner, RecapInputs
 from functions.recap.recap_arguments import PreviewArguments
 from functions.recap.report import Report, outlook
-from functions.recap.slots import Slots
 
 PREVIEWS_PER_HOUR: Final = 10
 """Previews that are emailed to one caller per hour (spec 8)."""
@@ -89,14 +84,7 @@ class RecapPreview:
     """
 
     planner: Planner
-    recaps: RecapStore
-    daily_limit: DailyLimit
-    statuses: StatusStore
-    slots: Slots
-    mailer: Mailer
-    links: LinkSigner
     rate_limit: RateLimit
-    clock: Clock
     min_guests: int = MIN_GUESTS_TO_COUNT_SKIPPED
 
     def show(self, caller: Caller, arguments: PreviewArguments, own_address: str | None) -> Preview:
@@ -111,11 +99,11 @@ class RecapPreview:
             CallError: See spec 7.4.
         """
         event, lock = self.planner.event(caller, arguments)
-        with self.slots.slot(event.tenant_id):
+        with self.planner.slots.slot(event.tenant_id):
             to = self._own_mailbox(caller, own_address) if arguments.send_to_me else None
             try:
-                self.mailer.check()
-                self.links.check()  # a recap needs them, although a preview has none
+                self.planner.mailer.check()
+                self.planner.links.check()  # a recap needs them, although a preview has none
                 inputs = self.planner.gather(event, arguments, first=lock is None)
                 may_show_counts = len(inputs.audience.guests) >= self.min_guests
                 # With few guests the counts and the shown guest would reveal who opted out.
@@ -134,8 +122,8 @@ class RecapPreview:
                     f"The preview failed, and sending would fail for the same reason. {who}",
                 ) from error
             if to and message.copies:
-                outcome = self.mailer.send(_marked(message, to))
-                _confirm(arguments.event_id, self.mailer, outcome)
+                outcome = self.planner.mailer.send(_marked(message, to))
+                _confirm(arguments.event_id, self.planner.mailer, outcome)
             mail = message.rendered() if message.copies else replace(message, text="", html="")
             return Preview(
                 mail=mail,
@@ -156,7 +144,7 @@ class RecapPreview:
         """Return the guests whom the recap did not reach, with their addresses from photos."""
         if arguments.recap_id is None:
             return None
-        found = self.statuses.load(RecapKey(arguments.event_id, arguments.recap_id), [])
+        found = self.planner.statuses.load(RecapKey(arguments.event_id, arguments.recap_id), [])
         return [
             Unreached(trouble, guest.name, guest.address) if guest else Unreached(trouble)
             for guest_id, status in found.statuses.items()
@@ -189,16 +177,15 @@ class RecapPreview:
         """Return the report of `sendEventRecap` now, with this lock, and its refusal."""
         blocked = continued = None
         try:
-            continued = recap_to_resume(lock, self.clock.now())
+            continued = recap_to_resume(lock, self.planner.clock.now())
         except CallError as refused:
             details = refused.details or {}
             blocked = {"code": refused.code, "message": refused.message, **details}
         key = RecapKey(inputs.arguments.event_id, continued or "")
-        batches = self.recaps.batches(key) if continued else []
+        batches = self.planner.recaps.batches(key) if continued else []
         report = inputs.continuing_report([_without_its_call(batch) for batch in batches])
         if report is None:
-            remaining = self.daily_limit.remaining(inputs.event.tenant_id, self.clock.now())
-            report = inputs.select_recipients(remaining)
+            report = inputs.select_recipients()
         return report, blocked
 
     def _message(
@@ -206,7 +193,7 @@ class RecapPreview:
     ) -> EmailMessage:
         """Return the email of one guest. It has no copy if the event has no guest."""
         shown = _shown(inputs, address, ids)
-        recipients = inputs.recipients(shown, self.links, signed=False)
+        recipients = inputs.recipients(shown, signed=False)
         return inputs.composer().message(recipients.values())
 
 

@@ -242,7 +242,7 @@ class RecapSchedule:
         found = self.documents.get(schedule_path(event_id))
         if not _is_waiting(found, version):
             return
-        lock = self.sender.recaps.lock(event_id)
+        lock = self.sender.planner.recaps.lock(event_id)
         if (lock and lock.leased_until) or self._recap_sent(event_id, version):
             raise NotDueError
         denied = refused.code is Code.PERMISSION_DENIED

@@ -9,20 +9,15 @@ from typing import Any, Final
 from functions import log
 from functions.call.caller import Caller
 from functions.call.errors import CallError, Code
-from functions.links.link import LinkSigner
-from functions.mail.message import Mailer
 from functions.mail.outcome import who_can_fix
-from functions.ports import Clock, ParallelMap, Random, Threads
-from functions.recap.daily_limit import DailyLimit
-from functions.recap.delivery_status import StatusStore
+from functions.ports import ParallelMap, Threads
 from functions.recap.dispatch import Dispatch
 from functions.recap.ledger.batch import TIMEOUT, batches_to_resend, open_batches, plan
 from functions.recap.ledger.claim import Claim
-from functions.recap.ledger.recap_store import RecapStore, recap_to_resume
+from functions.recap.ledger.recap_store import recap_to_resume
 from functions.recap.planner import Planner
 from functions.recap.recap_arguments import RecapArguments
 from functions.recap.report import RecapResult, Report, answer
-from functions.recap.slots import Slots
 from functions.wall.wall_event import WallEvent
 
 _LAST_START_SECONDS: Final = TIMEOUT.total_seconds() - 120
@@ -42,16 +37,8 @@ class RecapSender:
     """
 
     planner: Planner
-    recaps: RecapStore
-    daily_limit: DailyLimit
-    statuses: StatusStore
-    slots: Slots
-    mailer: Mailer
-    links: LinkSigner
     in_parallel: ParallelMap
     small_in_parallel: ParallelMap
-    clock: Clock
-    random: Random
     threads: Threads
     has_reports: bool = True
     """Whether the email provider sends delivery reports."""
@@ -67,17 +54,17 @@ class RecapSender:
         Raises:
             CallError: See spec 7.1.
         """
-        give_up_at = self.clock.monotonic() + _LAST_START_SECONDS
+        give_up_at = self.planner.clock.monotonic() + _LAST_START_SECONDS
         event, lock = self.planner.event(caller, arguments)
         if arguments.resend_unconfirmed:
-            last = self.recaps.last_recap(arguments.event_id)
+            last = self.planner.recaps.last_recap(arguments.event_id)
             if last is None:
                 return RecapResult(0, 0, "No recap of this event was sent.")
             arguments = arguments.with_recorded(*last)
         with self._with_last_recap(arguments.event_id):
             # A call that is refused does not wait for a slot.
-            recap_to_resume(lock, self.clock.now(), arguments.resend_of)
-            with self.slots.slot(event.tenant_id, waits=waits):
+            recap_to_resume(lock, self.planner.clock.now(), arguments.resend_of)
+            with self.planner.slots.slot(event.tenant_id, waits=waits):
                 return self._send(caller, arguments, event, give_up_at)
 
     def check(self, caller: Caller, arguments: RecapArguments, at: datetime | None) -> None:
@@ -103,7 +90,7 @@ class RecapSender:
                 raise
             last: Mapping[str, Any] = {}
             with suppress(Exception):  # the refusal is complete without them
-                _, last = self.recaps.last_recap(event_id) or ("", {})
+                _, last = self.planner.recaps.last_recap(event_id) or ("", {})
             names = {"sent": "sent", "skipped": "skipped", "unconfirmed": "unknown"}
             counts = {name: last.get(field, 0) for name, field in names.items()}
             details = {**(refused.details or {}), **({"lastRecap": counts} if last else {})}
@@ -113,12 +100,12 @@ class RecapSender:
         self, caller: Caller, arguments: RecapArguments, event: WallEvent, give_up_at: float
     ) -> RecapResult:
         claim = Claim.acquire(
-            self.recaps,
+            self.planner.recaps,
             caller,
             arguments,
             event.tenant_id,
-            clock=self.clock,
-            random=self.random,
+            clock=self.planner.clock,
+            random=self.planner.random,
             mutex=self.threads.mutex(),
         )
         try:
@@ -143,12 +130,12 @@ class RecapSender:
         """Plan the call without sending an email."""
         if claim.resumed:
             claim.read_ledger()
-        self.mailer.check()
+        self.planner.mailer.check()
         inputs = self.planner.gather(event, arguments, first=claim.before is None)
         composer = inputs.composer()
         if claim.resumed and (arguments.resend_of or open_batches(claim.ledger.values())):
             # No call resends the email to a guest who has it.
-            reported = self.statuses.load(claim.key, []).statuses.keys()
+            reported = self.planner.statuses.load(claim.key, []).statuses.keys()
             if arguments.resend_of:
                 claim.resend(reported)
             claim.confirm(reported)
@@ -156,14 +143,12 @@ class RecapSender:
             continued: Report | None = inputs.resend_report(claim.ledger.values())
         else:
             continued = inputs.continuing_report(claim.ledger.values())
-        report = continued or inputs.select_recipients(
-            self.daily_limit.remaining(claim.tenant_id, self.clock.now())
-        )
-        recipients = inputs.recipients(report.recipients, self.links)
+        report = continued or inputs.select_recipients()
+        recipients = inputs.recipients(report.recipients)
         if not continued:
             batches = plan(
                 composer.groups(recipients),
-                per_batch=self.mailer.recipients_per_request,
+                per_batch=self.planner.mailer.recipients_per_request,
                 first=claim.next_number,
             )
             fields = {} if self.has_reports else {"mailServer": True}
@@ -171,7 +156,7 @@ class RecapSender:
         still_open = batches_to_resend if arguments.resend_of else open_batches
         return report, Dispatch(
             claim=claim,
-            mailer=self.mailer,
+            mailer=self.planner.mailer,
             composer=composer,
             batches=[inputs.remaining(batch) for batch in still_open(claim.ledger.values())],
             recipients=recipients,

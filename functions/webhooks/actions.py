@@ -15,7 +15,6 @@ from functions.firestore.model import AlreadyRecordedError
 from functions.ports import Clock, ParallelMap, Random, wire_time
 from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.deliveries.delivery import Cursor, Delivery, EndedWithin, Outcome
-from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.redelivery import Redelivery, SkipReason, skip_reason_of
 from functions.webhooks.events import EventType, sample
 from functions.webhooks.signing import RememberedSecrets
@@ -41,7 +40,6 @@ class UrlTest:
     """Use case: send a test to a URL of an event."""
 
     settings: SettingsStore
-    deliveries: DeliveryStore
     worker: Worker
     clock: Clock
     random: Random
@@ -70,7 +68,7 @@ class UrlTest:
             test=True,
         )
         with suppress(AlreadyRecordedError):  # by this call if its response was lost
-            self.deliveries.create(event_id, [delivery])
+            self.worker.deliveries.create(event_id, [delivery])
         if delivery.outcome is Outcome.SKIPPED:
             return delivery
         request = AttemptRequest(event_id, delivery.id, delivery.due_attempt)
@@ -82,7 +80,6 @@ class Actions:
     """Use cases: resend deliveries of an event and replace its webhook secret."""
 
     settings: SettingsStore
-    deliveries: DeliveryStore
     secrets: RememberedSecrets
     redelivery: Redelivery
     in_parallel: ParallelMap
@@ -121,7 +118,7 @@ class Actions:
         read_at = self.clock.now()
         settings = self.settings.load(event_id)
         matching = self._matching(selected, url, settings)
-        deliveries = self.deliveries.ended(event_id, matching, after, self.page)
+        deliveries = self.redelivery.deliveries.ended(event_id, matching, after, self.page)
 
         def begin(delivery: Delivery) -> bool:
             endpoint = settings.of(delivery.endpoint, delivery.url)
@@ -153,7 +150,7 @@ class Actions:
         matching = self._matching(selected, url, settings)
 
         def count(deliveries: EndedWithin) -> int:
-            return self.deliveries.count_ended(event_id, deliveries)
+            return self.redelivery.deliveries.count_ended(event_id, deliveries)
 
         def counted(endpoint: Subscription) -> Mapping[str, int]:
             there = replace(matching, endpoints=endpoint.names)

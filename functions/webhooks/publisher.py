@@ -8,9 +8,9 @@ is used once. If a trigger fails, Eventarc runs it again, and the trigger contin
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from functions import log
 from functions.cache import TtlCache
@@ -43,7 +43,11 @@ _Batch: TypeAlias = tuple[Milestone | None, Sequence[Delivery]]
 """The milestone of a message, if any, and the deliveries to record with the milestone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+_LOGGED_SECONDS: Final = 86_400.0
+"""Minimum seconds between two warnings about the same version of settings."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
 class Publisher:
     """Use case: turn writes of photos and events into deliveries."""
 
@@ -55,8 +59,12 @@ class Publisher:
     fair_queue: FairQueue
     in_parallel: ParallelMap
     clock: Clock
-    logged: TtlCache[tuple[str, Version | None], bool]
+    _logged: TtlCache[tuple[str, Version | None], bool] = field(init=False)
     """Settings whose mistakes were logged, by event and version."""
+
+    def __post_init__(self) -> None:
+        """Create the cache of logged mistakes."""
+        self._logged = TtlCache(self.clock, seconds=_LOGGED_SECONDS)
 
     def photo_written(
         self, write_id: str, event_id: str, before: Photo | None, after: Photo | None
@@ -125,9 +133,9 @@ class Publisher:
         settings = self.settings.load(event_id)
         unknown = [endpoint.id for endpoint in settings.subscriptions if endpoint.has_unknown_types]
         key = (event_id, settings.version)
-        if (settings.is_readable and not unknown) or self.logged.get(key):
+        if (settings.is_readable and not unknown) or self._logged.get(key):
             return settings
-        self.logged.put(key, value=True)
+        self._logged.put(key, value=True)
         if not settings.is_readable:
             malformed = UnreadableSettingsError()
             log.fault("record.unreadable", malformed, path=settings_path(event_id))

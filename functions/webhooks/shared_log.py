@@ -22,7 +22,6 @@ from functions.firestore.model import (
     Version,
 )
 from functions.links.link import DELIVERY_LOG_LINK
-from functions.links.token import TokenKeys
 from functions.ports import Clock, Random, SecretReader, wire_time
 from functions.rate_limit import RateLimit
 from functions.webhooks.deliveries.delivery import Cursor, Delivery, Outcome
@@ -155,9 +154,8 @@ class LogLinks:
             # A token's expiration time has whole seconds, so the share and its token end together.
             expire_at=now.replace(microsecond=0) + lasts,
         )
-        token = TokenKeys(self.secrets.versions(DELIVERY_LOG_LINK.key)).sign(
-            (share.event_id, share.id), share.expire_at, DELIVERY_LOG_LINK.scope
-        )
+        ids = (share.event_id, share.id)
+        token = DELIVERY_LOG_LINK.sign(self.secrets, ids, share.expire_at)
         self.shares.create(share)
         log.info(
             "webhook.log_shared",

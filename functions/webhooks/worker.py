@@ -6,7 +6,7 @@ succeeds. Only internal errors fail the task, and its queue retries it.
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final, Protocol
 from urllib.parse import quote
@@ -15,17 +15,18 @@ from functions import log
 from functions.firestore.model import ChangedMeanwhileError
 from functions.ports import Clock, NotDueError, TaskQueue
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
-from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
+from functions.webhooks.deliveries.delivery import SETTINGS_KEPT, Attempt, Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError
 from functions.webhooks.deliveries.fair_queue import FairQueue, Tenants
 from functions.webhooks.deliveries.receiver_speed import FastReceivers
-from functions.webhooks.endpoints.failures import Failures
+from functions.webhooks.endpoints.endpoint_store import EndpointStore, Failures
 from functions.webhooks.signing import SIGNATURE_HEADER, RememberedSecrets, sign, standard_headers
 from functions.webhooks.webhook_settings import (
     REMOVED,
     UNSUBSCRIBED,
     RememberedSettings,
+    SettingsStore,
     Subscription,
 )
 
@@ -91,20 +92,29 @@ class Sender(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(eq=False, slots=True, kw_only=True)
 class Worker:
     """Use case: run an attempt. Shared by all threads of the process."""
 
     deliveries: DeliveryStore
     secrets: RememberedSecrets
-    settings: RememberedSettings
+    settings: SettingsStore
+    settings_kept: timedelta = SETTINGS_KEPT
     sender: Sender
     tenants: Tenants
     task_queue: TaskQueue
     slow_fair_queue: FairQueue
-    failures: Failures
+    endpoints: EndpointStore
     clock: Clock
-    fast_receivers: FastReceivers
+    failures: Failures = field(init=False)
+    _settings: RememberedSettings = field(init=False)
+    _fast_receivers: FastReceivers = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Create what the worker remembers: settings, failing endpoints and fast receivers."""
+        self.failures = Failures(self.endpoints, self.tenants, self.clock)
+        self._settings = RememberedSettings(self.settings, self.clock, self.settings_kept)
+        self._fast_receivers = FastReceivers(self.clock, self.tenants)
 
     def attempt(self, request: AttemptRequest) -> Delivery | None:
         """Run the attempt, unless it has already run, and return the delivery.
@@ -146,7 +156,7 @@ class Worker:
         """
         now = self.clock.now()
         if delivery.needs_settings(now):
-            endpoint = self.settings.of(delivery.event_id).of(delivery.endpoint, delivery.url)
+            endpoint = self._settings.of(delivery.event_id).of(delivery.endpoint, delivery.url)
             if reason := _reason_to_skip(delivery, endpoint):
                 skipped = self._recorded(delivery.skipped(reason, now), self.deliveries.save)
                 log.warning(
@@ -168,7 +178,7 @@ class Worker:
     def _belongs_on_slow_queue(self, request: AttemptRequest, delivery: Delivery) -> bool:
         if request.slow or delivery.test:
             return False
-        return self.fast_receivers.belongs_on_slow_queue(delivery.event_id, delivery.url)
+        return self._fast_receivers.belongs_on_slow_queue(delivery.event_id, delivery.url)
 
     def _moved_to_slow_queue(
         self, delivery: Delivery, at_least: timedelta = timedelta(0)
@@ -215,7 +225,7 @@ class Worker:
             begins = replace(delivery, begun=delivery.begun + 1)
             delivery = self._recorded(begins, self.deliveries.save)
         try:
-            with self.fast_receivers.track(delivery.event_id, delivery.url):
+            with self._fast_receivers.track(delivery.event_id, delivery.url):
                 attempt = self._post(delivery)
         except HostLimitError:
             return self._moved_to_slow_queue(replace(delivery, begun=begun), HOST_LIMIT_WAIT)

@@ -4,14 +4,14 @@ import threading
 import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
 
 from functions.cache import lazy_property
 from functions.firestore.model import Documents
-from functions.gcp.secret_manager import MissingSecretError
-from functions.ports import Clock, ParallelMap
+from functions.ports import Clock, MissingSecretError, ParallelMap
+from functions.recap.planner import Planner
 from functions.recap.slots import Slots
 from functions.service import Adapters, Service
 from tests.in_memory.documents import Firestore, InMemoryDocuments
@@ -94,9 +94,9 @@ class InMemoryService(Service):
         self._slots = slots or Slots(wait_seconds=0)
 
     @lazy_property
-    def slots(self) -> Slots:
-        """The concurrency limit of recaps and previews."""
-        return self._slots
+    def planner(self) -> Planner:
+        """The planner, with these slots."""
+        return replace(super().planner, slots=self._slots)
 
 
 def service_on(

@@ -19,7 +19,6 @@ from functions import log
 from functions.firestore.model import ChangedMeanwhileError
 from functions.ports import Clock, ParallelMap, TaskQueue
 from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcome
-from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.endpoint_url import host_of
 from functions.webhooks.deliveries.redelivery import Redelivery
 from functions.webhooks.endpoints.endpoint_store import EndpointStore, check_endpoint
@@ -55,7 +54,6 @@ class EndpointSweep:
 
     endpoints: EndpointStore
     settings: SettingsStore
-    deliveries: DeliveryStore
     redelivery: Redelivery
     task_queue: TaskQueue
     in_parallel: ParallelMap
@@ -105,7 +103,7 @@ class EndpointSweep:
         Returns:
             The record if there are more deliveries to resend, else None.
         """
-        check = check_endpoint(record, settings, self.deliveries, self.clock.now())
+        check = check_endpoint(record, settings, self.redelivery.deliveries, self.clock.now())
         if check is None:
             self.endpoints.forget(record)
             return None
@@ -153,7 +151,7 @@ class EndpointSweep:
 
         after, resent = None, 0
         for _ in range(PAGES_OF_A_CHECK):
-            deliveries = self.deliveries.ended(record.event_id, failed, after, self.page)
+            deliveries = self.redelivery.deliveries.ended(record.event_id, failed, after, self.page)
             first_round = [entry for entry in deliveries if not entry.test and not entry.round]
             resent += sum(self.in_parallel(begin, first_round))
             after = deliveries[-1].cursor if len(deliveries) == self.page else None

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from functions.webhooks.endpoints.failures import Failures
+from functions.webhooks.endpoints.endpoint_store import Failures
 from functions.webhooks.endpoints.notifier import Notifier
 from tests.simulation.mutant import Mutant
 

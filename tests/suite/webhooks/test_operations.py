@@ -20,7 +20,7 @@ from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.events import EventType
-from functions.webhooks.webhook_settings import REMOVED, RememberedSettings, endpoint_id
+from functions.webhooks.webhook_settings import REMOVED, endpoint_id
 from functions.webhooks.worker import Worker
 from tests.in_memory.adapters import service_on
 from tests.in_memory.records import ended_delivery
@@ -92,8 +92,7 @@ def worker(counted: Operations, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wor
     sender = webhook_sender()
     service = counting_service(counted, sender=lambda: sender)
     # The attempts of a test follow each other at once; the retries of a delivery do not.
-    settings = RememberedSettings(service.webhook_store, CLOCK, timedelta(0))
-    yield replace(service.worker, settings=settings)
+    yield replace(service.worker, settings_kept=timedelta(0))
     sender.adapter.watch.close()
 
 

@@ -12,8 +12,7 @@ from google.auth.credentials import AnonymousCredentials
 from google.cloud.firestore_v1 import base_client, types
 from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
 
-from functions.environment import CHANNEL_OPTIONS
-from functions.firestore import client as firestore
+from functions import environment
 from functions.firestore.client import FirestoreDocuments, GroupedDocuments
 from functions.firestore.model import (
     FIRESTORE_TIMEOUT_SECONDS,
@@ -158,9 +157,9 @@ def update(name: str, value: str = "", version: int = VERSION) -> Update:
 
 def test_the_channel_has_the_librarys_options(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep connections alive as the library's own client does. Do not connect at creation."""
-    assert list(CHANNEL_OPTIONS) == base_client._DEFAULT_CHANNEL_OPTIONS  # noqa: SLF001
+    assert list(environment.CHANNEL_OPTIONS) == base_client._DEFAULT_CHANNEL_OPTIONS  # noqa: SLF001
     given = (AnonymousCredentials(), "my-wall")  # type: ignore[no-untyped-call]
-    monkeypatch.setattr(firestore, "credentials", lambda: given)
+    monkeypatch.setattr(environment, "credentials", lambda: given)
     monkeypatch.delenv("FIRESTORE_EMULATOR_HOST", raising=False)
     assert FirestoreDocuments.from_environment()
 

@@ -21,11 +21,11 @@ from functions.gcp.secret_manager import (
     FRESH_SECONDS,
     KEPT_SECONDS,
     RETRY_SECONDS,
-    MissingSecretError,
     SecretManager,
     secret_manager_client,
 )
 from functions.links.token import KEY_BYTES, InvalidTokenError, TokenKeys
+from functions.ports import MissingSecretError
 from tests.unit.clock import Clock
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)

@@ -68,4 +68,4 @@ def test_calls_that_come_first_at_the_same_moment_share_the_places() -> None:
 
     fresh = service_on(threads=Threads())
     first, second = ProcessThreads().pool(2, "calls")(lambda _: fresh.recap_sender, range(2))
-    assert first.slots is second.slots
+    assert first.planner.slots is second.planner.slots
