@@ -48,15 +48,15 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
     return run(_adopt, parser.parse_args(arguments), outside)
 
 
-def _adopt(given: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
-    wanted = _of_file(given.optouts) if given.optouts else {}
+def _adopt(options: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
+    wanted = _of_file(options.optouts) if options.optouts else {}
     documents = outside.documents(cloud)
     users = documents.find_all(Query(collection="users"))
     writes = _writes(users, wanted, lambda uids: verified_addresses(cloud, uids))
-    made = len(writes) if given.dry_run else write_each(documents, writes)
+    made = len(writes) if options.dry_run else write_each(documents, writes)
     if made < len(writes):
         raise OpsError(f"{len(writes) - made} records changed during the run. Run this again.")
-    would = "would be recorded" if given.dry_run else "recorded"
+    would = "would be recorded" if options.dry_run else "recorded"
     say(f"{would}: {made}" if made else "Everything is recorded.")
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from functions.email_address import is_guest_uid
 from functions.preferences.preferences import ACCOUNTS, MAX_ACCOUNTS, address_record_id
 from functions.recap.audience.photos import PhotoHosts
-from ops.parts import Lack, Look, Parts
+from ops.parts import Look, Note, Parts
 
 _USERS_READ: Final = 20_000
 """User records to read, which costs about a cent."""
@@ -30,7 +30,7 @@ class Advice(Parts):
             ("Large documents", self.large),
         ]
 
-    def photo_hosts(self) -> Iterator[Lack]:
+    def photo_hosts(self) -> Iterator[Note]:
         """Yield a note for each host of photos that recap emails leave out."""
         hosts = self._wanted.settings.get("PHOTO_HOSTS", "")
         shown = PhotoHosts.read(hosts, self._cloud.project)
@@ -38,13 +38,12 @@ class Advice(Parts):
         urls = [fields.get("url", {}).get("stringValue") for fields in photos]
         others = {urlsplit(url).netloc for url in urls if url and not shown.allow(url)}
         for host in sorted(others):
-            yield Lack(
+            yield Note(
                 f"recap emails leave out photos at {host}",
                 ask=f"If you trust it, set PHOTO_HOSTS={hosts},{host} in .env and deploy.",
-                is_note=True,
             )
 
-    def accounts(self) -> Iterator[Lack]:
+    def accounts(self) -> Iterator[Note]:
         """Yield a note if records do not list accounts. Earlier releases listed some by mailbox."""
         owners: dict[str, str] = {}
         listed: dict[str, set[str]] = {}
@@ -62,25 +61,23 @@ class Advice(Parts):
             if uid not in (there := listed.get(owner, set())) and len(there) < MAX_ACCOUNTS
         ]
         if missing:
-            yield Lack(
+            yield Note(
                 f"accounts missing from the record of their address: {len(missing)}",
                 ask=f"Run ops/adopt {self._cloud.project} so that links find their preferences.",
-                is_note=True,
             )
 
-    def large(self) -> Iterator[Lack]:
+    def large(self) -> Iterator[Note]:
         """Yield a note for each sampled document that is nearly too large for triggers."""
         for document in (each for name in _TRIGGERING for each in self._sampled(name)):
             fields = json.dumps(document.get("fields", {}), ensure_ascii=False)
             if (kilobytes := len(fields.encode()) // 1024) >= _LARGE_KILOBYTES:
-                yield Lack(
+                yield Note(
                     f"{document['name'].partition('/documents/')[2]} has {kilobytes} KB",
                     ask="Keep documents below 256 KB: a write sends no webhooks if the document "
                     "before and after it has over 512 KB.",
-                    is_note=True,
                 )
 
-    def app_check(self) -> Iterator[Lack]:
+    def app_check(self) -> Iterator[Note]:
         """Yield a note if scripts can sign in as guests, and upload at the owner's cost."""
         config = self._readable("identitytoolkit", f"admin/v2/{self._project}/config") or {}
         is_anonymous = config.get("signIn", {}).get("anonymous", {}).get("enabled")
@@ -91,8 +88,7 @@ class Advice(Parts):
         service = self._readable("firebaseappcheck", path) or {}
         if service.get("enforcementMode") != "ENFORCED":
             why = "guests sign in anonymously" if is_anonymous else "PUBLIC_WALL is on"
-            yield Lack(
+            yield Note(
                 f"{why}, and App Check is not enforced for Firestore",
                 ask="First let all clients send tokens: see App Check in docs/security.md.",
-                is_note=True,
             )

@@ -4,13 +4,14 @@ Functions, queues and accounts of the service are added. The app's rules, roles 
 read.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 
 from functions.service_accounts import WEBHOOKS
 from ops import merging, refusals
 from ops.cloud import say
-from ops.parts import Lack, Look, Parts, deployed_rules, grants
+from ops.parts import Issue, Look, Parts, deployed_rules, grants
 from ops.wanted import ROLES, TOKEN_CREATOR
 
 _OWN_ELSEWHERE: Final = frozenset({"close-on-budget"})
@@ -21,8 +22,8 @@ _REPOSITORY: Final = "gcf-artifacts"
 class App(Parts):
     """The existing app of one project."""
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         path = f"v2/{self._project}/locations/-/functions"
         self._functions = self._cloud.named("cloudfunctions", path, "functions")
         self._names = {function.name for function in self._wanted.functions}
@@ -69,10 +70,10 @@ class App(Parts):
             }
         return [f"{what} {_list(names)}" for what, names in parts.items() if names]
 
-    def names(self) -> Iterator[Lack]:
+    def names(self) -> Iterator[Issue]:
         """Yield names in use: firebase-tools replace a function of any codebase by its name."""
         for name in sorted(self._names & self._functions.keys() - self._ours - self._accepted):
-            yield Lack(f"the app has a function {name}", ask=_rename(name))
+            yield Issue(f"the app has a function {name}", ask=_rename(name))
         attempts = {
             function.name: function.queue.get("maxAttempts") for function in self._wanted.functions
         }
@@ -81,9 +82,9 @@ class App(Parts):
             limits = there[name].get("retryConfig", {})
             if self._ours and limits.get("maxAttempts") == attempts[name]:
                 continue  # a rollback deletes the function but not its queue
-            yield Lack(f"the queue {name} does not belong to the service", ask=_rename(name))
+            yield Issue(f"the queue {name} does not belong to the service", ask=_rename(name))
 
-    def fields(self) -> Iterator[Lack]:
+    def fields(self) -> Iterator[Issue]:
         """Yield fields of the app that field overrides would change in collections of that name."""
         if self._ours:
             return
@@ -96,37 +97,37 @@ class App(Parts):
             for field in sorted(fields & there):
                 name = f"{group}.{field}"
                 harm = "delete such documents" if name in self._wanted.ttl else "replace its index"
-                yield Lack(
+                yield Issue(
                     f"documents of the app have the field {name}",
                     ask=f"The entry in firestore.indexes.json would {harm}. Rename the app's "
                     f"collection, or agree with --accept {name}",
                 )
 
-    def site(self) -> Iterator[Lack]:
-        """Yield a lack if the chosen site is the app's."""
+    def site(self) -> Iterator[Issue]:
+        """Yield an issue if the chosen site is the app's."""
         name = self._wanted.hosting_site
         sites = self._sites()
         is_default = sites.get(name, {}).get("type") == "DEFAULT_SITE"
         if is_default or (not self._ours and name in sites and self._releases(name)):
-            yield Lack(f"{name} has pages of the app", ask="Choose another name with --site NAME.")
+            yield Issue(f"{name} has pages of the app", ask="Choose another name with --site NAME.")
         own = {f"{name}.web.app" for name in sites if name != self._wanted.hosting_site}
         if self._wanted.site in own:
-            yield Lack(
+            yield Issue(
                 f"PUBLIC_BASE_URL is a site of the app: {self._wanted.site}",
                 ask=f"Set it to https://{name}.web.app or to a domain of that site.",
             )
 
-    def rules(self) -> Iterator[Lack]:
+    def rules(self) -> Iterator[Issue]:
         """Yield rules to merge, and rules of the app that open the service's data."""
         if self.merged_rules():
-            yield Lack(
+            yield Issue(
                 "the deployed rules do not include the rules of the service",
                 ask=f"firestore.{self._cloud.project}.rules has both. Review it, then deploy it "
                 "from the app's repository.",
             )
             return
         for text in refusals.in_words(self._opened()):
-            yield Lack(
+            yield Issue(
                 text, ask="Firestore grants access if any block does. Restrict the app's rules."
             )
 
@@ -137,22 +138,23 @@ class App(Parts):
             return ""
         return merging.merged(deployed, self._wanted.rules)
 
-    def remember(self, *, is_beside: bool) -> Callable[[], None]:
-        """Return a function that reverts the side effects of a deploy.
+    @contextmanager
+    def kept(self, *, is_beside: bool) -> Iterator[None]:
+        """Revert the side effects of the deploy in this context.
 
         A deploy grants roles to the default account, and changes the clean-up policy of images.
         """
         api, path = "cloudresourcemanager", f"v1/{self._project}"
         repository = f"v1/{self._region}/repositories/{_REPOSITORY}"
         account = self._default_account()
-        given = [(role, account) for role in ("run.invoker", "eventarc.eventReceiver")]
-        given.append((TOKEN_CREATOR, self._pubsub_agent()))
+        granted = [(role, account) for role in ("run.invoker", "eventarc.eventReceiver")]
+        granted.append((TOKEN_CREATOR, self._pubsub_agent()))
 
         def roles() -> set[tuple[str, str]]:
             policy = self._cloud.policy(api, path)
             return {
                 (role, member)
-                for role, member in given
+                for role, member in granted
                 if grants(policy, f"roles/{role}", f"serviceAccount:{member}")
             }
 
@@ -165,22 +167,20 @@ class App(Parts):
         if any("condition" in binding for binding in bindings):
             # firebase-tools drop the conditions of roles when they write the policy. They write
             # nothing if all roles that they need are granted.
-            for role, member in sorted(set(given) - roles_before):
+            for role, member in sorted(set(granted) - roles_before):
                 self._binder(api, path, role, member)()
 
-        def take_back() -> None:
-            for role, member in sorted(roles() - roles_before):
-                if member != account:
-                    continue  # triggers in an old project require the token creator
-                say(f"  revoked the role {role} that the deploy granted to {member}")
-                self._binder(api, path, role, member, take=True)()
-            if is_beside and policies_before is not None and policies() != policies_before:
-                say("  restored the clean-up policy of images that the deploy changed")
-                where = f"{repository}?updateMask=cleanupPolicies"
-                body = {"cleanupPolicies": policies_before}
-                self._cloud.call("PATCH", "artifactregistry", where, body)
-
-        return take_back
+        yield
+        for role, member in sorted(roles() - roles_before):
+            if member != account:
+                continue  # triggers in an old project require the token creator
+            say(f"  revoked the role {role} that the deploy granted to {member}")
+            self._binder(api, path, role, member, take=True)()
+        if is_beside and policies_before is not None and policies() != policies_before:
+            say("  restored the clean-up policy of images that the deploy changed")
+            where = f"{repository}?updateMask=cleanupPolicies"
+            body = {"cleanupPolicies": policies_before}
+            self._cloud.call("PATCH", "artifactregistry", where, body)
 
     def _opened(self) -> Iterator[refusals.Refusal]:
         """Yield requests that the deployed rules allow and ours deny, as Google evaluates them."""

@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from ops.alerts import alerts
@@ -33,7 +34,6 @@ _DESCRIPTION: Final = """\
 Creates or updates the log-based metrics, alerts and the dashboard of a project, and excludes links
 with tokens from its request logs. Running it again changes nothing.
 """
-_DIGEST_IN_TEXT: Final = re.compile(r" \[([0-9a-f]{16})\]$")
 
 
 def main(arguments: Sequence[str] | None = None, outside: Outside | None = None) -> int:
@@ -50,11 +50,11 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
     return run(_apply, parser.parse_args(arguments), outside)
 
 
-def _apply(given: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
-    functions = read(given.project, outside.root).functions
-    apply = Apply(cloud, functions, again=given.again, dry_run=given.dry_run)
-    apply.all(given.email, given.budget)
-    would = "Would change" if given.dry_run else "Changed"
+def _apply(options: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
+    functions = read(options.project, outside.root).functions
+    apply = Apply(cloud, functions, options.again, options.dry_run)
+    apply.all(options.email, options.budget)
+    would = "Would change" if options.dry_run else "Changed"
     say(f"{would}: {apply.changes}" if apply.changes else "Everything is up to date.")
 
 
@@ -64,18 +64,19 @@ def _amount(text: str) -> str:
     return text
 
 
+@dataclass
 class Apply:
     """Updates one project, and counts `changes`, including those skipped by a dry run."""
 
-    def __init__(
-        self, cloud: Cloud, functions: Sequence[Function], *, again: bool, dry_run: bool
-    ) -> None:
-        self._cloud = cloud
-        self._functions = functions
-        self._again = again
-        self._dry_run = dry_run
-        self._project = f"projects/{cloud.project}"
-        self.changes = 0
+    cloud: Cloud
+    functions: Sequence[Function]
+    again: bool
+    dry_run: bool
+    changes: int = 0
+
+    def __post_init__(self) -> None:
+        """Name the project in paths."""
+        self._project = f"projects/{self.cloud.project}"
 
     def all(self, email: str | None, budget: str | None) -> None:
         """Apply every part, dependencies first. A further run continues after an `OpsError`."""
@@ -89,7 +90,7 @@ class Apply:
 
     def apis(self, wanted: Sequence[str]) -> None:
         """Enable the APIs that are still disabled."""
-        if missing := self._cloud.switched_off(wanted):
+        if missing := self.cloud.switched_off(wanted):
             path = f"v1/{self._project}/services:batchEnable"
             self._change("enable APIs", "POST", "serviceusage", path, {"serviceIds": missing})
 
@@ -97,7 +98,7 @@ class Apply:
         """Return the name of the channel to `email`, or a placeholder in a dry run."""
         path = f"v3/{self._project}/notificationChannels"
         labels = {"email_address": email}
-        for channel in self._cloud.every("monitoring", path, "notificationChannels"):
+        for channel in self.cloud.every("monitoring", path, "notificationChannels"):
             if channel.get("type") == "email" and channel["labels"] == labels:
                 return str(channel["name"])
         wanted = {"type": "email", "displayName": f"Photo wall: {email}", "labels": labels}
@@ -113,14 +114,13 @@ class Apply:
             path = f"v2/{self._project}/{kind}"
             there = {
                 one["name"]: one.get("description", "")
-                for one in self._cloud.every("logging", path, kind)
+                for one in self.cloud.every("logging", path, kind)
             }
             for name, one in all_of_kind.items():
-                digest = digest_of(one)
-                wanted = one | {"description": f"{one['description']} [{digest}]"}
-                found = _DIGEST_IN_TEXT.search(there.get(name, ""))
-                if found and found[1] == digest and not self._again:
+                digest = f" [{digest_of(one)}]"
+                if there.get(name, "").endswith(digest) and not self.again:
                     continue
+                wanted = one | {"description": one["description"] + digest}
                 where = f"{path}/{name}{mask}" if name in there else ""
                 update = "PATCH" if mask else "PUT"
                 what = f"the {kind.removesuffix('s')} {name}"
@@ -131,7 +131,7 @@ class Apply:
         path = f"v3/{self._project}/alertPolicies"
         there = {
             policy["userLabels"][NAME_LABEL]: policy
-            for policy in self._cloud.every("monitoring", path, "alertPolicies")
+            for policy in self.cloud.every("monitoring", path, "alertPolicies")
             if NAME_LABEL in policy.get("userLabels", {})
         }
         for name, alert in alerts().items():
@@ -143,7 +143,7 @@ class Apply:
                 "notificationChannels": sorted(channels | ({channel} if channel else set())),
             }
             digest = digest_of(wanted)
-            if old and old["userLabels"].get(DIGEST_LABEL) == digest and not self._again:
+            if old and old["userLabels"].get(DIGEST_LABEL) == digest and not self.again:
                 continue
             wanted["userLabels"] = {NAME_LABEL: name, DIGEST_LABEL: digest}
             where = f"v3/{old['name']}" if old else ""
@@ -155,10 +155,10 @@ class Apply:
         """Apply the dashboard, which is identified by its label."""
         content = self._named(dashboard())
         path = f"v1/{self._project}/dashboards"
-        listed = self._cloud.every("monitoring", path, "dashboards")
+        listed = self.cloud.every("monitoring", path, "dashboards")
         old = next((board for board in listed if NAME_LABEL in board.get("labels", {})), None)
         digest = digest_of(content)
-        if old and old["labels"].get(DIGEST_LABEL) == digest and not self._again:
+        if old and old["labels"].get(DIGEST_LABEL) == digest and not self.again:
             return
         wanted = content | {"labels": {NAME_LABEL: "dashboard", DIGEST_LABEL: digest}}
         if old:
@@ -168,15 +168,15 @@ class Apply:
 
     def budget(self, amount: str, channel: str | None) -> None:
         """Apply a budget of the billing account that covers only this project."""
-        path, old = found_budget(self._cloud)
-        if not path and not self._dry_run:
-            raise OpsError(f"{self._cloud.project} has no billing account. Link one first.")
+        path, old = found_budget(self.cloud)
+        if not path and not self.dry_run:
+            raise OpsError(f"{self.cloud.project} has no billing account. Link one first.")
         money = {"specifiedAmount": {"units": amount}}
         why = f"set a monthly budget of {amount}"
         if old is None:
             rule = {"monitoringNotificationChannels": [channel]} if channel else {}
             wanted = {
-                "displayName": f"{BUDGET}: {self._cloud.project}",
+                "displayName": f"{BUDGET}: {self.cloud.project}",
                 "budgetFilter": {"projects": [self._project]},
                 "amount": money,
                 "thresholdRules": THRESHOLDS,
@@ -190,9 +190,9 @@ class Apply:
     def _named(self, content: Mapping[str, Any]) -> dict[str, Any]:
         text = json.dumps(content)
         for mark, names in {
-            "{services}": {made.service for made in self._functions},
-            "{private}": {made.service for made in self._functions if not made.is_public},
-            "{queues}": {made.name for made in self._functions if made.kind == "taskQueue"},
+            "{services}": {made.service for made in self.functions},
+            "{private}": {made.service for made in self.functions if not made.is_public},
+            "{queues}": {made.name for made in self.functions if made.kind == "taskQueue"},
         }.items():
             text = text.replace(mark, "|".join(sorted(names)))
         named: dict[str, Any] = json.loads(text)
@@ -207,8 +207,8 @@ class Apply:
 
     def _change(self, why: str, method: str, api: str, path: str, body: Mapping[str, Any]) -> Any:
         self.changes += 1
-        say(f"{'would ' if self._dry_run else ''}{why}")
-        return {} if self._dry_run else self._cloud.make(api, path, body, method)
+        say(f"{'would ' if self.dry_run else ''}{why}")
+        return {} if self.dry_run else self.cloud.make(api, path, body, method)
 
 
 def found_budget(cloud: Cloud) -> tuple[str, Mapping[str, Any] | None]:

@@ -22,12 +22,12 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
     return run(_brake, parser.parse_args(arguments), outside)
 
 
-def _brake(given: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
+def _brake(options: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
     if ON not in (outside.root / "firestore.rules").read_text():
         raise OpsError(
             f"firestore.rules has no brake. Replace `{OFF}` with `{ON}` there, and deploy it."
         )
-    match given.what:
+    match options.what:
         case "close":
             outside.documents(cloud).commit(Put(BRAKE_PATH, {"by": "ops/brake"}))
             if not _is_read(cloud):

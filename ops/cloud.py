@@ -113,7 +113,7 @@ class Cloud:
 
     def __init__(self, project: str, outside: Outside) -> None:
         self.project = project
-        self._outside = outside
+        self.outside = outside
         self._token = ""
 
     def get(self, api: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
@@ -158,7 +158,7 @@ class Cloud:
         for _ in range(_OPERATION_LOOKS):
             if "operations/" not in operation or made.get("done"):
                 break
-            self.wait(_OPERATION_SECONDS)
+            self.outside.sleep(_OPERATION_SECONDS)
             made = self.patiently(lambda: self.call("GET", api, operation))
         else:
             raise OpsError(f"Google is still working on {path}. Run this again later.")
@@ -202,16 +202,12 @@ class Cloud:
                 if not error.is_young:
                     raise
                 say(f"    {error.text} Trying again in {seconds} s.")
-                self.wait(seconds)
+                self.outside.sleep(seconds)
         return act()
-
-    def wait(self, seconds: float) -> None:
-        """Pause for some seconds."""
-        self._outside.sleep(seconds)
 
     def call(self, method: str, api: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """Call an API with the operator's token. Raise `RefusedError` if Google rejects it."""
-        url = self._outside.address.format(host=f"{api}.googleapis.com") + f"/{path}"
+        url = self.outside.address.format(host=f"{api}.googleapis.com") + f"/{path}"
         headers = {"Content-Type": "application/json"}
         if api not in _PAYS_ITSELF:
             headers["X-Goog-User-Project"] = self.project
@@ -229,7 +225,7 @@ class Cloud:
     def is_answering(self, region: str, function: str) -> bool:
         """Return whether a callable responds itself, not an error page of Google."""
         host = f"{region}-{self.project}.cloudfunctions.net"
-        url = self._outside.address.format(host=host) + f"/{function}"
+        url = self.outside.address.format(host=host) + f"/{function}"
         _, answer = _send("POST", url, {"Content-Type": "application/json"}, {"data": {}})
         try:
             return bool({"error", "result"} & json.loads(answer).keys())
@@ -250,13 +246,9 @@ class Cloud:
     def type_in(self, question: str) -> str:
         """Prompt for a secret, and return "" without a terminal."""
         try:
-            return self._outside.type_in(question).strip()
+            return self.outside.type_in(question).strip()
         except EOFError:
             return ""
-
-    def sign_in(self, server: MailServer, password: str) -> None:
-        """Sign in to a mail server, and raise an `OSError` if that fails."""
-        self._outside.sign_in(server, password)
 
     def new_token(self) -> str:
         """Return a new access token. Raise `OpsError` if `gcloud` is not signed in."""
@@ -267,13 +259,13 @@ class Cloud:
 
     def _run(self, command: Sequence[str], stdout: int | None) -> subprocess.CompletedProcess[str]:
         program, *arguments = command
-        root = self._outside.root
+        root = self.outside.root
         if program == "firebase":
             program = str(root / _FIREBASE)
             if not (root / _FIREBASE).exists():
                 raise OpsError("Install first: python3 -m emulator setup")
         try:
-            return self._outside.run(
+            return self.outside.run(
                 [program, *arguments], cwd=root, stdout=stdout, text=True, check=False
             )
         except OSError as error:
@@ -306,13 +298,13 @@ Script: TypeAlias = Callable[[argparse.Namespace, Cloud, Outside], None]
 """Body of a script. An `OpsError` ends it with status 1."""
 
 
-def run(script: Script, given: argparse.Namespace, outside: Outside | None) -> int:
+def run(script: Script, options: argparse.Namespace, outside: Outside | None) -> int:
     """Run a script, print the message of a failure, and return the exit status."""
     try:
         if outside is None and shutil.which("gcloud") is None:
             raise OpsError(_NO_GCLOUD)  # noqa: TRY301 - handled as failures of the script are
         outside = outside or Outside()
-        script(given, Cloud(given.project, outside), outside)
+        script(options, Cloud(options.project, outside), outside)
     except Exception as error:
         from ops import firebase  # noqa: PLC0415 - its imports take a second
 

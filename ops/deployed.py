@@ -1,11 +1,12 @@
 """Checks of the deployed parts: functions, queues, callers, indexes and pages."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from ops import merging
 from ops.cloud import RefusedError, say
-from ops.parts import Lack, Look, Parts, deployed_rules, grants
+from ops.parts import Issue, Look, Parts, deployed_rules, grants
 from ops.wanted import OLD_AGENT, REGION, TOKEN_CREATOR, Function
 
 
@@ -35,7 +36,7 @@ class Deployed(Parts):
         path = f"v2/{self._region}/functions"
         return sorted(self._former(self._cloud.named("cloudfunctions", path, "functions")))
 
-    def functions(self) -> Iterator[Lack]:
+    def functions(self) -> Iterator[Issue]:
         """Yield functions that are not ACTIVE or differ from the manifest and the settings."""
         path = f"v2/{self._region}/functions"
         there = self._cloud.named("cloudfunctions", path, "functions")
@@ -47,19 +48,19 @@ class Deployed(Parts):
             if state != "ACTIVE":
                 is_under_way = state == "DEPLOYING"
                 target = "" if is_under_way else self._target(function)
-                yield Lack(f"{function.name} is {state}", deploy=target, is_under_way=is_under_way)
+                yield Issue(f"{function.name} is {state}", deploy=target, is_under_way=is_under_way)
                 continue
-            for text in _differences(function, found, self._wanted.environment):
-                yield Lack(f"{function.name} {text}", deploy=self._target(function))
+            for text in _differences(function, found, self._wanted.settings):
+                yield Issue(f"{function.name} {text}", deploy=self._target(function))
             connector = _said(found)["vpcConnector"]
             if connector and not function.config["vpcConnector"]:
                 # A deploy does not change settings that are missing from the manifest.
                 fields = "serviceConfig.vpcConnector,serviceConfig.vpcConnectorEgressSettings"
                 where = f"{path}/{function.name}"
-                mend = self._patcher("cloudfunctions", where, fields, {"serviceConfig": {}})
-                yield Lack(f"{function.name} is behind {connector}", mend=mend)
+                fix = self._patcher("cloudfunctions", where, fields, {"serviceConfig": {}})
+                yield Issue(f"{function.name} is behind {connector}", fix=fix)
 
-    def queues(self) -> Iterator[Lack]:
+    def queues(self) -> Iterator[Issue]:
         """Yield queues that are not RUNNING or differ from the manifest."""
         there = self._cloud.named("cloudtasks", f"v2/{self._region}/queues", "queues")
         for function in self._of("taskQueue"):
@@ -69,12 +70,12 @@ class Deployed(Parts):
             for limit, wanted in function.queue.items() if found else ():
                 has = float(str(limits.get(limit, 0)).removesuffix("s"))  # Google omits 0
                 if has != wanted:
-                    yield Lack(
+                    yield Issue(
                         f"the queue {function.name} has {limit} {has:g}, not {wanted:g}",
                         deploy=self._target(function),
                     )
 
-    def schedule(self) -> Iterator[Lack]:
+    def schedule(self) -> Iterator[Issue]:
         """Yield jobs that are not ENABLED or have another schedule than main.py."""
         there = self._cloud.named("cloudscheduler", f"v1/{self._region}/jobs", "jobs")
         for function in self._of("schedule"):
@@ -83,12 +84,12 @@ class Deployed(Parts):
             found = there.get(job, {})
             yield from self._running("cloudscheduler", path, found, "ENABLED", function)
             if found and found.get("schedule") != function.schedule:
-                yield Lack(
+                yield Issue(
                     f"the job {job} runs {found.get('schedule')}, not {function.schedule}",
                     deploy=self._target(function),
                 )
 
-    def triggers(self) -> Iterator[Lack]:
+    def triggers(self) -> Iterator[Issue]:
         """Yield functions without a working trigger."""
         path = f"v1/{self._project}/locations/-/triggers"
         there = {
@@ -98,13 +99,13 @@ class Deployed(Parts):
         }
         for function in self._of("event"):
             if function.name not in there:
-                yield Lack(f"no trigger calls {function.name}", deploy=self._target(function))
+                yield Issue(f"no trigger calls {function.name}", deploy=self._target(function))
         if self._about().get("createTime", OLD_AGENT) < OLD_AGENT:
             path = f"v1/{self._project}"
             agent = self._pubsub_agent()
             yield from self._bound("cloudresourcemanager", path, [TOKEN_CREATOR], agent)
 
-    def invokers(self) -> Iterator[Lack]:
+    def invokers(self) -> Iterator[Issue]:
         """Yield missing callers of functions, which a deploy does not bind for new triggers."""
         services = self._cloud.named("run", f"v2/{self._region}/services", "services")
         for function in self._wanted.functions:
@@ -116,61 +117,58 @@ class Deployed(Parts):
             for member in function.invokers:
                 if not grants(policy, "roles/run.invoker", member):
                     bind = self._binder("run", path, "run.invoker", member)
-                    yield Lack(
+                    yield Issue(
                         f"{function.name} may not be called by {member}",
-                        mend=self._public(path, bind) if function.is_public else bind,
+                        fix=partial(self._publish, path, bind) if function.is_public else bind,
                     )
 
-    def firestore(self) -> Iterator[Lack]:
+    def firestore(self) -> Iterator[Issue]:
         """Yield other rules than ours, and indexes and TTL policies that are not ready."""
         if not self._wanted.is_beside:
             rules = deployed_rules(self._cloud)
             if not merging.is_ours(rules, self._wanted.rules):
                 text = "the rules differ from firestore.rules" if rules else "no rules"
-                yield Lack(text, deploy="firestore")
+                yield Issue(text, deploy="firestore")
         indexes, fields = self._indexes(), self._ttl()
         for index in sorted(self._wanted.indexes):
             yield from self._building(f"index {index}", indexes.get(index), "READY")
         for field in sorted(self._wanted.ttl):
             yield from self._building(f"TTL of {field}", fields.get(field), "ACTIVE")
 
-    def hosting(self) -> Iterator[Lack]:
+    def hosting(self) -> Iterator[Issue]:
         """Yield pages without a release, and rewrites that do not lead to their function."""
         sites = self._sites().items()
         defaults = (name for name, site in sites if site.get("type") == "DEFAULT_SITE")
         name = self._wanted.hosting_site or next(defaults, "")
         releases = self._releases(name) if name else []
         if not releases:
-            yield Lack("no release", deploy="hosting")
+            yield Issue("no release", deploy="hosting")
             return
         there = releases[0].get("version", {}).get("config", {}).get("rewrites", [])
         led = {rewrite.get("glob"): rewrite.get("run", {}).get("serviceId") for rewrite in there}
         for source, function in self._wanted.rewrites.items():
             if led.get(source) != function.lower():
                 # A release that is older than the function names a first-generation function.
-                yield Lack(f"{source} does not lead to {function}", deploy="hosting")
+                yield Issue(f"{source} does not lead to {function}", deploy="hosting")
 
-    def answers(self) -> Iterator[Lack]:
+    def answers(self) -> Iterator[Issue]:
         """Yield a callable that does not respond."""
         function = self._of("callable")[0]
         if not self._cloud.is_answering(REGION, function.name):
-            yield Lack(
+            yield Issue(
                 f"{function.name} does not respond",
                 ask="Check its log, and whether it may be called without authentication.",
             )
 
-    def _public(self, path: str, bind: Callable[[], None]) -> Callable[[], None]:
+    def _publish(self, path: str, bind: Callable[[], None]) -> None:
         # https://cloud.google.com/run/docs/authenticating/public
-        def make() -> None:
-            try:
-                bind()
-            except RefusedError as error:
-                if error.status != 400:  # noqa: PLR2004 - HTTP's own number
-                    raise
-                say("    The organization forbids allUsers. Disabling the check of callers.")
-                self._patcher("run", path, "invokerIamDisabled", {"invokerIamDisabled": True})()
-
-        return make
+        try:
+            bind()
+        except RefusedError as error:
+            if error.status != 400:  # noqa: PLR2004 - HTTP's own number
+                raise
+            say("    The organization forbids allUsers. Disabling the check of callers.")
+            self._patcher("run", path, "invokerIamDisabled", {"invokerIamDisabled": True})()
 
     def _of(self, kind: str) -> list[Function]:
         return [function for function in self._wanted.functions if function.kind == kind]
@@ -180,20 +178,20 @@ class Deployed(Parts):
 
     def _running(
         self, api: str, path: str, found: Mapping[str, Any], wanted: str, function: Function
-    ) -> Iterator[Lack]:
+    ) -> Iterator[Issue]:
         name = f"{path.split('/')[-2].removesuffix('s')} {path.rpartition('/')[2]}"
         state = found.get("state")
         if not found:
-            yield Lack(f"no {name}", deploy=self._target(function))
+            yield Issue(f"no {name}", deploy=self._target(function))
         elif state != wanted:
-            yield Lack(f"the {name} is {state}", mend=self._maker(api, f"{path}:resume", {}))
+            yield Issue(f"the {name} is {state}", fix=self._maker(api, f"{path}:resume", {}))
 
-    def _building(self, name: str, state: str | None, wanted: str) -> Iterator[Lack]:
+    def _building(self, name: str, state: str | None, wanted: str) -> Iterator[Issue]:
         if state == "CREATING":
-            yield Lack(f"{name} is being built", is_under_way=True)
+            yield Issue(f"{name} is being built", is_under_way=True)
         elif state != wanted:
             target = "firestore:indexes" if self._wanted.is_beside else "firestore"
-            yield Lack(f"{name} is {state or 'missing'}", deploy=target)
+            yield Issue(f"{name} is {state or 'missing'}", deploy=target)
 
 
 def _differences(

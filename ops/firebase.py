@@ -4,10 +4,10 @@ import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import firebase_admin
-from firebase_admin import auth, credentials
+from firebase_admin import auth
 from firebase_admin.exceptions import FirebaseError
 from google.api_core.exceptions import GoogleAPIError
 from google.auth.exceptions import GoogleAuthError
@@ -37,7 +37,7 @@ class Operator(Protocol):
 def app(cloud: Operator) -> Iterator[firebase_admin.App]:
     """Create a temporary app for `firebase_admin.auth`."""
     made = firebase_admin.initialize_app(
-        _Operator(cloud), {"projectId": cloud.project}, name=f"ops {cloud.project}"
+        signed_in(cloud), {"projectId": cloud.project}, name=f"ops {cloud.project}"
     )
     try:
         yield made
@@ -84,12 +84,3 @@ def signed_in(cloud: Operator) -> Credentials:
         return cloud.new_token(), datetime.now(UTC).replace(tzinfo=None) + _TOKEN_LIVES
 
     return Credentials(None, refresh_handler=renew, quota_project_id=cloud.project)  # type: ignore[no-untyped-call]
-
-
-class _Operator(credentials.Base):  # type: ignore[misc]
-    def __init__(self, cloud: Operator) -> None:
-        self._cloud = cloud
-
-    def get_credential(self) -> Any:
-        """Return the credentials."""
-        return signed_in(self._cloud)

@@ -44,10 +44,10 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
     return run(_export_or_erase, parser.parse_args(arguments), outside)
 
 
-def _export_or_erase(given: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
-    guest = GuestData(outside.documents(cloud), given.email, given.tenant, now=outside.now)
-    if given.what == "erase":
-        _erase(guest, cloud, outside.root, dry_run=given.dry_run)
+def _export_or_erase(options: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
+    guest = GuestData(outside.documents(cloud), options.email, options.tenant, now=outside.now)
+    if options.what == "erase":
+        _erase(guest, cloud, outside.root, dry_run=options.dry_run)
         return
     json.dump(guest.export(), sys.stdout, indent=2, ensure_ascii=False, default=_plain)
     sys.stdout.write("\n")

@@ -9,11 +9,11 @@ from ops.wanted import REGION, Wanted, index_text
 
 
 @dataclass(frozen=True)
-class Lack:
+class Issue:
     """A missing part of the project and its remedy, which is one of the other fields."""
 
     text: str
-    mend: Callable[[], object] | None = None
+    fix: Callable[[], object] | None = None
     """Creates the part."""
     deploy: str = ""
     """Target of `firebase deploy --only` that creates the part."""
@@ -21,11 +21,13 @@ class Lack:
     """Instructions for the operator."""
     is_under_way: bool = False
     """Whether Google is creating the part."""
-    is_note: bool = False
-    """Whether the lack is only printed, because it may be intended."""
 
 
-Look: TypeAlias = Callable[[], Iterator[Lack]]
+class Note(Issue):
+    """An issue that is only printed, because it may be intended."""
+
+
+Look: TypeAlias = Callable[[], Iterator[Issue]]
 
 
 class Parts:
@@ -92,14 +94,14 @@ class Parts:
             {"from": [{"collectionId": group, "allDescendants": True}], "limit": 100}
         )
 
-    def _bound(self, api: str, path: str, roles: Iterable[str], account: str) -> Iterator[Lack]:
-        """Yield roles on a resource that an account lacks."""
+    def _bound(self, api: str, path: str, roles: Iterable[str], account: str) -> Iterator[Issue]:
+        """Yield roles on a resource that an account does not have."""
         policy = self._cloud.policy(api, path)
         for role in roles:
             if not grants(policy, f"roles/{role}", f"serviceAccount:{account}"):
-                yield Lack(
+                yield Issue(
                     f"{account.partition('@')[0]} has no {role} on {path.rpartition('/')[2]}",
-                    mend=self._binder(api, path, role, account),
+                    fix=self._binder(api, path, role, account),
                 )
 
     def _binder(

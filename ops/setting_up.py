@@ -3,7 +3,7 @@
 import argparse
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import Final
 
@@ -12,7 +12,7 @@ from ops.app import App
 from ops.cloud import Cloud, OpsError, Outside, parser_of, run, say
 from ops.deployed import Deployed
 from ops.foundations import Foundations
-from ops.parts import Lack, Look
+from ops.parts import Issue, Look, Note
 from ops.wanted import config_beside, config_name, read, set_own, settings_of
 
 DEPLOY_WAITS: Final = (0, 60, 120, 180, 240)
@@ -35,30 +35,30 @@ Lists the missing parts of a project without a change. Exits with status 1 if a 
 def main(arguments: Sequence[str] | None = None, outside: Outside | None = None) -> int:
     """Run ops/setup and return its exit status."""
 
-    def set_up(given: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
-        _ask_for_hosts(given.project, outside)
-        SetUp(given, cloud, outside).all()
+    def set_up(options: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
+        _ask_for_hosts(options.project, outside)
+        SetUp(options, cloud, outside).all()
 
-    return run(set_up, _given("ops/setup", _SET_UP, arguments), outside)
+    return run(set_up, _options("ops/setup", _SET_UP, arguments), outside)
 
 
 def deploy(arguments: Sequence[str] | None = None, outside: Outside | None = None) -> int:
     """Run ops/deploy and return its exit status."""
-    given = _given("ops/deploy", _DEPLOY, arguments)
-    return run(lambda *of: SetUp(*of).deploy(), given, outside)
+    options = _options("ops/deploy", _DEPLOY, arguments)
+    return run(lambda *of: SetUp(*of).deploy(), options, outside)
 
 
 def check(arguments: Sequence[str] | None = None, outside: Outside | None = None) -> int:
     """Run ops/check and return its exit status."""
-    given = _given("ops/check", _CHECK, arguments)
-    return run(lambda *of: SetUp(*of).look(), given, outside)
+    options = _options("ops/check", _CHECK, arguments)
+    return run(lambda *of: SetUp(*of).look(), options, outside)
 
 
 class SetUp:
     """Setup and deploy of one project, which may contain an app."""
 
-    def __init__(self, given: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
-        self._given = given
+    def __init__(self, options: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
+        self._options = options
         self._cloud = cloud
         self._root = outside.root
         self._wanted = read(cloud.project, self._root)
@@ -75,7 +75,7 @@ class SetUp:
         self._begin()
         gone = self._deployed.gone()
         functions = ["functions"]  # skips unchanged functions, unlike a list of names
-        if gone and not self._given.delete:
+        if gone and not self._options.delete:
             say(f"  main.py no longer has {', '.join(gone)}. Pass --delete to delete.")
             codebase = f"functions:{self._wanted.codebase}"
             functions = [f"{codebase}:{function.name}" for function in self._wanted.functions]
@@ -93,13 +93,13 @@ class SetUp:
         if self._wanted.is_beside:
             self._stop_at(self._app.conditions)
             self._config.write_text(config_beside(self._root, self._wanted), encoding="utf-8")
-        self._mend(self._foundations.looks)
+        self._fix(self._foundations.looks)
         self._stop_at(self._foundations.conditions)
 
     def _end(self) -> None:
         under_way = self._deploy()
         say("Checks after the deploy")
-        left = self._mend(self._foundations.looks)  # a deploy grants unused roles
+        left = self._fix(self._foundations.looks)  # a deploy grants unused roles
         if self._wanted.is_beside:
             left += _seen(self._app.to_merge)
             if text := self._app.merged_rules():
@@ -108,7 +108,7 @@ class SetUp:
         self._stop_at(self._deployed.answering)
         if under_way:
             say(f"Google is still working. Run ops/check {self._cloud.project} in some minutes.")
-        asked = [lack for lack in left if lack.ask]
+        asked = [issue for issue in left if issue.ask]
         if self._changes or not asked:
             say(f"Changes: {self._changes}." if self._changes else "Everything is in place.")
         if asked:
@@ -120,39 +120,39 @@ class SetUp:
         """Print missing parts with their remedies. Raise `OpsError` if there are any."""
         self._look_around()
         foundations, deployed = self._foundations, self._deployed
-        lacks = _seen(foundations.looks + foundations.conditions)
-        lacks += _seen([("Sign-in to the mail server", foundations.mail_server)])
-        lacks += _seen(deployed.looks + deployed.answering)
+        issues = _seen(foundations.looks + foundations.conditions)
+        issues += _seen([("Sign-in to the mail server", foundations.mail_server)])
+        issues += _seen(deployed.looks + deployed.answering)
         _seen(Advice(self._cloud, self._wanted).looks)
         if self._wanted.is_beside:
-            lacks += _seen([*self._app.conditions, *self._app.to_merge])
+            issues += _seen([*self._app.conditions, *self._app.to_merge])
             path, text = self._config, config_beside(self._root, self._wanted)
             if not path.exists() or path.read_text(encoding="utf-8") != text:
                 say(f"  {path.name} is missing or outdated. ops/setup writes it.")
-                lacks.append(Lack(path.name))
-        if lacks and all(lack.is_under_way for lack in lacks):
+                issues.append(Issue(path.name))
+        if issues and all(issue.is_under_way for issue in issues):
             raise OpsError("Google is still working. Run this again in some minutes.")
-        if lacks:
-            raise OpsError(f"Missing parts: {len(lacks)}. Run ops/setup {self._cloud.project}.")
+        if issues:
+            raise OpsError(f"Missing parts: {len(issues)}. Run ops/setup {self._cloud.project}.")
         say("Everything is in place.")
 
     def _look_around(self) -> None:
         """Detect whether the project contains an app, by the options or by its parts."""
-        given, wanted = self._given, self._wanted
-        site = given.site or wanted.hosting_site or f"{self._cloud.project}-photo-wall"
+        options, wanted = self._options, self._wanted
+        site = options.site or wanted.hosting_site or f"{self._cloud.project}-photo-wall"
         app = replace(wanted, hosting_site=site)
-        self._app = App(self._cloud, app, given.accept)
-        if given.own and wanted.is_beside:
+        self._app = App(self._cloud, app, options.accept)
+        if options.own and wanted.is_beside:
             raise OpsError(f"{self._config.name} is for a project with an app. Delete it first.")
         say("An app in the project")
         found = self._app.found()
         for text in found or ["none"]:
             say(f"  {text}")
-        is_said = given.beside or given.site or wanted.is_beside
-        if not given.own and (is_said or found):
+        is_said = options.beside or options.site or wanted.is_beside
+        if not options.own and (is_said or found):
             say(f"  The app stays unchanged. Pages of the service go to the site {site}.")
             self._wanted = replace(wanted, hosting_site=site)
-        self._foundations = Foundations(self._cloud, self._wanted, given.accept)
+        self._foundations = Foundations(self._cloud, self._wanted, options.accept)
         self._deployed = Deployed(self._cloud, self._wanted)
 
     def _sign_in(self) -> None:
@@ -162,23 +162,23 @@ class SetUp:
         if not by_key and '"user"' not in self._cloud.hear("firebase", "login:list", "--json"):
             self._cloud.start("firebase", "login")
 
-    def _deploy(self) -> list[Lack]:
+    def _deploy(self) -> list[Issue]:
         """Deploy missing parts until none is left. Return the parts that Google is creating."""
         for seconds in (*DEPLOY_WAITS, None):
             for _ in range(_BUILD_MINUTES):
-                if not any(lack.is_under_way for lack in self._deployed.functions()):
+                if not any(issue.is_under_way for issue in self._deployed.functions()):
                     break
                 say("  Google is building functions. Looking again in a minute.")
-                self._cloud.wait(60)
-            left = self._mend(self._deployed.looks)
-            targets = sorted({lack.deploy for lack in left if lack.deploy})
+                self._cloud.outside.sleep(60)
+            left = self._fix(self._deployed.looks)
+            targets = sorted({issue.deploy for issue in left if issue.deploy})
             if not targets:
                 return left
             if seconds is None:
                 break
             if seconds:
                 say(f"  Retrying in {seconds} s, because Eventarc needs minutes in a new project.")
-                self._cloud.wait(seconds)
+                self._cloud.outside.sleep(seconds)
             self._deploy_targets(targets)
         raise OpsError("Some parts were not deployed. See the output of firebase above.")
 
@@ -195,42 +195,40 @@ class SetUp:
             if named := [target for target in targets if target.partition(":")[0] == kind]:
                 only = f"--only={','.join(named)}"
                 force = ["--force"] if kind == "functions" else []
-                take_back = self._app.remember(is_beside=beside) if force else None
                 deploy = ("firebase", "deploy", "--non-interactive", *config, *force, only)
-                if self._cloud.start(*deploy):
-                    failed.append(kind)
-                if take_back:
-                    take_back()
+                with self._app.kept(is_beside=beside) if force else nullcontext():
+                    if self._cloud.start(*deploy):
+                        failed.append(kind)
                 self._changes += 1
         return " and ".join(failed)
 
-    def _mend(self, looks: Sequence[tuple[str, Look]]) -> list[Lack]:
+    def _fix(self, looks: Sequence[tuple[str, Look]]) -> list[Issue]:
         """Create missing parts, and return the parts that require a deploy."""
         left = []
-        for lack in _printed(looks):
-            if lack.mend:
-                lack.mend()
+        for issue in _printed(looks):
+            if issue.fix:
+                issue.fix()
                 self._changes += 1
-            elif not lack.is_note:
-                left.append(lack)
+            elif not isinstance(issue, Note):
+                left.append(issue)
         return left
 
     def _stop_at(self, looks: Sequence[tuple[str, Look]]) -> None:
-        if any(lack.ask for lack in _seen(looks)):
+        if any(issue.ask for issue in _seen(looks)):
             raise OpsError("Follow the instructions above, then run this again.")
 
 
-def _seen(looks: Sequence[tuple[str, Look]]) -> list[Lack]:
+def _seen(looks: Sequence[tuple[str, Look]]) -> list[Issue]:
     """Print missing parts and notes. Return the missing parts."""
-    return [lack for lack in _printed(looks) if not lack.is_note]
+    return [issue for issue in _printed(looks) if not isinstance(issue, Note)]
 
 
-def _printed(looks: Sequence[tuple[str, Look]]) -> Iterator[Lack]:
+def _printed(looks: Sequence[tuple[str, Look]]) -> Iterator[Issue]:
     for title, look in looks:
         say(title)
-        for lack in look():
-            say(f"  {lack.text}" + (f"\n    {lack.ask}" if lack.ask else ""))
-            yield lack
+        for issue in look():
+            say(f"  {issue.text}" + (f"\n    {issue.ask}" if issue.ask else ""))
+            yield issue
 
 
 def _ask_for_hosts(project: str, outside: Outside) -> None:
@@ -245,7 +243,7 @@ def _ask_for_hosts(project: str, outside: Outside) -> None:
         set_own(outside.root, project, "PHOTO_HOSTS", ",".join(["project", *hosts]))
 
 
-def _given(program: str, description: str, arguments: Sequence[str] | None) -> argparse.Namespace:
+def _options(program: str, description: str, arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = parser_of(program, description)
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--beside", action="store_true", help="the project contains an app")
@@ -262,7 +260,7 @@ def _given(program: str, description: str, arguments: Sequence[str] | None) -> a
         parser.add_argument(
             "--delete", action="store_true", help="delete functions that were removed from main.py"
         )
-    given = parser.parse_args(arguments)
-    if given.own and given.site:
+    options = parser.parse_args(arguments)
+    if options.own and options.site:
         parser.error("--site and --own exclude each other")
-    return given
+    return options

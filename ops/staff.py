@@ -35,33 +35,33 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
         action="store_true",
         help="revoke: also end the person's links to delivery logs and emails to their address",
     )
-    given = parser.parse_args(arguments)
-    if (given.email is None) != (given.what == "list"):
+    options = parser.parse_args(arguments)
+    if (options.email is None) != (options.what == "list"):
         parser.error("grant and revoke require an address, list does not accept one")
-    if given.what == "grant" and not given.role:
+    if options.what == "grant" and not options.role:
         parser.error(f"grant requires --role {'|'.join(ROLES)}")
-    if given.what == "grant" and given.role != "superadmin" and not given.tenant:
-        parser.error(f"{given.role} requires --tenant")
-    return run(_act, given, outside)
+    if options.what == "grant" and options.role != "superadmin" and not options.tenant:
+        parser.error(f"{options.role} requires --tenant")
+    return run(_act, options, outside)
 
 
-def _act(given: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
+def _act(options: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
     try:
         with firebase.app(cloud) as app:
             staff = Staff(app, outside)
-            match given.what:
+            match options.what:
                 case "list":
-                    staff.list(given.role, given.tenant)
+                    staff.list(options.role, options.tenant)
                 case "grant":
-                    staff.grant(given.email, given.role, given.tenant)
+                    staff.grant(options.email, options.role, options.tenant)
                 case "revoke":
                     uid, claims = staff.revoke(
-                        given.email, given.role, given.tenant, again=given.links
+                        options.email, options.role, options.tenant, again=options.links
                     )
                     left = LeftBehind(outside.documents(cloud), outside)
-                    left.report(uid, given.email, claims, end=given.links)
+                    left.report(uid, options.email, claims, end=options.links)
     except auth.ConfigurationNotFoundError as error:
-        raise OpsError(f"Sign-in is off. Run ops/setup {given.project} first.") from error
+        raise OpsError(f"Sign-in is off. Run ops/setup {options.project} first.") from error
     except ValueError as error:  # invalid address
         raise OpsError(str(error)) from error
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from firebase_functions.params import BoolParam, IntParam
 
-from functions.mail import sendgrid, smtp
+from functions.mail import smtp
 from functions.mail.outcome import MisconfiguredError
 from functions.parameters import DECLARED
 from functions.ports import LOCATION
@@ -122,6 +122,7 @@ class Wanted:
 
     project: str
     settings: Mapping[str, str]
+    """Values of `.env`, which are the environment variables of each function."""
     functions: tuple[Function, ...]
     indexes: frozenset[str]
     """Composite indexes in the format of `index_text`."""
@@ -134,6 +135,8 @@ class Wanted:
     """Functions by the path of the Hosting site that leads to them."""
     rules: str
     """Text of firestore.rules."""
+    mail_server: smtp.MailServer | None
+    """The mail server in the settings, or None for SendGrid."""
     hosting_site: str = ""
     """Hosting site of the pages in an app's project. Empty for the default site."""
 
@@ -141,11 +144,6 @@ class Wanted:
     def is_beside(self) -> bool:
         """Whether the project contains an app, which must stay unchanged."""
         return bool(self.hosting_site)
-
-    @property
-    def environment(self) -> dict[str, str]:
-        """Environment variables of each function."""
-        return {name: text for name, text in self.settings.items() if name != "GCLOUD_PROJECT"}
 
     def account(self, name: str) -> str:
         """Return the address of a service account of the project."""
@@ -157,17 +155,6 @@ class Wanted:
         return urlsplit(self.settings.get("PUBLIC_BASE_URL", "")).hostname or ""
 
     @property
-    def mail_server(self) -> smtp.MailServer | None:
-        """The mail server in the settings, or None for SendGrid."""
-        url = self.settings.get("MAIL_URL")
-        return smtp.MailServer.from_url(url) if url else None
-
-    @property
-    def needless_key(self) -> str:
-        """The secret of the email provider that is not used."""
-        return sendgrid.KEY_NAME if self.mail_server else smtp.KEY_NAME
-
-    @property
     def unfilled(self) -> list[str]:
         """Settings that still have example values."""
         names = ("MAIL_FROM", "PUBLIC_BASE_URL")
@@ -176,8 +163,7 @@ class Wanted:
     @property
     def removed(self) -> list[str]:
         """Settings that only earlier releases used."""
-        known = {parameter.name for parameter in DECLARED.values()}
-        return [name for name in self.settings if _REMOVED.fullmatch(name) and name not in known]
+        return [name for name in self.settings if _REMOVED.fullmatch(name)]
 
     @property
     def largest(self) -> Function:
@@ -202,13 +188,18 @@ def read(project: str, root: Path) -> Wanted:
     beside = json.loads(own.read_text(encoding="utf-8")) if own.exists() else {}
     settings = settings_of(root, project)
     _check(settings)
-    settings["GCLOUD_PROJECT"] = project
+    try:
+        url = settings.get("MAIL_URL")
+        mail_server = smtp.MailServer.from_url(url) if url else None
+    except MisconfiguredError as error:
+        raise OpsError(f"{error}. Correct it in .env.") from error
+    values = settings | {"GCLOUD_PROJECT": project}
     return Wanted(
         project=project,
         settings=settings,
         functions=tuple(
-            _function(name, endpoint, settings)
-            for name, endpoint in manifest(root, settings)["endpoints"].items()
+            _function(name, endpoint, values)
+            for name, endpoint in manifest(root, values)["endpoints"].items()
         ),
         indexes=frozenset(
             index_text(index["collectionGroup"], index) for index in indexes["indexes"]
@@ -221,6 +212,7 @@ def read(project: str, root: Path) -> Wanted:
             for rewrite in config["hosting"]["rewrites"]
         },
         rules=(root / "firestore.rules").read_text(encoding="utf-8"),
+        mail_server=mail_server,
         hosting_site=beside.get("hosting", {}).get("site", ""),
     )
 
@@ -253,11 +245,6 @@ def _check(settings: Mapping[str, str]) -> None:
         text = settings.get(parameter.name, "")
         if not re.fullmatch(form, text):
             raise OpsError(f"{parameter.name} is {text or 'empty'} in .env. Write {means}.")
-    if url := settings.get("MAIL_URL"):
-        try:
-            smtp.MailServer.from_url(url)
-        except MisconfiguredError as error:
-            raise OpsError(f"{error}. Correct it in .env.") from error
 
 
 def set_own(root: Path, project: str, name: str, value: str) -> None:
@@ -306,12 +293,11 @@ def _function(name: str, endpoint: Mapping[str, Any], settings: Mapping[str, str
     [trigger] = [key for key in endpoint if key.endswith("Trigger")]
     kind = trigger.removesuffix("Trigger")
     own = [f"serviceAccount:{endpoint['serviceAccountEmail']}"]
-    named = [f"serviceAccount:{caller}" for caller in endpoint[trigger].get("invoker", [])]
-    invokers = {"callable": ["allUsers"], "https": ["allUsers"], "taskQueue": named}.get(kind, own)
-    instances = str(endpoint["maxInstances"])
     declared = endpoint[trigger]
+    named = [f"serviceAccount:{caller}" for caller in declared.get("invoker", [])]
+    invokers = {"callable": ["allUsers"], "https": ["allUsers"], "taskQueue": named}.get(kind, own)
     config = {
-        "maxInstanceCount": int(_filled(instances, settings)),
+        "maxInstanceCount": int(_filled(str(endpoint["maxInstances"]), settings)),
         "minInstanceCount": endpoint["minInstances"] or 0,
         "maxInstanceRequestConcurrency": endpoint["concurrency"],
         "availableCpu": endpoint["cpu"],
