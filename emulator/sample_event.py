@@ -12,6 +12,7 @@ from emulator.stand_ins import StandIns
 
 EVENT = "midsummer"
 TENANT = "demo"
+_SECRET_SECONDS = 60.0
 MODERATOR = "moderator@example.com"
 
 
@@ -66,19 +67,16 @@ class SampleEvent:
             },
         )
 
-    def secret(self, timeout: float = 60.0) -> str:
+    def secret(self) -> str:
         """Wait until the service has created the event's webhook secret and return it.
 
-        Args:
-            timeout: Seconds.
-
         Raises:
-            TimeoutError: The secret does not exist after `timeout` seconds.
+            TimeoutError: The secret does not exist after a minute.
         """
         reference = self.event.collection("secrets").document("webhooks")
-        for secret in wait_for(reference, bool, timeout):
+        for secret in wait_for(reference, bool, _SECRET_SECONDS):
             return str(secret["secret"])
-        raise TimeoutError(f"the event has no webhook secret after {timeout:.0f} s")
+        raise TimeoutError(f"the event has no webhook secret after {_SECRET_SECONDS:.0f} s")
 
     def upload(self) -> None:
         """Upload the photos of both guests."""

@@ -98,9 +98,9 @@ def run_step(
     say(f" {seconds:.1f} s")
 
 
-def log_tail(path: Path, lines: int = LOG_TAIL_LINES) -> list[str]:
+def log_tail(path: Path) -> list[str]:
     """Return the last lines of a log, except empty lines."""
-    return [line for line in read(path).splitlines() if line.strip()][-lines:]
+    return [line for line in read(path).splitlines() if line.strip()][-LOG_TAIL_LINES:]
 
 
 @contextlib.contextmanager

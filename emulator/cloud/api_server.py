@@ -54,8 +54,8 @@ class ApiServer:
         before: Functions by method name, each called before the method. They may raise `Refused`.
     """
 
-    def __init__(self, *services: Service, port: int = 0) -> None:
-        """Start listening. Port 0 means any free port."""
+    def __init__(self, *services: Service) -> None:
+        """Start listening on any free port."""
         self.calls: list[str] = []
         self.before: dict[str, Callable[[], None]] = {}
         self._server = grpc.server(ThreadPoolExecutor(_THREADS))
@@ -70,7 +70,7 @@ class ApiServer:
             }
             handler = grpc.method_handlers_generic_handler(service.name, handlers)
             self._server.add_generic_rpc_handlers((handler,))
-        self.address = f"{HOST}:{self._server.add_insecure_port(f'{HOST}:{port}')}"
+        self.address = f"{HOST}:{self._server.add_insecure_port(f'{HOST}:0')}"
         self._server.start()
 
     def __enter__(self) -> Self:

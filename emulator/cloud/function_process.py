@@ -138,12 +138,9 @@ class FunctionProcess:
         self.kill()
         return "".join(self.output)
 
-    def dispatch(self, data: object, *, dispatched_before: int = 0) -> int | None:
-        """Send a task as Cloud Tasks does. Return the status, or None without a response."""
-        headers = {
-            "Content-Type": "application/json",
-            "X-CloudTasks-TaskRetryCount": str(dispatched_before),
-        }
+    def dispatch(self, data: object) -> int | None:
+        """Send a new task as Cloud Tasks does. Return the status, or None without a response."""
+        headers = {"Content-Type": "application/json", "X-CloudTasks-TaskRetryCount": "0"}
         return self.post(json.dumps({"data": data}).encode(), headers)
 
     def send_write(self, write: TriggerRequest) -> int | None:

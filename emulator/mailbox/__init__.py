@@ -4,7 +4,7 @@ It answers `POST /v3/mail/send` as SendGrid documents it, rejects the requests t
 reject, and can simulate failures. It shares no code with the service.
 
     with Mailbox(port=9180) as mailbox:
-        mailbox.fail_with(too_many_requests(times=1))
+        mailbox.fail_with(too_many_requests())
         ...  # have the service send
         mailbox.wait_for(lambda emails: len(emails) == 3, timeout=10)
 

@@ -17,7 +17,6 @@ class Fault:
         is_cut: Whether the connection is cut instead of a response.
         addresses: Valid addresses that are rejected.
         times: Number of affected requests. 0 means all requests until `heal`.
-        after: Number of successful requests before the fault.
     """
 
     refusal: Callable[[float], Answer] | None = None
@@ -25,12 +24,11 @@ class Fault:
     is_cut: bool = False
     addresses: tuple[str, ...] = ()
     times: int = 1
-    after: int = 0
 
 
-def status(code: int, *named: Problem, times: int = 1, after: int = 0) -> Fault:
+def status(code: int, *named: Problem, times: int = 1) -> Fault:
     """Answer with an HTTP status and accept no email."""
-    return Fault(lambda _: refused(code, *named), times=times, after=after)
+    return Fault(lambda _: refused(code, *named), times=times)
 
 
 def wrong_key() -> Fault:
@@ -51,13 +49,13 @@ def credits_exceeded() -> Fault:
     return status(401, Problem("Maximum credits exceeded", None))
 
 
-def too_many_requests(reset_seconds: float = 1.0, *, times: int = 1, after: int = 0) -> Fault:
+def too_many_requests(reset_seconds: float = 1.0) -> Fault:
     """Answer 429 with `X-RateLimit-Reset`."""
 
     def refuse(now: float) -> Answer:
         return refused(429, resets_at=int(now + reset_seconds))
 
-    return Fault(refuse, times=times, after=after)
+    return Fault(refuse)
 
 
 def slow(seconds: float, *, times: int = 0) -> Fault:
@@ -65,9 +63,9 @@ def slow(seconds: float, *, times: int = 0) -> Fault:
     return Fault(seconds=seconds, times=times)
 
 
-def drop(*, times: int = 1, after: int = 0) -> Fault:
+def drop() -> Fault:
     """Accept the emails and cut the connection."""
-    return Fault(is_cut=True, times=times, after=after)
+    return Fault(is_cut=True)
 
 
 def bad_address(*addresses: str) -> Fault:
@@ -94,9 +92,6 @@ class FaultQueue:
         if not self._faults:
             return None
         fault = self._faults[0]
-        if fault.after:
-            self._faults[0] = replace(fault, after=fault.after - 1)
-            return None
         if fault.times == 1:
             self._faults.popleft()
         elif fault.times:

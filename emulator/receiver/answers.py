@@ -34,6 +34,6 @@ def fails(times: int, status: int = HTTPStatus.INTERNAL_SERVER_ERROR) -> Script:
     return lambda attempt: Answer(status if attempt <= times else HTTPStatus.OK)
 
 
-def slow(seconds: float, status: int = HTTPStatus.OK) -> Script:
-    """Answer after `seconds`."""
-    return lambda _attempt: Answer(status, delay=seconds)
+def slow(seconds: float) -> Script:
+    """Answer 200 after `seconds`."""
+    return lambda _attempt: Answer(delay=seconds)

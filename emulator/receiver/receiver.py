@@ -30,7 +30,6 @@ class Receiver(StandIn):
         scripts: Mapping[str, Script] | None = None,
         secret_of: Callable[[str], str | None] | None = None,
         on_request: Callable[[Request], None] | None = None,
-        clock: Callable[[], float] = time.time,
     ) -> None:
         """Start listening.
 
@@ -40,7 +39,6 @@ class Receiver(StandIn):
             scripts: Scripts by path. A path without a script answers 404.
             secret_of: Returns an event's webhook secret. Without it, no signature is verified.
             on_request: Called with each request, in the request's thread.
-            clock: Returns the Unix time in seconds.
 
         Raises:
             OSError: The port is in use.
@@ -48,7 +46,6 @@ class Receiver(StandIn):
         self._scripts = dict(scripts or {})
         self._secret_of = secret_of
         self._on_request = on_request
-        self._clock = clock
         self._requests: list[Request] = []
         self._attempts: dict[tuple[str, str], int] = {}
         self._changed = threading.Condition()
@@ -62,9 +59,9 @@ class Receiver(StandIn):
         self._closing.set()
         super().close()
 
-    def url(self, path: str, host: str = "localhost") -> str:
+    def url(self, path: str) -> str:
         """Return the URL of a path."""
-        return f"https://{host}:{self.port}{path}"
+        return f"https://localhost:{self.port}{path}"
 
     def script(self, path: str, script: Script) -> None:
         """Set the script of a path."""
@@ -132,7 +129,7 @@ class Receiver(StandIn):
                 path=path,
                 headers=headers,
                 body=body,
-                at=datetime.fromtimestamp(self._clock(), UTC),
+                at=datetime.now(UTC),
                 monotonic=time.monotonic(),
                 attempt=attempt,
                 problem=problem,
@@ -150,4 +147,4 @@ class Receiver(StandIn):
         secret = self._secret_of(str(headers.get("Wall-Event-Id", "")))
         if secret is None:
             return "the event has no secret"
-        return signature_problem(headers.get("Wall-Signature"), body, secret, self._clock())
+        return signature_problem(headers.get("Wall-Signature"), body, secret, time.time())
