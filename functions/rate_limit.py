@@ -35,7 +35,7 @@ FAIL_CLOSED_TIMEOUT_SECONDS: Final = 25.0
 
 
 def window_of(
-    function: str, client: str, *, secret: str, now: datetime, period: timedelta = PERIOD
+    function: str, client: str, *, secret: str, now: datetime, period: timedelta
 ) -> tuple[str, datetime]:
     """Return the key of the record `rateLimits/{key}` that counts a call, and its window's end.
 
@@ -73,7 +73,7 @@ class RateLimit:
     documents: Documents
     clock: Clock
     secrets: SecretReader
-    key: str = ""
+    key: str
     """Name of the secret for the record IDs. Empty if clients are user IDs."""
     _own: OrderedDict[str, _Calls] = field(default_factory=OrderedDict, init=False)
     _changed: threading.Condition = field(default_factory=threading.Condition, init=False)

@@ -169,7 +169,7 @@ def user_written(service: "Service", event: DocumentWritten) -> None:
     Raises:
         InternalServerError: An internal error. Eventarc retries the call.
     """
-    if not event.after or not address_record_id(event.after.fields):
+    if not event.after:
         return
     with retry_on_error("preferences.account-not-noted"):
         uid, account = event.ids["uid"], event.after.fields

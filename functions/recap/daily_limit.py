@@ -32,7 +32,7 @@ class DailyLimit:
     """
 
     documents: Documents
-    emails: int = 20_000
+    emails: int
 
     def remaining(self, tenant_id: str, now: datetime) -> int:
         """Return how many emails the tenant may still send. One round trip."""

@@ -29,11 +29,11 @@ class WallEvent:
     published_at: datetime | None
     archived_at: datetime | None
     updated_at: datetime
-    tenant_id: str = ""
-    language: str | None = None
-    reply_to: str | None = None
-    logo_url: str | None = None
-    accent_color: str | None = None
+    tenant_id: str
+    language: str | None
+    reply_to: str | None
+    logo_url: str | None
+    accent_color: str | None
 
     @classmethod
     def read(cls, fields: Mapping[str, Any], *, updated: datetime) -> Self:

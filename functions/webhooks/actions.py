@@ -136,7 +136,7 @@ class Actions:
         )
 
     def make_dry_run(
-        self, event_id: str, selected: EndedWithin, url: str | None = None
+        self, event_id: str, selected: EndedWithin, url: str | None
     ) -> tuple[int, Mapping[str, int]]:
         """Count the deliveries that `resend_page` would resend, and the others by reason.
 

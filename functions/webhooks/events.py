@@ -87,7 +87,7 @@ class WebhookMessage:
 
     @classmethod
     def milestone_reached(
-        cls, event_id: str, milestone: Milestone, photo: Photo, *, delay_seconds: int = 0
+        cls, event_id: str, milestone: Milestone, photo: Photo, *, delay_seconds: int
     ) -> Self:
         """Create the message that `photo` reached the milestone (design 3.11).
 

@@ -16,6 +16,7 @@ from functions.rate_limit import (
     FAIL_CLOSED_TIMEOUT_SECONDS,
     FAIL_OPEN_TIMEOUT_SECONDS,
     MAX_CALLS,
+    PERIOD,
     RateLimit,
     window_of,
 )
@@ -30,7 +31,7 @@ def window(
     function: str = "f", client: str = "203.0.113.7", key: str = "k", now: datetime = NOW
 ) -> tuple[str, datetime]:
     """Return a window with these arguments."""
-    return window_of(function, client, secret=key, now=now)
+    return window_of(function, client, secret=key, now=now, period=PERIOD)
 
 
 def test_each_client_function_and_hour_has_its_own_counter() -> None:

@@ -61,7 +61,7 @@ class Cell(NamedTuple):
     wide: bool
 
 
-def layout(pictures: Sequence[Picture], *, oldest_first: bool, step: int = 0) -> Layout:
+def layout(pictures: Sequence[Picture], *, oldest_first: bool, step: int) -> Layout:
     """Return layout number `step` of a shrinking series.
 
     Step 0 shows all photos, with links in place of originals after the first few. Each further step

@@ -331,12 +331,10 @@ class Delivery:
 
         Raises:
             ValueError: An attempt is still due.
-            UnusableUrlError: The URL is unusable.
         """
         if self.outcome.is_open:
             raise ValueError("the delivery has not ended")
         url = url or self.url
-        EndpointUrl.parse(url)
         return replace(
             self,
             url=url,

@@ -156,7 +156,7 @@ def test_a_dry_run_only_counts(webhooks: WebhookFixture) -> None:
     """Spec 4.7: use aggregations and read no delivery."""
     webhooks.failed()
     webhooks.calls.clear()
-    matching, _ = webhooks.process().actions.make_dry_run(EVENT, ENDED)
+    matching, _ = webhooks.process().actions.make_dry_run(EVENT, ENDED, None)
 
     assert matching == 1
     assert set(webhooks.calls) == {"get settings", "count deliveries"}

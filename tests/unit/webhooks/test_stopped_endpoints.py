@@ -289,7 +289,7 @@ def test_resending_a_period_includes_skipped_deliveries(webhooks: WebhookFixture
     webhooks.subscribe(URL)
     selected = EndedWithin(since=NOW - timedelta(minutes=1))
     process = webhooks.process()
-    assert process.actions.make_dry_run(EVENT, selected)[0] == 1
+    assert process.actions.make_dry_run(EVENT, selected, None)[0] == 1
     assert process.actions.resend_page(EVENT, selected).resent == 1
     record = webhooks.attempts(webhooks.record(delivery), 204)
     assert (record.outcome, record.round, record.reason) == (Outcome.SUCCESS, 1, None)

@@ -11,13 +11,11 @@ from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.endpoints.endpoint_store import EndpointStore
 from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint, NoticeState
-from functions.webhooks.events import Milestone
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.records import new_delivery
 
 NOW: Final = datetime(2026, 5, 1, 18, 30, 0, 123456, UTC)
 EVENT: Final = "e1"
-REACHED: Final = Milestone(number=100, photo_id="p1", reached_at=NOW)
 
 
 @pytest.fixture
