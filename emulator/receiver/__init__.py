@@ -3,8 +3,8 @@
 It stands in for a customer's server. It implements only the receiver side of the specification and
 shares no code with the service.
 
-    with Receiver(certificates.SERVER, secret_of=lambda event_id: secret) as receiver:
-        receiver.script("/flaky", fails(2))
+    scripts = {"/flaky": fails(2)}
+    with Receiver(certificates.SERVER, scripts=scripts, secret_of=lambda _: secret) as receiver:
         ...  # have the service call receiver.url("/flaky")
         receiver.wait_for(lambda seen: any(r.verified for r in seen), timeout=10)
 """

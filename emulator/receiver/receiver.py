@@ -63,11 +63,6 @@ class Receiver(StandIn):
         """Return the URL of a path."""
         return f"https://localhost:{self.port}{path}"
 
-    def script(self, path: str, script: Script) -> None:
-        """Set the script of a path."""
-        with self._changed:
-            self._scripts[path] = script
-
     @property
     def requests(self) -> tuple[Request, ...]:
         """Every request so far, oldest first."""

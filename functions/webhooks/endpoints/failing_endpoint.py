@@ -67,7 +67,7 @@ class NoticeState(StrEnum):
 
 
 class NextAction(StrEnum):
-    """Next next_action for a failing endpoint."""
+    """Next action for a failing endpoint."""
 
     WAIT = "wait"
     NOTIFY = "notify"

@@ -25,7 +25,6 @@ from functions.firestore.model import (
     Write,
     Written,
 )
-from functions.recap.audience.guest_store import GuestStore
 
 SLOW_SECONDS: Final = 0.05
 """Duration of an error. The timeout of the next repetition is shorter by this."""
@@ -264,32 +263,3 @@ def test_a_rejected_read_does_not_fail_the_others_of_its_group(server: Server) -
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(documents.get, [f"users/u{n}" for n in range(8)]))  # raises nothing
     assert server.calls.count("GetDocument") > 1
-
-
-class BreakingClient:
-    """A client whose streams break after two documents."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = names
-        self.limits: list[int] = []
-
-    def run_query(self, request: types.RunQueryRequest, **_: Any) -> Iterator[Any]:
-        """Yield the documents after the start of the query."""
-        query = types.StructuredQuery.pb(request.structured_query)
-        self.limits.append(query.limit.value)
-        after = query.start_at.values[-1].reference_value if query.start_at.values else ""
-        for sent, name in enumerate(name for name in self.names if name > after):
-            if sent == 2:
-                raise exceptions.ServiceUnavailable("broken")  # type: ignore[no-untyped-call]
-            yield types.RunQueryResponse(document={"name": name})
-
-
-def test_a_broken_stream_continues_after_the_last_document() -> None:
-    """An email of the recap has each photo once, even if the connection broke meanwhile."""
-    photos = "projects/my-wall/databases/(default)/documents/events/e1/photos"
-    client = BreakingClient([f"{photos}/p{number}" for number in range(5)])
-    documents = FirestoreDocuments(client, "my-wall")  # type: ignore[arg-type]
-    approved = GuestStore(documents, lambda work, items: list(map(work, items))).approved_photos
-    assert [photo.id for photo in approved("e1")] == ["p0", "p1", "p2", "p3", "p4"]
-    first, *_, last = client.limits
-    assert last == first - 4
