@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from functions.environment import project_id
-from functions.ports import LOCATION, TASKS_TIMEOUT_SECONDS, Task
+from functions import environment, ports
 
 
 def api_stand_ins() -> str | None:
@@ -76,9 +75,10 @@ class EmulatedTasks:
 
     host: str
 
-    def enqueue(self, task: Task) -> None:
+    def enqueue(self, task: ports.Task) -> None:
         """Enqueue `task` (see `TaskQueue`). The emulator ignores `due`."""
-        queue = f"projects/{project_id() or ''}/locations/{LOCATION}/queues/{task.queue}"
+        project = environment.project_id() or ""
+        queue = f"projects/{project}/locations/{ports.LOCATION}/queues/{task.queue}"
         request = {
             "task": {
                 "name": f"{queue}/tasks/{task.name}",
@@ -87,7 +87,7 @@ class EmulatedTasks:
             }
         }
         host = self.host.removeprefix("http://")
-        connection = http.client.HTTPConnection(host, timeout=TASKS_TIMEOUT_SECONDS)
+        connection = http.client.HTTPConnection(host, timeout=ports.TASKS_TIMEOUT_SECONDS)
         with closing(connection):
             headers = {"Content-Type": "application/json"}
             connection.request("POST", f"/{queue}/tasks", json.dumps(request), headers)

@@ -11,12 +11,10 @@ from contextvars import copy_context
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from functions import environment, local_suite, parameters
-from functions.cache import lazy_property, once
+from functions import cache, environment, local_suite, parameters, ports
 from functions.firestore.client import documents
 from functions.gcp.auth_users import FirebaseAccounts
 from functions.gcp.secret_manager import SecretManager, secret_manager_client
-from functions.ports import Clock, Item, ParallelMap, Result, Task
 from functions.service import Adapters, Service
 
 if TYPE_CHECKING:
@@ -27,12 +25,12 @@ if TYPE_CHECKING:
     from functions.mail.message import Mailer
     from functions.webhooks.sender.http_sender import HttpSender
 
-CLOCK: Final = Clock(lambda: datetime.now(UTC), time.monotonic, time.sleep)
+CLOCK: Final = ports.Clock(lambda: datetime.now(UTC), time.monotonic, time.sleep)
 _WORD_BYTES: Final = 16
 _SECRET_BYTES: Final = 32
 
 
-@once
+@cache.once
 def service() -> Service:
     """Return the service of the process. Created lazily, because a deploy has no credentials."""
     return Service(
@@ -51,7 +49,7 @@ def service() -> Service:
     )
 
 
-@once
+@cache.once
 def secret_reader() -> SecretManager:
     """Return the reader of Secret Manager with the cache of the process."""
     return SecretManager(secret_manager_client, environment.project_id() or "", CLOCK)
@@ -63,14 +61,14 @@ class ProcessTasks:
     def __init__(self) -> None:
         self.lock = threading.RLock()
 
-    @lazy_property
+    @cache.lazy_property
     def queue(self) -> "CloudTasks | EmulatedTasks":
         """The emulator of Cloud Tasks if there is one, else Cloud Tasks."""
         from functions.gcp.cloud_tasks import CloudTasks
 
         return local_suite.emulated_tasks() or CloudTasks.from_environment()
 
-    def enqueue(self, task: Task) -> None:
+    def enqueue(self, task: ports.Task) -> None:
         """Implement `TaskQueue.enqueue`."""
         self.queue.enqueue(task)
 
@@ -133,7 +131,7 @@ def _load_resolver() -> None:
 class ProcessThreads:
     """Adapter for `Threads`. Pools start their threads on demand."""
 
-    def pool(self, at_once: int, name: str, *, caller_runs: bool = True) -> ParallelMap:
+    def pool(self, at_once: int, name: str, *, caller_runs: bool = True) -> ports.ParallelMap:
         """Implement `Threads.pool`."""
         return _Pool(at_once, name, caller_runs=caller_runs)
 
@@ -149,7 +147,9 @@ class _Pool:
         self._own = int(caller_runs)
         self._pool = ThreadPoolExecutor(at_once, thread_name_prefix=name)
 
-    def __call__(self, work: Callable[[Item], Result], items: Iterable[Item], /) -> list[Result]:
+    def __call__(
+        self, work: Callable[[ports.Item], ports.Result], items: Iterable[ports.Item], /
+    ) -> list[ports.Result]:
         """Implement `ParallelMap`."""
         all_items = list(items)
         futures = [
@@ -162,8 +162,8 @@ class _Pool:
         return [future.result() for future in done]
 
 
-def _done(work: Callable[[Item], Result], item: Item) -> Future[Result]:
-    future: Future[Result] = Future()
+def _done(work: Callable[[ports.Item], ports.Result], item: ports.Item) -> Future[ports.Result]:
+    future: Future[ports.Result] = Future()
     try:
         future.set_result(work(item))
     except Exception as error:  # noqa: BLE001 - raised after all items were tried

@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from functions import log
+from functions import log, ports
 from functions.call.errors import CallError, Code
 from functions.firestore.model import Documents, Merge
-from functions.ports import Clock, SecretReader, wire_time
 
 MAX_CALLS: Final = 20
 """Default limit of calls of a function per period and client address (spec 8)."""
@@ -71,8 +70,8 @@ class RateLimit:
     """
 
     documents: Documents
-    clock: Clock
-    secrets: SecretReader
+    clock: ports.Clock
+    secrets: ports.SecretReader
     key: str
     """Name of the secret for the record IDs. Empty if clients are user IDs."""
     _own: OrderedDict[str, _Calls] = field(default_factory=OrderedDict, init=False)
@@ -159,7 +158,9 @@ class RateLimit:
 class RateLimits:
     """Rate limits of a process, one for each secret key."""
 
-    def __init__(self, documents: Documents, clock: Clock, secrets: SecretReader) -> None:
+    def __init__(
+        self, documents: Documents, clock: ports.Clock, secrets: ports.SecretReader
+    ) -> None:
         self._documents, self._clock, self._secrets = documents, clock, secrets
         self._kept: dict[str, RateLimit] = {}
         self._lock = threading.Lock()
@@ -175,5 +176,5 @@ def _too_many(refusal: str, end: datetime) -> CallError:
     return CallError(
         Code.RESOURCE_EXHAUSTED,
         f"{refusal}. Try again at {end:%H:%M} UTC.",
-        {"reason": "calls", "possibleFrom": wire_time(end)},
+        {"reason": "calls", "possibleFrom": ports.wire_time(end)},
     )

@@ -16,8 +16,7 @@ from google.cloud.firestore_v1 import types
 from google.cloud.firestore_v1.services.firestore import FirestoreClient
 from google.cloud.firestore_v1.services.firestore.transports import FirestoreGrpcTransport
 
-from functions import environment, local_suite
-from functions.cache import once
+from functions import cache, environment, local_suite
 from functions.firestore.codec import document, encode_query, encode_write
 from functions.firestore.group_commit import GroupCommit, Item, Result, Turn
 from functions.firestore.model import (
@@ -297,7 +296,7 @@ class FirestoreDocuments(Documents):
         return document(found, found.name[len(self._root) :])
 
 
-@once
+@cache.once
 def documents() -> Documents:
     """Return the adapter of the process.
 

@@ -22,8 +22,7 @@ from firebase_functions.https_fn import on_call
 from flask_cors import cross_origin
 from werkzeug.exceptions import BadRequest
 
-from functions import log
-from functions.cache import once
+from functions import cache, log
 from functions.call.caller import Caller, Role, staff
 from functions.call.errors import CallError, Code, refuse
 from functions.gcp.request import bounded_body
@@ -240,7 +239,7 @@ def _unauthenticated(message: str) -> NoReturn:
     raise CallError(Code.UNAUTHENTICATED, message) from None
 
 
-@once
+@cache.once
 def _app() -> firebase_admin.App:
     """Return the app. Created lazily, because a deploy reads `main.py` without credentials."""
     return firebase_admin.initialize_app(name="callables")

@@ -14,14 +14,13 @@ from google.cloud import tasks_v2
 from google.cloud.tasks_v2.services.cloud_tasks.transports import CloudTasksGrpcTransport
 from google.protobuf import duration_pb2
 
-from functions import environment, local_suite
-from functions.ports import LOCATION, TASKS_TIMEOUT_SECONDS, Task
+from functions import environment, local_suite, ports
 
 _RETRY: Final = Retry(
     predicate=if_exception_type(exceptions.ServiceUnavailable, exceptions.DeadlineExceeded),
     initial=0.1,
     maximum=2.0,
-    timeout=TASKS_TIMEOUT_SECONDS,
+    timeout=ports.TASKS_TIMEOUT_SECONDS,
 )
 """Safe for named tasks, because creating a task with the same name again has no effect."""
 
@@ -64,10 +63,10 @@ class CloudTasks:
         transport = CloudTasksGrpcTransport(channel=channel)
         return cls(tasks_v2.CloudTasksClient(transport=transport), project, account)
 
-    def enqueue(self, task: Task) -> None:
+    def enqueue(self, task: ports.Task) -> None:
         """Enqueue `task`. Succeed without effect if a task with that name was ever enqueued."""
-        url = f"https://{LOCATION}-{self.project}.cloudfunctions.net/{task.queue}"
-        parent = self.client.queue_path(self.project, LOCATION, task.queue)
+        url = f"https://{ports.LOCATION}-{self.project}.cloudfunctions.net/{task.queue}"
+        parent = self.client.queue_path(self.project, ports.LOCATION, task.queue)
         request = tasks_v2.Task(
             name=f"{parent}/tasks/{task.name}",
             schedule_time=task.due,
@@ -82,7 +81,7 @@ class CloudTasks:
         )
         try:
             self.client.create_task(
-                parent=parent, task=request, retry=_RETRY, timeout=TASKS_TIMEOUT_SECONDS
+                parent=parent, task=request, retry=_RETRY, timeout=ports.TASKS_TIMEOUT_SECONDS
             )
         except exceptions.AlreadyExists:
             return

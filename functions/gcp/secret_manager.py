@@ -8,9 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from functions import environment, local_suite, log
-from functions.cache import once
-from functions.ports import Clock, MissingSecretError
+from functions import cache, environment, local_suite, log, ports
 
 if TYPE_CHECKING:
     from google.cloud.secretmanager_v1 import SecretManagerServiceClient
@@ -52,7 +50,7 @@ class SecretManager:
     client: "Callable[[], SecretManagerServiceClient]"
     """Returns the client. Called for every read of a secret."""
     project: str
-    clock: Clock
+    clock: ports.Clock
     _kept: dict[str, _Read] = field(default_factory=dict, init=False)
     _refreshing: threading.Lock = field(default_factory=threading.Lock, init=False)
 
@@ -88,7 +86,7 @@ class SecretManager:
             values = self._read(name, at_most)
         except Exception as error:  # noqa: BLE001 - raised in every waiting thread
             now = self.clock.monotonic()
-            if not kept or not kept.values or isinstance(error, MissingSecretError):
+            if not kept or not kept.values or isinstance(error, ports.MissingSecretError):
                 # During an outage the waiting threads share this failure.
                 return _Read((), now, now, error)
             log.warning("secret.stale", secret=name, exception=type(error).__name__)
@@ -115,7 +113,7 @@ class SecretManager:
             ]
             enabled.sort(key=lambda name: int(name.rpartition("/")[2]), reverse=True)
         except exceptions.NotFound as missing:
-            raise MissingSecretError(name) from missing
+            raise ports.MissingSecretError(name) from missing
         except exceptions.PermissionDenied:
             # Listing needs the role `secretmanager.viewer`, and reading another role. Without the
             # first, use only the latest version.
@@ -131,11 +129,11 @@ class SecretManager:
             if len(values) == at_most:
                 break
         if not values:
-            raise MissingSecretError(name)
+            raise ports.MissingSecretError(name)
         return tuple(values)
 
 
-@once
+@cache.once
 def secret_manager_client() -> "SecretManagerServiceClient":
     """Return the client of the process. Created lazily, because its library loads slowly."""
     import grpc  # noqa: PLC0415 - a cold start

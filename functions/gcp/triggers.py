@@ -21,10 +21,9 @@ from firebase_functions.https_fn import FunctionsErrorCode, HttpsError
 from google.events.cloud.firestore import DocumentEventData
 from werkzeug.exceptions import InternalServerError
 
-from functions import log
+from functions import log, ports
 from functions.firestore.codec import document
 from functions.firestore.model import Document
-from functions.ports import MalformedTaskError, NotDueError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,9 +95,9 @@ def retry_on_error(message: str) -> Iterator[None]:
     """
     try:
         yield
-    except NotDueError as early:
+    except ports.NotDueError as early:
         raise HttpsError(FunctionsErrorCode.ABORTED, "the task is not due yet") from early
-    except MalformedTaskError as error:
+    except ports.MalformedTaskError as error:
         raise HttpsError(FunctionsErrorCode.INVALID_ARGUMENT, str(error)) from error
     except Exception as error:  # noqa: BLE001 - every error is retried
         log.fault(message, error)

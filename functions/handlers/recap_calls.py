@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 import flask
 from firebase_functions.https_fn import CallableRequest
 
-from functions import log
+from functions import log, ports
 from functions.gcp.callables import StaffCall
 from functions.gcp.request import bounded_body, text_answer
 from functions.gcp.triggers import retry_on_error
 from functions.mail.outcome import MisconfiguredError
-from functions.ports import wire_time
 from functions.recap.recap_arguments import (
     PreviewArguments,
     RecapArguments,
@@ -86,7 +85,7 @@ def schedule_event_recap(service: "Service", call: StaffCall) -> dict[str, Any]:
     arguments = ScheduleArguments.read_at(service.clock.now(), call.data)
     service.admission.count_staff_call(call)
     at = service.recap_schedule.schedule(call.caller, arguments)
-    return {"scheduledFor": at and wire_time(at)}
+    return {"scheduledFor": at and ports.wire_time(at)}
 
 
 def send_scheduled_recap(service: "Service", task: CallableRequest[Any]) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Final, NamedTuple, Self
 
-from functions import log
+from functions import log, ports
 from functions.call.arguments import is_document_id
 from functions.email_address import address_hash, guest_uid, identity
 from functions.firestore.model import (
@@ -27,7 +27,6 @@ from functions.firestore.model import (
 )
 from functions.mail.mail_status import DeliveryReport, DeliveryStatus, Tally
 from functions.mail.message import NOTICE_LABEL
-from functions.ports import Clock, ParallelMap
 from functions.preferences.preferences import UNREACHABLE_FOR, Flag
 from functions.preferences.user_store import UserStore
 from functions.recap.ledger.batch import Batch, RecapKey
@@ -181,9 +180,9 @@ class DeliveryReportRecorder:
 
     statuses: StatusStore
     users: UserStore
-    clock: Clock
-    recaps_in_parallel: ParallelMap
-    guests_in_parallel: ParallelMap
+    clock: ports.Clock
+    recaps_in_parallel: ports.ParallelMap
+    guests_in_parallel: ports.ParallelMap
 
     def record(self, reports: Iterable[DeliveryReport]) -> int:
         """Record the new facts in `reports` and return the number of emails with new facts.

@@ -29,7 +29,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final, TypeGuard
 
-from functions import log
+from functions import log, ports
 from functions.call.caller import Caller, staff
 from functions.call.errors import CallError, Code, refuse
 from functions.firestore.model import (
@@ -46,15 +46,6 @@ from functions.mail.message import Mailer, MailSender
 from functions.mail.outcome import Accepted
 from functions.mail.staff_mail import mail_time, staff_mail
 from functions.mail.translation import templates_in
-from functions.ports import (
-    Accounts,
-    Clock,
-    MalformedTaskError,
-    NotDueError,
-    Random,
-    Task,
-    TaskQueue,
-)
 from functions.recap.ledger.batch import TIMEOUT, RecapState
 from functions.recap.ledger.recap_store import schedule_path
 from functions.recap.recap_arguments import (
@@ -112,13 +103,13 @@ class RecapSchedule:
 
     documents: Documents
     sender: RecapSender
-    task_queue: TaskQueue
-    accounts: Accounts
+    task_queue: ports.TaskQueue
+    accounts: ports.Accounts
     mailer: Mailer
     mail_sender: MailSender
     base_url: str
-    clock: Clock
-    random: Random
+    clock: ports.Clock
+    random: ports.Random
 
     def schedule(self, caller: Caller, arguments: ScheduleArguments) -> datetime | None:
         """Schedule the event's recap in place of an earlier schedule, or cancel that schedule.
@@ -151,7 +142,7 @@ class RecapSchedule:
             Exception: An internal fault that may be temporary.
         """
         if self.clock.now() < at:
-            raise NotDueError  # its record may not be written yet either
+            raise ports.NotDueError  # its record may not be written yet either
         found = self.documents.get(schedule_path(event_id))
         if not _is_waiting(found, version):
             return
@@ -164,19 +155,20 @@ class RecapSchedule:
         try:
             message = self._attempt(event_id, found, uid, claims, is_over=is_over)
         except ChangedMeanwhileError as changed:
-            raise NotDueError from changed  # another run has the lock, or there is no schedule
+            # Another run has the lock, or there is no schedule.
+            raise ports.NotDueError from changed
         except CallError as refused:
             recap = self._recap_sent(event_id, version)
             if not recap:
                 if not is_over and self._may_pass(refused, at):
                     log.warning("recap.schedule-waits", eventId=event_id, code=refused.code)
-                    raise NotDueError from refused
+                    raise ports.NotDueError from refused
                 self._fail(event_id, version, at, refused, verified_address(claims))
                 return
         else:
             recap = self._recap_sent(event_id, version)
         if not recap and not message:
-            raise NotDueError  # another call has continued the recap since
+            raise ports.NotDueError  # another call has continued the recap since
         outcome = _outcome(recap or {}, message)
         self._succeed(event_id, version, at, outcome, verified_address(claims))
 
@@ -244,7 +236,7 @@ class RecapSchedule:
             return
         lock = self.sender.planner.recaps.lock(event_id)
         if (lock and lock.leased_until) or self._recap_sent(event_id, version):
-            raise NotDueError
+            raise ports.NotDueError
         denied = refused.code is Code.PERMISSION_DENIED
         message = _NOT_ALLOWED if denied else refused.message
         outcome = {"code": refused.code, "message": message}
@@ -252,7 +244,7 @@ class RecapSchedule:
         try:
             self.documents.commit(Update(found.path, failed, version=found.version))
         except ChangedMeanwhileError as changed:
-            raise NotDueError from changed
+            raise ports.NotDueError from changed
         log.error("recap.schedule-failed", eventId=event_id, code=refused.code)
         if not denied:  # an account without the role gets no news of the event
             self._mail(event_id, address, at, _NOT_SENT, message)
@@ -296,9 +288,9 @@ class RecapSchedule:
             log.fault("recap.failure-not-mailed", error, eventId=event_id)
 
 
-def scheduled_task(event_id: str, version: str, at: datetime) -> Task:
+def scheduled_task(event_id: str, version: str, at: datetime) -> ports.Task:
     """Return the task of one version of an event's schedule."""
-    return Task(
+    return ports.Task(
         queue=QUEUE,
         name=task_name(f"{event_id}/{version}"),
         data={"eventId": event_id, "version": version, "at": at.isoformat()},
@@ -329,7 +321,7 @@ def task_of(data: Any) -> tuple[str, str, datetime]:
     match data:
         case {"eventId": str(event_id), "version": str(version), "at": str(at)} if event_id:
             return event_id, version, datetime.fromisoformat(at)
-    raise MalformedTaskError("a scheduled recap's task needs eventId, version and at")
+    raise ports.MalformedTaskError("a scheduled recap's task needs eventId, version and at")
 
 
 def _is_waiting(found: Document | None, version: str) -> TypeGuard[Document]:

@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from functions import log
+from functions import log, ports
 from functions.call.caller import Caller
 from functions.call.errors import CallError, Code
 from functions.mail.outcome import who_can_fix
-from functions.ports import ParallelMap, Threads
 from functions.recap.dispatch import Dispatch
 from functions.recap.ledger.batch import TIMEOUT, batches_to_resend, open_batches, plan
 from functions.recap.ledger.claim import Claim
@@ -37,9 +36,9 @@ class RecapSender:
     """
 
     planner: Planner
-    in_parallel: ParallelMap
-    small_in_parallel: ParallelMap
-    threads: Threads
+    in_parallel: ports.ParallelMap
+    small_in_parallel: ports.ParallelMap
+    threads: ports.Threads
     has_reports: bool = True
     """Whether the email provider sends delivery reports."""
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
-from functions import log
+from functions import log, ports
 from functions.call.errors import CallError
 from functions.firestore.model import (
     ChangedMeanwhileError,
@@ -16,7 +16,6 @@ from functions.firestore.model import (
     Query,
     readable,
 )
-from functions.ports import Clock, Random, Task, TaskQueue, Threads
 from functions.recap.ledger.batch import RecapKey
 from functions.recap.ledger.claim import Claim
 from functions.recap.ledger.recap_store import RecapStore, schedule_path
@@ -36,9 +35,9 @@ class CrashedRecaps:
     """Settles and reports recaps with a crashed call, as the event's next call would."""
 
     recaps: RecapStore
-    clock: Clock
-    random: Random
-    threads: Threads
+    clock: ports.Clock
+    random: ports.Random
+    threads: ports.Threads
 
     def sweep(self) -> None:
         """Mark recaps with an expired lease as interrupted. The next sweep retries failures."""
@@ -75,8 +74,8 @@ class ScheduleSweep:
     """Ends scheduled recaps that no task has ended: their queue stopped, or lost the task."""
 
     documents: Documents
-    task_queue: TaskQueue
-    clock: Clock
+    task_queue: ports.TaskQueue
+    clock: ports.Clock
 
     def sweep(self) -> None:
         """Queue a task for each schedule that is long overdue, oldest first."""
@@ -100,7 +99,7 @@ class ScheduleSweep:
             self.task_queue.enqueue(task)
 
 
-def _end_task(now: datetime, schedule: Document) -> Task:
+def _end_task(now: datetime, schedule: Document) -> ports.Task:
     """Return the task that ends an overdue schedule, one per hour."""
     event_id = schedule.path.split("/")[1]
     version, at = str(schedule.fields["version"]), schedule.fields["at"]

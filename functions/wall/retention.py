@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from functions import log
+from functions import log, ports
 from functions.firestore.model import (
     NAME,
     ChangedMeanwhileError,
@@ -36,7 +36,6 @@ from functions.firestore.model import (
     Write,
     as_time,
 )
-from functions.ports import Clock
 from functions.wall.wall_event import EventStatus
 
 
@@ -62,7 +61,7 @@ class OrphanCleanup:
     """Use case: delete the orphaned documents of deleted events."""
 
     documents: Documents
-    clock: Clock
+    clock: ports.Clock
     page_size: int = _PAGE
 
     def empty(self, event_id: str) -> None:
@@ -193,7 +192,7 @@ class Forgetting:
     """Use case: remove the guest data of archived events when it is due."""
 
     documents: Documents
-    clock: Clock
+    clock: ports.Clock
     page_size: int = _PAGE
 
     def event_written(self, before: Document | None, after: Document) -> None:

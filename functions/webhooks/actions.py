@@ -9,10 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from functions import log
+from functions import log, ports
 from functions.call.caller import Caller
 from functions.firestore.model import AlreadyRecordedError
-from functions.ports import Clock, ParallelMap, Random, wire_time
 from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.deliveries.delivery import Cursor, Delivery, EndedWithin, Outcome
 from functions.webhooks.deliveries.redelivery import Redelivery, SkipReason, skip_reason_of
@@ -41,8 +40,8 @@ class UrlTest:
 
     settings: SettingsStore
     worker: Worker
-    clock: Clock
-    random: Random
+    clock: ports.Clock
+    random: ports.Random
 
     def send_test(
         self, event_id: str, url: str, event_type: EventType = EventType.PHOTO_UPLOADED
@@ -82,8 +81,8 @@ class Actions:
     settings: SettingsStore
     secrets: RememberedSecrets
     redelivery: Redelivery
-    in_parallel: ParallelMap
-    clock: Clock
+    in_parallel: ports.ParallelMap
+    clock: ports.Clock
     page: int
     """Number of deliveries that one call reads."""
 
@@ -190,7 +189,7 @@ class Actions:
                 "webhook.secret_announced",
                 eventId=event_id,
                 uid=caller.uid,
-                activeFrom=wire_time(active_from),
+                activeFrom=ports.wire_time(active_from),
             )
         else:
             self.secrets.rotate(event_id, caller.record)

@@ -12,10 +12,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, TypeAlias
 
-from functions import log
-from functions.cache import TtlCache
+from functions import cache, log, ports
 from functions.firestore.model import AlreadyRecordedError, Version
-from functions.ports import Clock, ParallelMap, TaskQueue
 from functions.wall.photo_store import PhotoStore
 from functions.wall.wall_event import Photo, WallEvent
 from functions.webhooks.deliveries.attempt_task import attempt_task
@@ -55,16 +53,16 @@ class Publisher:
     settings: SettingsStore
     deliveries: DeliveryStore
     secrets: RememberedSecrets
-    task_queue: TaskQueue
+    task_queue: ports.TaskQueue
     fair_queue: FairQueue
-    in_parallel: ParallelMap
-    clock: Clock
-    _logged: TtlCache[tuple[str, Version | None], bool] = field(init=False)
+    in_parallel: ports.ParallelMap
+    clock: ports.Clock
+    _logged: cache.TtlCache[tuple[str, Version | None], bool] = field(init=False)
     """Settings whose mistakes were logged, by event and version."""
 
     def __post_init__(self) -> None:
         """Create the cache of logged mistakes."""
-        self._logged = TtlCache(self.clock, seconds=_LOGGED_SECONDS)
+        self._logged = cache.TtlCache(self.clock, seconds=_LOGGED_SECONDS)
 
     def photo_written(
         self, write_id: str, event_id: str, before: Photo | None, after: Photo | None

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from functions import log
+from functions import log, ports
 from functions.call.caller import Caller
 from functions.call.errors import CallError, Code
 from functions.firestore.model import (
@@ -22,7 +22,6 @@ from functions.firestore.model import (
     Version,
 )
 from functions.links.link import DELIVERY_LOG_LINK
-from functions.ports import Clock, Random, SecretReader, wire_time
 from functions.rate_limit import RateLimit
 from functions.webhooks.deliveries.delivery import Cursor, Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import NEWEST_AT_MOST, DeliveryStore
@@ -122,13 +121,13 @@ class LogLinks:
 
     settings: SettingsStore
     shares: LogShareStore
-    secrets: SecretReader
+    secrets: ports.SecretReader
 
     base_url: str
     """Base URL of the site with the page that a link opens."""
 
-    clock: Clock
-    random: Random
+    clock: ports.Clock
+    random: ports.Random
 
     def create(
         self, event_id: str, caller: Caller, url: str, lasts: timedelta, *, can_resend: bool = False
@@ -163,7 +162,7 @@ class LogLinks:
             shareId=share.id,
             host=host_of(url),
             canResend=can_resend,
-            expiresAt=wire_time(share.expire_at),
+            expiresAt=ports.wire_time(share.expire_at),
             uid=caller.uid,
         )
         return f"{self.base_url.rstrip('/')}/deliveries#token={token}", share
@@ -207,7 +206,7 @@ class SharedLog:
     shares: LogShareStore
     redelivery: Redelivery
     rate_limit: RateLimit
-    clock: Clock
+    clock: ports.Clock
 
     def read_page(
         self,

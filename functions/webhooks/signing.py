@@ -16,9 +16,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Self
 
-from functions.cache import TtlCache
+from functions import cache, ports
 from functions.firestore.model import ChangedMeanwhileError, Documents, Version, write_as_read
-from functions.ports import Clock, Random
 
 SIGNATURE_HEADER: Final = "Wall-Signature"
 WHSEC: Final = "whsec_"
@@ -150,14 +149,14 @@ class RememberedSecrets:
     """Cache of the webhook secret of each event. Shared by all threads of the process."""
 
     documents: Documents
-    random: Random
-    clock: Clock
-    _kept: TtlCache[str, WebhookSecret] = field(init=False)
+    random: ports.Random
+    clock: ports.Clock
+    _kept: cache.TtlCache[str, WebhookSecret] = field(init=False)
 
     def __post_init__(self) -> None:
         """Create an empty cache."""
         seconds = SECRET_KEPT.total_seconds()
-        self._kept = TtlCache(self.clock, seconds=seconds)
+        self._kept = cache.TtlCache(self.clock, seconds=seconds)
 
     def of(self, event_id: str) -> str:
         """Return the current secret of the event, and create it if it is missing (design 3.23)."""

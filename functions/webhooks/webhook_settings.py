@@ -22,11 +22,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Self
 
-from functions.cache import TtlCache
+from functions import cache, ports
 from functions.call.arguments import is_id
 from functions.call.errors import refuse
 from functions.firestore.model import Document, Documents, Update, Version, as_time
-from functions.ports import Clock
 from functions.webhooks.events import BY_DEFAULT, EventType
 
 MAX_URLS: Final = 20
@@ -284,10 +283,12 @@ class SettingsStore:
 class RememberedSettings:
     """Cache of the settings of each event, for at most `kept`. Shared by all threads."""
 
-    def __init__(self, store: SettingsStore, clock: Clock, kept: timedelta) -> None:
+    def __init__(self, store: SettingsStore, clock: ports.Clock, kept: timedelta) -> None:
         self._store = store
         self._clock = clock
-        self._kept: TtlCache[str, WebhookSettings] = TtlCache(clock, seconds=kept.total_seconds())
+        self._kept: cache.TtlCache[str, WebhookSettings] = cache.TtlCache(
+            clock, seconds=kept.total_seconds()
+        )
 
     def of(self, event_id: str) -> WebhookSettings:
         """Return the settings of the event.

@@ -11,9 +11,8 @@ from datetime import timedelta
 from typing import Final, Protocol
 from urllib.parse import quote
 
-from functions import log
+from functions import log, ports
 from functions.firestore.model import ChangedMeanwhileError
-from functions.ports import Clock, NotDueError, TaskQueue
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
 from functions.webhooks.deliveries.delivery import SETTINGS_KEPT, Attempt, Delivery, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
@@ -102,10 +101,10 @@ class Worker:
     settings_kept: timedelta = SETTINGS_KEPT
     sender: Sender
     tenants: Tenants
-    task_queue: TaskQueue
+    task_queue: ports.TaskQueue
     slow_fair_queue: FairQueue
     endpoints: EndpointStore
-    clock: Clock
+    clock: ports.Clock
     failures: Failures = field(init=False)
     _settings: RememberedSettings = field(init=False)
     _fast_receivers: FastReceivers = field(init=False)
@@ -266,7 +265,7 @@ class Worker:
             return
         early = delivery.next_attempt_at - self.clock.now()
         if early > EARLY:
-            raise NotDueError
+            raise ports.NotDueError
         if early > timedelta(0):
             self.clock.sleep(early.total_seconds())
 

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Final, Self
 
-from functions import log
+from functions import log, ports
 from functions.call.caller import Caller
 from functions.firestore.model import (
     ChangedMeanwhileError,
@@ -24,7 +24,6 @@ from functions.firestore.model import (
     Write,
     write_as_read,
 )
-from functions.ports import Clock, Random
 from functions.recap.daily_limit import count_emails
 from functions.recap.ledger.batch import (
     Batch,
@@ -72,7 +71,7 @@ class Claim:
     tenant_id: str
     before: Lock | None
     lock: Lock
-    clock: Clock
+    clock: ports.Clock
     mutex: AbstractContextManager[object]
     ledger: dict[int, Batch] = field(default_factory=dict)
 
@@ -84,8 +83,8 @@ class Claim:
         arguments: RecapArguments,
         tenant_id: str,
         *,
-        clock: Clock,
-        random: Random,
+        clock: ports.Clock,
+        random: ports.Random,
         mutex: AbstractContextManager[object],
     ) -> Self:
         """Acquire the event's lock in one transaction, for a new recap or to continue one.

@@ -29,9 +29,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
-from functions.cache import TtlCache
+from functions import cache, ports
 from functions.firestore.model import Documents, as_text
-from functions.ports import Clock
 
 BURST_SECONDS: Final = 0.25
 """Seconds of the rate in one burst of a tenant. At 80 per second: one photo at 20 URLs."""
@@ -69,9 +68,9 @@ _TENANT_KEPT_SECONDS: Final = 3600.0
 class Tenants:
     """Cache of the tenant of each event, which never changes. Shared by all threads."""
 
-    def __init__(self, documents: Documents, clock: Clock) -> None:
+    def __init__(self, documents: Documents, clock: ports.Clock) -> None:
         self._documents = documents
-        self._kept: TtlCache[str, str] = TtlCache(clock, seconds=_TENANT_KEPT_SECONDS)
+        self._kept: cache.TtlCache[str, str] = cache.TtlCache(clock, seconds=_TENANT_KEPT_SECONDS)
 
     def of(self, event_id: str) -> str:
         """Return the tenant of the event, or "" if the event does not exist."""
@@ -163,7 +162,7 @@ class _Tenant:
 class FairQueue:
     """Computes the delay of each delivery. Shared by all threads of a process."""
 
-    def __init__(self, a_second: float, clock: Clock, tenants: Tenants) -> None:
+    def __init__(self, a_second: float, clock: ports.Clock, tenants: Tenants) -> None:
         """Schedule `a_second` deliveries per second while there is a backlog."""
         self._a_second = a_second
         self._burst = max(1, int(a_second * BURST_SECONDS))

@@ -19,8 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from functions.cache import TtlCache
-from functions.ports import Clock
+from functions import cache, ports
 from functions.webhooks.deliveries.delivery import SLOW_AFTER
 from functions.webhooks.deliveries.fair_queue import Tenants
 
@@ -69,10 +68,12 @@ class _Inflight:
 class FastReceivers:
     """Tracks the response speed of each URL of an event. Shared by all threads."""
 
-    def __init__(self, clock: Clock, tenants: Tenants) -> None:
+    def __init__(self, clock: ports.Clock, tenants: Tenants) -> None:
         self._clock = clock
         self._tenants = tenants
-        self._known: TtlCache[_Receiver, _Known] = TtlCache(clock, seconds=REMEMBERED_SECONDS)
+        self._known: cache.TtlCache[_Receiver, _Known] = cache.TtlCache(
+            clock, seconds=REMEMBERED_SECONDS
+        )
         self._in_flight: set[_Inflight] = set()
         self._lock = threading.Lock()
 

@@ -10,10 +10,9 @@ from enum import StrEnum
 from itertools import islice
 from typing import Final
 
-from functions import log
+from functions import log, ports
 from functions.call.errors import CallError, Code
 from functions.firestore.model import ChangedMeanwhileError
-from functions.ports import Clock, ParallelMap, Task, TaskQueue
 from functions.webhooks.deliveries.attempt_task import attempt_task
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
@@ -48,9 +47,9 @@ class Redelivery:
     """Use case: resend deliveries that have ended."""
 
     deliveries: DeliveryStore
-    task_queue: TaskQueue
+    task_queue: ports.TaskQueue
     fair_queue: FairQueue
-    clock: Clock
+    clock: ports.Clock
 
     def resend_one(
         self,
@@ -145,9 +144,9 @@ class Sweeper:
     """Use case: requeue overdue deliveries. A second task for the same attempt has no effect."""
 
     deliveries: DeliveryStore
-    task_queue: TaskQueue
-    in_parallel: ParallelMap
-    clock: Clock
+    task_queue: ports.TaskQueue
+    in_parallel: ports.ParallelMap
+    clock: ports.Clock
 
     def sweep(self) -> int:
         """Requeue overdue deliveries and return their number."""
@@ -164,7 +163,7 @@ class Sweeper:
         return count
 
 
-def _swept_task(delivery: Delivery, now: datetime) -> Task:
+def _swept_task(delivery: Delivery, now: datetime) -> ports.Task:
     """Return a task with a new name, because Cloud Tasks reserves the lost task's name for a day.
 
     In the first hour the name changes each time the lateness doubles. Deliveries in a busy queue

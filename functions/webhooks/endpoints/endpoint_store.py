@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, Final
 
-from functions.cache import TtlCache
+from functions import cache, ports
 from functions.firestore.model import (
     ChangedMeanwhileError,
     Create,
@@ -19,7 +19,6 @@ from functions.firestore.model import (
     as_time,
     readable,
 )
-from functions.ports import Clock
 from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
 from functions.webhooks.deliveries.fair_queue import Tenants
@@ -147,13 +146,13 @@ class Failures:
 
     endpoints: EndpointStore
     tenants: Tenants
-    clock: Clock
-    _noted: TtlCache[tuple[str, str], bool] = field(init=False)
+    clock: ports.Clock
+    _noted: cache.TtlCache[tuple[str, str], bool] = field(init=False)
 
     def __post_init__(self) -> None:
         """Create an empty cache of recorded failures."""
         seconds = NOTED_AGAIN.total_seconds()
-        self._noted = TtlCache(self.clock, seconds=seconds)
+        self._noted = cache.TtlCache(self.clock, seconds=seconds)
 
     def note(self, delivery: Delivery) -> None:
         """Record that `delivery` has ended as `failed`, unless it is a test.

@@ -15,9 +15,8 @@ from datetime import datetime
 from itertools import zip_longest
 from typing import Final
 
-from functions import log
+from functions import log, ports
 from functions.firestore.model import ChangedMeanwhileError
-from functions.ports import Clock, ParallelMap, TaskQueue
 from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcome
 from functions.webhooks.deliveries.endpoint_url import host_of
 from functions.webhooks.deliveries.redelivery import Redelivery
@@ -55,9 +54,9 @@ class EndpointSweep:
     endpoints: EndpointStore
     settings: SettingsStore
     redelivery: Redelivery
-    task_queue: TaskQueue
-    in_parallel: ParallelMap
-    clock: Clock
+    task_queue: ports.TaskQueue
+    in_parallel: ports.ParallelMap
+    clock: ports.Clock
     page: int
     """Number of deliveries per page."""
 

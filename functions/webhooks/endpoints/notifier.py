@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from functions import log
+from functions import log, ports
 from functions.email_address import deliverable, identity, record_id
 from functions.firestore.model import Documents, as_text, as_time
 from functions.mail.message import EmailMessage, Mailer, MailSender
@@ -33,7 +33,6 @@ from functions.mail.outcome import (
 from functions.mail.staff_mail import mail_time, staff_mail
 from functions.mail.text import without_links
 from functions.mail.translation import templates_in
-from functions.ports import Clock
 from functions.rate_limit import RateLimit
 from functions.webhooks.deliveries.delivery import KEPT_FOR, Attempt, EndedWithin, Outcome
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
@@ -111,7 +110,7 @@ class Notifier:
     base_url: str
     """Base URL of the site with the console, for the link in the email."""
 
-    clock: Clock
+    clock: ports.Clock
 
     def notify(self, event_id: str) -> None:
         """Send the event's unreported changes in one email, if there are any.

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from urllib3 import Timeout
 
-from functions.cache import TtlCache, lazy_property
-from functions.ports import Clock
+from functions import cache, ports
 from functions.webhooks.deliveries.delivery import ACKNOWLEDGING
 from functions.webhooks.deliveries.endpoint_url import (
     BAD_PORTS,
@@ -109,7 +108,7 @@ class HttpSender:
     """HTTP client for receivers. Shared by all threads of the process."""
 
     adapter: PinnedAdapter
-    clock: Clock
+    clock: ports.Clock
     may_be_loopback: bool = False
     """Whether a receiver may have a loopback address, as in local tests."""
     timeout_seconds: float = TIMEOUT_SECONDS
@@ -119,11 +118,11 @@ class HttpSender:
 
     def __post_init__(self) -> None:
         """Create the cache of the receivers that answered an event in the last day."""
-        self._answered: TtlCache[tuple[str, str, int], bool] = TtlCache(
+        self._answered: cache.TtlCache[tuple[str, str, int], bool] = cache.TtlCache(
             self.clock, seconds=86_400.0
         )
 
-    @lazy_property
+    @cache.lazy_property
     def resolver(self) -> "SystemResolver":
         """DNS resolver. Created on first use, because its library loads slowly."""
         from functions.webhooks.sender.resolver import SystemResolver  # noqa: PLC0415

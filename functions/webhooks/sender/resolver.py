@@ -19,8 +19,7 @@ import dns.nameserver
 import dns.rdatatype
 import dns.resolver
 
-from functions.cache import TtlCache
-from functions.ports import Clock
+from functions import cache, ports
 
 KEPT_SECONDS: Final = 60.0
 """Maximum seconds for which an answer is cached. Its time to live may be shorter."""
@@ -39,7 +38,9 @@ class SystemResolver:
     has no IPv4 address, because Google's functions have only IPv4 without a network of their own.
     """
 
-    def __init__(self, clock: Clock, name_servers: dns.resolver.Resolver | None = None) -> None:
+    def __init__(
+        self, clock: ports.Clock, name_servers: dns.resolver.Resolver | None = None
+    ) -> None:
         """Create a resolver that queries `name_servers`, by default the system's."""
         self._name_servers = name_servers or dns.resolver.Resolver()
         self._name_servers.use_edns(0, payload=UDP_BYTES)
@@ -48,7 +49,7 @@ class SystemResolver:
             for address in self._name_servers.nameservers
         ]
         self._clock = clock
-        self._kept: TtlCache[str, Sequence[str]] = TtlCache(clock, seconds=KEPT_SECONDS)
+        self._kept: cache.TtlCache[str, Sequence[str]] = cache.TtlCache(clock, seconds=KEPT_SECONDS)
 
     def resolve(self, host: str, seconds: float) -> Sequence[str]:
         """Return the IP addresses of `host`.
