@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING
 
 from functions import log
 from functions.gcp.triggers import DocumentWritten, retry_on_error
-from functions.wall import public_wall
-from functions.wall.retention import TimeUpError
+from functions.wall import public_wall, retention
 
 if TYPE_CHECKING:
     from functions.service import Service
@@ -46,7 +45,7 @@ def sweep(service: "Service") -> None:
     for part in (service.orphan_cleanup, service.forgetting):
         try:
             part.sweep()
-        except TimeUpError:
+        except retention.TimeUpError:
             log.info("events.not-swept-yet")
         except Exception as error:  # noqa: BLE001 - the text may contain personal data
             log.fault("events.not-swept", error)

@@ -1,6 +1,7 @@
 """Selection of a recap's recipients and the content of their emails (spec 4.1).
 
-Sending and preview use the same planner and what it holds, so they cannot disagree. It only reads.
+Sending and preview use the same planner, with the same stores, limits and links, so they cannot
+disagree. It only reads.
 """
 
 from collections import Counter
