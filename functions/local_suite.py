@@ -27,15 +27,18 @@ def firestore_emulator() -> str | None:
     return os.environ.get("FIRESTORE_EMULATOR_HOST")
 
 
+OVERRIDES: Final = ("WEBHOOK_CA_BUNDLE", "WEBHOOK_ALLOW_LOOPBACK", "MAILBOX_KEY")
+"""Settings that the environment of a deployed function must not change."""
+
 _overrides: Final[dict[str, str]] = {}
 
 
-def set_overrides(settings: Mapping[str, str]) -> None:
-    """Set settings that the environment of a deployed function must not change.
+def set_overrides(environment: Mapping[str, str]) -> None:
+    """Use the settings of `OVERRIDES` in `environment`.
 
     Only the entry point of local processes calls this function, and that is never deployed.
     """
-    _overrides.update(settings)
+    _overrides.update({name: environment[name] for name in OVERRIDES if name in environment})
 
 
 def webhook_ca_bundle() -> str | None:

@@ -11,7 +11,7 @@ from typing import Final
 
 from functions import log, ports
 from functions.call.errors import CallError, Code
-from functions.firestore.model import Documents, Merge
+from functions.firestore.model import FIRESTORE_TIMEOUT_SECONDS, Documents, Merge
 
 MAX_CALLS: Final = 20
 """Default limit of calls of a function per period and client address (spec 8)."""
@@ -27,10 +27,7 @@ _FAIL_OPEN_FUNCTIONS: Final = frozenset({"getEmailPreferences"})
 """Functions that fail open when the limiter is unavailable (spec 8). All others fail closed."""
 
 FAIL_OPEN_TIMEOUT_SECONDS: Final = 3.0
-"""Firestore timeout for calls that fail open. Long enough for a cold start's first connection."""
-
-FAIL_CLOSED_TIMEOUT_SECONDS: Final = 25.0
-"""Firestore timeout for all other calls, the same as for other uses of Firestore."""
+"""Firestore timeout of calls that fail open. Long enough for a cold start's first connection."""
 
 
 def window_of(
@@ -120,7 +117,7 @@ class RateLimit:
                 count,
                 seconds=FAIL_OPEN_TIMEOUT_SECONDS
                 if passes_uncounted
-                else FAIL_CLOSED_TIMEOUT_SECONDS,
+                else FIRESTORE_TIMEOUT_SECONDS,
             )
             sums = written.sums
         except Exception as error:

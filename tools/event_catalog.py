@@ -20,8 +20,8 @@ from markupsafe import Markup, escape
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.queues import RETRY_SCHEDULE
 from functions.webhooks.events import EventType, sample
+from tools.paths import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 DESCRIPTION = ROOT / "docs" / "openapi.yaml"
 VERIFIERS = ROOT / "docs" / "receiving.md"
 PAGE = "events.html"

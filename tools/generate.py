@@ -13,6 +13,7 @@ import textwrap
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from functions.local_suite import OVERRIDES
 from functions.mail.text import one_line
 from functions.parameters import DECLARED, EXPLAINED
 from functions.recap.recap_arguments import TEXTS
@@ -54,10 +55,6 @@ _FIRST_VALUES: Final = {
 """Values of required parameters, which a first deploy replaces."""
 
 
-_LOCAL_ONLY: Final = ("WEBHOOK_CA_BUNDLE", "WEBHOOK_ALLOW_LOOPBACK", "MAILBOX_KEY")
-"""Settings of `.env.demo-wall` that no deploy has (`functions/local_suite.py`)."""
-
-
 def written(default: object) -> str:
     """Return a default as `.env` has it."""
     if default is None:
@@ -89,7 +86,7 @@ def local_dotenv(before: str) -> str:
     present = set(re.findall(r"^(\w+)=", before, re.MULTILINE))
     new = [each for each in DECLARED.values() if each.name not in present]
     lines = "".join(f"{each.name}={written(each.default)}\n" for each in new)
-    removed = rf"^(?!(?:{'|'.join((*EXPLAINED, *ENVIRONMENT, *_LOCAL_ONLY))})=)[A-Z_]+=.*\n"
+    removed = rf"^(?!(?:{'|'.join((*EXPLAINED, *ENVIRONMENT, *OVERRIDES))})=)[A-Z_]+=.*\n"
     kept = re.sub(removed, "", before, flags=re.MULTILINE)
     return kept.replace("MALLOC_ARENA_MAX=", f"{lines}MALLOC_ARENA_MAX=")
 

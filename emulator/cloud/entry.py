@@ -14,9 +14,7 @@ sys.path.insert(0, str(ROOT))
 
 from functions import local_suite, parameters  # noqa: E402 - found from the root on
 
-OVERRIDES = ("WEBHOOK_CA_BUNDLE", "WEBHOOK_ALLOW_LOOPBACK", "MAILBOX_KEY")
-
-local_suite.set_overrides({name: os.environ[name] for name in OVERRIDES if name in os.environ})
+local_suite.set_overrides(os.environ)
 
 # Benches measure other values of this constant.
 if rate := os.environ.get("EVENT_DELIVERIES_A_SECOND"):

@@ -14,8 +14,6 @@ from tools.command_list import SMTP_VARIABLE
 from tools.paths import ROOT, STATE, VENV
 from tools.processes import MARK
 
-REGION: Final = LOCATION
-
 STAND_INS: Final = ("FIRESTORE_EMULATOR_HOST", "FIREBASE_AUTH_EMULATOR_HOST", ADDRESS_VARIABLE)
 """Variables with the addresses of stand-ins for Google's servers."""
 
@@ -58,7 +56,7 @@ def function_environment(
             {"projectId": PROJECT, "storageBucket": f"{PROJECT}.firebasestorage.app"}
         ),
         "GCLOUD_PROJECT": PROJECT,
-        "EVENTARC_CLOUD_EVENT_SOURCE": f"projects/{PROJECT}/locations/{REGION}/services/{name}",
+        "EVENTARC_CLOUD_EVENT_SOURCE": f"projects/{PROJECT}/locations/{LOCATION}/services/{name}",
         "FUNCTION_TARGET": name,
         "LOG_EXECUTION_ID": "true",
         # The line "Booting worker" shows that the process has started.

@@ -16,17 +16,17 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from emulator.cloud import http
-from emulator.cloud.environment import REGION
 from emulator.cloud.eventarc import PATH, AnnouncedWrite, Eventarc
 from emulator.cloud.functions import Functions
 from emulator.firebase import PROJECT
 from emulator.server import HOST
+from functions.ports import LOCATION
 from tools.paths import ROOT
 
 SILENCE: Final = "/eventarc/silenced/"
 """Path, followed by an event's ID, that stops (PUT) or resumes (DELETE) the event's triggers."""
 
-_BASE: Final = f"/{PROJECT}/{REGION}/"
+_BASE: Final = f"/{PROJECT}/{LOCATION}/"
 _BACKLOG: Final = 256
 _HEAD_BYTES: Final = 1024 * 1024
 _REST_SECONDS: Final = 10.0

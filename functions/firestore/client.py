@@ -18,7 +18,7 @@ from google.cloud.firestore_v1.services.firestore.transports import FirestoreGrp
 
 from functions import cache, environment, local_suite
 from functions.firestore.codec import document, encode_query, encode_write
-from functions.firestore.group_commit import GroupCommit, Item, Result, Turn
+from functions.firestore.group_commit import MIN_CALL_SECONDS, GroupCommit, Item, Result, Turn
 from functions.firestore.model import (
     FIRESTORE_TIMEOUT_SECONDS,
     TRANSACTIONS,
@@ -326,8 +326,6 @@ def _error(status: Any) -> Exception | None:
 
 _GROUP: Final = 100
 
-_MIN_CALL_SECONDS: Final = 1.0
-
 
 class GroupedDocuments(FirestoreDocuments):
     """Adapter that combines the calls of many threads.
@@ -376,6 +374,6 @@ def _grouped(group: Callable[[Item], Result], item: Item, alone: Callable[..., R
         raise
     except Exception:  # of this item, or of another item in its group
         left = ends - monotonic()
-        if left < _MIN_CALL_SECONDS:
+        if left < MIN_CALL_SECONDS:
             raise
     return alone(seconds=left)

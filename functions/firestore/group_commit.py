@@ -18,7 +18,8 @@ Result = TypeVar("Result")
 PATIENCE_SECONDS: Final = 0.02
 """Maximum seconds that a group waits for the previous call, and that grouping delays a caller."""
 
-_MIN_CALL_SECONDS: Final = 1.0
+MIN_CALL_SECONDS: Final = 1.0
+"""Minimum timeout of a call."""
 
 
 @dataclass(slots=True)
@@ -97,7 +98,7 @@ class GroupCommit(Generic[Item, Result]):
                 if self._forming is group:
                     self._forming = _Group()
             left = self.seconds - (self.monotonic() - joined)
-            group.results = self.call(group.items, max(left, _MIN_CALL_SECONDS))
+            group.results = self.call(group.items, max(left, MIN_CALL_SECONDS))
         except Exception as error:  # noqa: BLE001 - raised in every thread of the group
             group.results = [error] * len(group.items)
         finally:
