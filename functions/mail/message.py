@@ -12,6 +12,13 @@ from functions.ports import MissingSecretError, SecretReader
 
 EVENT_NAME_CHARACTERS: Final = 150
 
+BYTES_PER_RECIPIENT: Final = 9_500
+"""Maximum size of one recipient's substitutions, in bytes of JSON. SendGrid's limit is 10,000."""
+
+RECAP_LABEL: Final = "wall_recap"
+GUEST_LABEL: Final = "wall_guest"
+"""Labels with the IDs of recap and guest, which are the same if an email is repeated."""
+
 NOTICE_LABEL: Final = "wall_notice"
 """Label of an email to staff of an event. Its value is the hash of the address."""
 
@@ -24,14 +31,12 @@ class Copy:
         address: The recipient's address. No other recipient sees it.
         headers: Additional headers of this copy.
         values: The text that replaces each tag of the message.
-        key: Identifies the email if it is repeated. Empty if it never is.
         labels: Labels that delivery reports about this copy return. They identify no person.
     """
 
     address: str
     headers: Mapping[str, str]
     values: Mapping[str, str] = field(default_factory=dict)
-    key: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -142,10 +147,6 @@ class Mailer(Protocol):
     @property
     def recipients_per_request(self) -> int:
         """Maximum number of copies of one message."""
-
-    @property
-    def bytes_per_recipient(self) -> int:
-        """Maximum size of one recipient's substitutions, in bytes of JSON."""
 
     def check(self) -> None:
         """Check the settings and secrets that are necessary to send.

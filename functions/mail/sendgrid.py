@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from http import HTTPStatus
 from socket import gaierror
 from ssl import SSLCertVerificationError
 from typing import Any, ClassVar, Final
@@ -39,17 +40,8 @@ KEY_NAME: Final = "SENDGRID_API_KEY"
 RECIPIENTS_PER_REQUEST: Final = 1000
 """SendGrid's limit on personalizations."""
 
-BYTES_PER_RECIPIENT: Final = 9_500
-"""Maximum size of one recipient's substitutions, in bytes of JSON. SendGrid's limit is 10,000."""
-
 REQUEST_SECONDS: Final = 60.0
 """Timeout of a response. SendGrid needs a few seconds for a thousand emails."""
-
-_ACCEPTED: Final = 202
-_TOO_MANY_REQUESTS: Final = 429
-
-_CLIENT_ERROR: Final = 400
-_SERVER_ERROR: Final = 500
 
 _CAUSE_WITHOUT_BODY: Final[Mapping[int, Cause]] = {401: Cause.KEY, 403: Cause.SENDER}
 """The causes that a status shows without SendGrid's body of errors."""
@@ -80,7 +72,6 @@ class SendGridMailer:
 
     key_name: ClassVar = KEY_NAME
     recipients_per_request: ClassVar = RECIPIENTS_PER_REQUEST
-    bytes_per_recipient: ClassVar = BYTES_PER_RECIPIENT
 
     secrets: SecretReader
     host: str
@@ -112,7 +103,7 @@ class SendGridMailer:
             return Later(f"not connected: {reason}", None) if is_unsent else Unknown(reason)
         except Exception as error:  # noqa: BLE001 - no answer, or a broken one
             return Unknown(type(error).__name__)
-        if answer.status_code == _ACCEPTED:
+        if answer.status_code == HTTPStatus.ACCEPTED:
             return Accepted(answer.headers.get("X-Message-Id") or "")
         return Unknown(f"HTTP {answer.status_code}")
 
@@ -164,13 +155,13 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes, *, now: dateti
     """Return the outcome of a response other than 202. The module's docstring gives the rule."""
     errors = _errors(body)
     if errors is None:
-        if status == _TOO_MANY_REQUESTS:
+        if status == HTTPStatus.TOO_MANY_REQUESTS:
             return Later(f"HTTP {status}", _pause_seconds(headers, now))
-        if _CLIENT_ERROR <= status < _SERVER_ERROR:
+        if HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR:
             return Refused(f"HTTP {status}", _CAUSE_WITHOUT_BODY.get(status))
         return Unknown(f"HTTP {status}")
     cause = _cause(status, errors)
-    is_busy = status == _TOO_MANY_REQUESTS or status >= _SERVER_ERROR
+    is_busy = status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR
     if is_busy and cause is not Cause.CREDITS:
         return Later(f"HTTP {status}", _pause_seconds(headers, now))
     bad = _bad_addresses(errors)

@@ -18,11 +18,19 @@ from email.headerregistry import Address
 from email.message import EmailMessage as MimeMessage
 from email.policy import EmailPolicy
 from email.utils import format_datetime, make_msgid
+from functools import partial
 from ssl import SSLCertVerificationError, SSLContext
 from typing import Any, ClassVar, Final, Self
 from urllib.parse import unquote, urlsplit
 
-from functions.mail.message import Copy, EmailMessage, name_and_address, usable_key
+from functions.mail.message import (
+    GUEST_LABEL,
+    RECAP_LABEL,
+    Copy,
+    EmailMessage,
+    name_and_address,
+    usable_key,
+)
 from functions.mail.outcome import (
     Accepted,
     BadAddresses,
@@ -42,9 +50,6 @@ KEY_NAME: Final = "SMTP_PASSWORD"
 EMAILS_AT_ONCE: Final = 50
 """Emails in the concurrent requests of one instance. After a crash they are unknown."""
 
-BYTES_PER_RECIPIENT: Final = 9_500
-"""As much as with SendGrid, so that emails and memory do not depend on the provider."""
-
 CONNECT_SECONDS: Final = 10.0
 """Timeout of each reply while a connection is opened."""
 
@@ -62,6 +67,7 @@ _BLOCKED_PORT: Final = 25
 _URL: Final = "smtps://USER@HOST:465 or smtp://USER@HOST:587, with %40 for an @ in USER"
 _PRINTABLE: Final = re.compile(r"[ -~]+")
 
+_NO_REPLY: Final = -1
 _OK: Final = 250
 _READY_FOR_DATA: Final = 354
 _SHUTTING_DOWN: Final = 421
@@ -109,7 +115,7 @@ class MailServer:
         """
         try:
             parts = urlsplit(url.strip())
-            port = parts.port or _PORTS[parts.scheme]
+            default, port = _PORTS[parts.scheme], parts.port
         except (ValueError, KeyError):
             raise MisconfiguredError("MAIL_URL", _URL) from None
         if parts.password is not None:
@@ -117,10 +123,9 @@ class MailServer:
         if port == _BLOCKED_PORT:
             raise MisconfiguredError("MAIL_URL", "with port 465 or 587. Google blocks port 25")
         user, rest = unquote(parts.username or ""), parts.path + parts.query + parts.fragment
-        is_known = parts.scheme in _PORTS and rest in ("", "/")
-        if not is_known or not parts.hostname or not _PRINTABLE.fullmatch(user):
+        if not parts.hostname or not _PRINTABLE.fullmatch(user) or rest not in ("", "/"):
             raise MisconfiguredError("MAIL_URL", _URL)
-        return cls(parts.hostname, port, user, parts.scheme == "smtps")
+        return cls(parts.hostname, port or default, user, parts.scheme == "smtps")
 
     def sign_in(self, password: str, tls: SSLContext) -> smtplib.SMTP:
         """Return a signed-in connection with verified TLS.
@@ -129,12 +134,9 @@ class MailServer:
             OSError: The server is unavailable, has no TLS or a certificate that is not trusted, or
                 rejects the session or the password. Errors of `smtplib` are among them.
         """
-        to = (self.host, self.port)
-        smtp: smtplib.SMTP
-        if self.has_implicit_tls:
-            smtp = smtplib.SMTP_SSL(*to, timeout=CONNECT_SECONDS, context=tls)
-        else:
-            smtp = smtplib.SMTP(*to, timeout=CONNECT_SECONDS)
+        implicit = partial(smtplib.SMTP_SSL, context=tls)
+        connect = implicit if self.has_implicit_tls else smtplib.SMTP
+        smtp = connect(self.host, self.port, timeout=CONNECT_SECONDS)
         try:
             if not self.has_implicit_tls:
                 smtp.starttls(context=tls)
@@ -150,7 +152,6 @@ class SmtpMailer:
     """Adapter for `message.Mailer`, with `connections` of `MAIL_CONNECTIONS`."""
 
     key_name: ClassVar = KEY_NAME
-    bytes_per_recipient: ClassVar = BYTES_PER_RECIPIENT
 
     secrets: SecretReader
     url: str
@@ -236,7 +237,7 @@ def transaction(
 
     A reply takes at most `seconds`.
     """
-    stage = "mail"
+    stage, problem = "mail", ""
     try:
         sock: Any = smtp.sock
         sock.settimeout(seconds)
@@ -255,14 +256,12 @@ def transaction(
                 smtp.send(b".\r\n")
             code, text = smtp.getreply()
     except Exception as error:  # noqa: BLE001 - the stage decides, whatever the error
-        smtp.close()
-        reason = f"{stage}: {type(error).__name__}"
-        return Unknown(reason) if stage == "message" else Later(reason, None)
+        code, text, problem = _NO_REPLY, b"", type(error).__name__
     if stage == "message" and code == _OK:
         return Accepted("")
     if code not in _REJECTIONS:
         smtp.close()
-        reason = f"{stage}: {code}"
+        reason = f"{stage}: {problem or code}"
         return Unknown(reason) if stage == "message" else Later(reason, None)
     concerns_one = stage in ("rcpt", "message") and code != _SHUTTING_DOWN
     with suppress(OSError):
@@ -315,22 +314,18 @@ class _Policy(EmailPolicy):
         return super().fold_binary(name, value)
 
 
-_POLICY: Final = _Policy(linesep="\r\n")
-
-
 def mime_message(message: EmailMessage, copy: Copy, sender: Address, date: str) -> bytes:
     """Return the email of one recipient, without tags, in the form that precedes the final dot."""
     text, html = message.render(copy)
-    mime = MimeMessage(policy=_POLICY)
+    mime = MimeMessage(policy=_Policy(linesep="\r\n"))
     mime["From"] = sender
     mime["To"] = Address(addr_spec=copy.address)
     mime["Subject"] = message.subject
     mime["Date"] = date
-    # The same key has the same ID, so that a mail program can recognize a repeated email.
-    key = hashlib.sha256(copy.key.encode()).hexdigest()[:32]
-    mime["Message-ID"] = (
-        f"<{key}@{sender.domain}>" if copy.key else make_msgid(domain=sender.domain)
-    )
+    recap, guest = (copy.labels.get(label) for label in (RECAP_LABEL, GUEST_LABEL))
+    # A repeated email has the same ID, so that a mail program can recognize it.
+    key = hashlib.sha256(f"{recap}/{guest}".encode()).hexdigest()[:32]
+    mime["Message-ID"] = f"<{key}@{sender.domain}>" if guest else make_msgid(domain=sender.domain)
     if message.reply_to:
         mime["Reply-To"] = _mailbox(message.reply_to)
     mime.set_content(text, cte="quoted-printable")

@@ -26,21 +26,19 @@ from functions.firestore.model import (
     write_as_read,
 )
 from functions.mail.mail_status import DeliveryReport, DeliveryStatus, Tally
-from functions.mail.message import NOTICE_LABEL
+from functions.mail.message import GUEST_LABEL, NOTICE_LABEL, RECAP_LABEL
 from functions.preferences.preferences import UNREACHABLE_FOR, Flag
 from functions.preferences.user_store import UserStore
 from functions.recap.ledger.batch import Batch, RecapKey
 
 # The prefix separates the labels from the email provider's own fields.
 _EVENT: Final = "wall_event"
-_RECAP: Final = "wall_recap"
 _BATCH: Final = "wall_batch"
-_GUEST: Final = "wall_guest"
 
 _FORMS: Final = {
-    _RECAP: re.compile(r"[A-Za-z0-9]{1,64}", re.ASCII),
+    RECAP_LABEL: re.compile(r"[A-Za-z0-9]{1,64}", re.ASCII),
     _BATCH: re.compile(r"[0-9]{1,6}", re.ASCII),
-    _GUEST: re.compile(r"[0-9a-f]{32}", re.ASCII),
+    GUEST_LABEL: re.compile(r"[0-9a-f]{32}", re.ASCII),
 }
 """The form of each label of an email. `is_document_id` validates the event's."""
 
@@ -55,7 +53,7 @@ class MailLabels(NamedTuple):
     def as_texts(self) -> dict[str, str]:
         """Return the labels by name."""
         (event_id, recap_id), batch, guest_id = self
-        return {_EVENT: event_id, _RECAP: recap_id, _BATCH: str(batch), _GUEST: guest_id}
+        return {_EVENT: event_id, RECAP_LABEL: recap_id, _BATCH: str(batch), GUEST_LABEL: guest_id}
 
     @classmethod
     def read(cls, labels: Mapping[str, object]) -> Self | None:
@@ -64,7 +62,8 @@ class MailLabels(NamedTuple):
         fit = all(form.fullmatch(texts.get(name, "")) for name, form in _FORMS.items())
         if not fit or not is_document_id(texts.get(_EVENT)):
             return None
-        return cls(RecapKey(texts[_EVENT], texts[_RECAP]), int(texts[_BATCH]), texts[_GUEST])
+        key = RecapKey(texts[_EVENT], texts[RECAP_LABEL])
+        return cls(key, int(texts[_BATCH]), texts[GUEST_LABEL])
 
 
 _ENTRY: Final = struct.Struct(">16sB")

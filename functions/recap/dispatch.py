@@ -1,7 +1,7 @@
 """Dispatch of a recap's batches to the email provider, in parallel (spec 3.3, design 3.39)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from functions.firestore.model import ChangedMeanwhileError
@@ -153,11 +153,7 @@ class Dispatch:
             return Refused(type(error).__name__)
         if self._is_late:
             return _LATE
-        copies = [
-            replace(copy, key=f"{self.claim.key.recap_id}/{guest}")
-            for guest, copy in zip(batch.recipients, message.copies, strict=True)
-        ]
-        outcome = self.mailer.send(replace(message, copies=copies))
+        outcome = self.mailer.send(message)
         if isinstance(outcome, Accepted | PartlyAccepted):
             self._accepted_at = self.claim.clock.monotonic()
         is_unknown = isinstance(outcome, PartlyAccepted) and bool(outcome.unknown)

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from functions.call.caller import Caller, check_event
 from functions.links.link import LinkSigner
-from functions.mail.message import Mailer, MailSender
+from functions.mail.message import BYTES_PER_RECIPIENT, Mailer, MailSender
 from functions.ports import Accounts, Clock, Random
 from functions.preferences.preferences import SkipReason
 from functions.recap.audience.guest_store import GuestStore, skip_reasons_and_accounts
@@ -174,7 +174,7 @@ class RecapInputs:
             reel=self.audience.reel.pictures(),
             photo_count=self.audience.photo_count,
             random=self.planner.random,
-            bytes_per_recipient=self.planner.mailer.bytes_per_recipient,
+            bytes_per_recipient=BYTES_PER_RECIPIENT,
             logo_url=self.logo_url,
         )
 
@@ -188,7 +188,6 @@ class Planner:
         guests: The photos and user records of guests.
         statuses: The delivery statuses of recap emails.
         slots: Slots for the calls that plan a recap.
-        mailer: Its `bytes_per_recipient` is also the average limit of a guest's pictures.
         hosts: The allowed hosts of photos in an email.
         per_call: Maximum recipients of one call.
     """
@@ -226,7 +225,7 @@ class Planner:
             arguments.mode,
             hosts=self.hosts,
             at_most=self.per_call,
-            bytes_per_guest=self.mailer.bytes_per_recipient,
+            bytes_per_guest=BYTES_PER_RECIPIENT,
         )
         for photo in self.guests.approved_photos(arguments.event_id):
             audience.add(photo)

@@ -9,7 +9,7 @@ from typing import Final
 from emulator.provider_models.sendgrid import NO_ANSWER, Answer
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import Accepted, SendOutcome, Unknown
-from functions.mail.sendgrid import BYTES_PER_RECIPIENT, KEY_NAME, current_key, refusal
+from functions.mail.sendgrid import KEY_NAME, current_key, refusal
 from functions.ports import SecretReader
 from tests.in_memory.adapters import InMemorySecrets
 from tests.in_memory.through import ServiceError, Through, at_once
@@ -23,7 +23,6 @@ class InMemoryMailer:
 
     key_name = KEY_NAME
     recipients_per_request = 2
-    bytes_per_recipient = BYTES_PER_RECIPIENT
 
     answer: Callable[[EmailMessage], Answer]
     """Returns the answer to a request."""

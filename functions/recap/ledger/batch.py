@@ -186,18 +186,31 @@ class Batch:
         """Return this batch in `state`, as settled by the call `holder`."""
         return replace(self, state=state, holder=holder, note=note)
 
-    def at(self, indices: Collection[int]) -> "Batch":
-        """Return this batch with only the recipients with these indices."""
-        kept = tuple(guest for n, guest in enumerate(self.recipients) if n in indices)
+    def guests_at(self, indices: Collection[int]) -> tuple[str, ...]:
+        """Return the recipients at these indices."""
+        return tuple(guest for n, guest in enumerate(self.recipients) if n in indices)
+
+    def without(self, guests: Collection[str]) -> "Batch":
+        """Return this batch without these recipients."""
+        kept = tuple(guest for guest in self.recipients if guest not in guests)
         return replace(self, recipients=kept)
 
     def without_rejected(self, indices: Collection[int]) -> "Batch":
         """Return this batch without the recipients at `indices`, who have a rejected address."""
-        rejected = [guest for n, guest in enumerate(self.recipients) if n in indices]
-        return replace(
-            self,
-            recipients=tuple(guest for guest in self.recipients if guest not in rejected),
-            rejected=(*self.rejected, *rejected),
+        rejected = self.guests_at(indices)
+        return replace(self.without(rejected), rejected=self.rejected + rejected)
+
+    def part(
+        self, number: int, state: BatchState, recipients: tuple[str, ...], note: str | None
+    ) -> "Batch":
+        """Return a new batch with some recipients of this batch's last request."""
+        return Batch(
+            number=number,
+            state=state,
+            recipients=recipients,
+            holder=self.holder,
+            started_at=self.started_at,
+            note=note,
         )
 
     def log(self, key: RecapKey, problem: str | None, cause: str | None = None) -> None:
@@ -245,54 +258,26 @@ def confirmed_batches(
     """
     changed: list[Batch] = []
     for batch in batches:
-        mailed = tuple(guest for guest in batch.recipients if guest in reported)
-        if mailed:
-            rest = tuple(guest for guest in batch.recipients if guest not in reported)
-            confirmed = Batch(
-                number=first + len(changed) // 2,
-                state=BatchState.ACCEPTED,
-                recipients=mailed,
-                started_at=batch.started_at,
-                note=_CONFIRMED_NOTE,
-            )
-            changed += [replace(batch, recipients=rest), confirmed]
+        if mailed := tuple(guest for guest in batch.recipients if guest in reported):
+            number = first + len(changed) // 2
+            confirmed = batch.part(number, BatchState.ACCEPTED, mailed, _CONFIRMED_NOTE)
+            changed += [batch.without(reported), confirmed]
     return changed
 
 
 def divided(
-    batch: Batch,
-    accepted: Collection[int],
-    unknown: Collection[int],
-    *,
-    holder: str,
-    first: int,
+    batch: Batch, accepted: Collection[int], unknown: Collection[int], *, first: int
 ) -> list[Batch]:
-    """Return new batches for the recipients of `batch` whose emails were accepted or are unknown.
+    """Return new batches for the `accepted` and `unknown` emails of a started batch.
 
-    Args:
-        batch: A started batch.
-        accepted: Indices of the recipients whose emails were accepted.
-        unknown: Indices of the recipients whose emails may have been accepted.
-        holder: ID of the call.
-        first: Number of the first new batch.
+    Both are indices of recipients. The new batches are numbered from `first`.
     """
-    states = (
-        (BatchState.ACCEPTED, accepted, None),
-        (BatchState.UNKNOWN, unknown, _NO_REPLY_NOTE),
+    groups = (
+        (BatchState.ACCEPTED, batch.guests_at(accepted), None),
+        (BatchState.UNKNOWN, batch.guests_at(unknown), _NO_REPLY_NOTE),
     )
-    return [
-        Batch(
-            number=number,
-            state=state,
-            recipients=batch.at(indices).recipients,
-            holder=holder,
-            started_at=batch.started_at,
-            note=note,
-        )
-        for number, (state, indices, note) in enumerate(
-            (each for each in states if each[1]), start=first
-        )
-    ]
+    filled = [group for group in groups if group[1]]
+    return [batch.part(number, *group) for number, group in enumerate(filled, start=first)]
 
 
 def open_batches(batches: Iterable[Batch]) -> list[Batch]:

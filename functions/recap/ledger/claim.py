@@ -256,8 +256,7 @@ class Claim:
                 raise ChangedMeanwhileError
             # The request may be refused, so `release` sets the cooldown by the last email.
             lock = replace(self.lock, cooldown_until=now + COOLDOWN)
-            self.ledger[batch.number] = self._start(batch.started(lock.holder, now), lock)
-            return self.ledger[batch.number]
+            return self._start(batch.started(lock.holder, now), lock)
 
     def _start(self, started: Batch, lock: Lock, *new: Batch) -> Batch:
         known, batches = self.ledger[started.number], [started, *new]
@@ -315,10 +314,9 @@ class Claim:
             ChangedMeanwhileError: Another call has the lock.
         """
         with self.mutex:  # the numbers of new batches, and the lock's version
-            holder, first = self.lock.holder, self.next_number
-            parts = divided(batch, accepted, unknown, holder=holder, first=first)
-            others = set(range(len(batch.recipients))).difference(accepted, unknown)
-            rest = self._start(batch.at(others), self.lock, *parts)
+            parts = divided(batch, accepted, unknown, first=self.next_number)
+            rest = batch.without(batch.guests_at({*accepted, *unknown}))
+            rest = self._start(rest, self.lock, *parts)
         for part in parts:
             part.log(self.key, part.note)
         return rest

@@ -89,7 +89,7 @@ def _resend_to_everybody(self: Claim, heard: object) -> None:
 def _divide_in_memory_only(
     _: Claim, batch: Batch, accepted: Collection[int], unknown: Collection[int]
 ) -> Batch:
-    return batch.at(set(range(len(batch.recipients))).difference(accepted, unknown))
+    return batch.without(batch.guests_at({*accepted, *unknown}))
 
 
 def _confirm_no_one(self: Claim, reported: object) -> None:

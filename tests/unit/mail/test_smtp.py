@@ -15,7 +15,7 @@ import pytest
 from emulator import certificates
 from emulator.mailbox.inbox import Inbox
 from emulator.mailbox.smtp_server import SmtpFault, SmtpServer, Stage
-from functions.mail.message import Copy, EmailMessage
+from functions.mail.message import GUEST_LABEL, RECAP_LABEL, Copy, EmailMessage
 from functions.mail.outcome import (
     Accepted,
     BadAddresses,
@@ -75,7 +75,7 @@ def message(
                     "Content-Language": "de",
                 },
                 values={"%n%": address},
-                key=f"recap-1/{address}",
+                labels={RECAP_LABEL: "recap-1", GUEST_LABEL: address},
             )
             for address in to
         ],

@@ -15,8 +15,7 @@ from functions.email_address import address_hash
 from functions.firestore.model import Create, Merge, Put, Query
 from functions.links.link import PreferencesLinks
 from functions.mail.mail_status import DeliveryReport, DeliveryStatus
-from functions.mail.message import EmailMessage, Mailer, MailSender
-from functions.mail.sendgrid import BYTES_PER_RECIPIENT
+from functions.mail.message import BYTES_PER_RECIPIENT, EmailMessage, Mailer, MailSender
 from functions.mail.translation import Texts
 from functions.parameters import Parameters
 from functions.ports import Clock, ParallelMap, Task

@@ -9,7 +9,7 @@ import pytest
 
 from functions.call.errors import CallError
 from functions.firestore.model import ChangedMeanwhileError
-from functions.mail.message import EmailMessage
+from functions.mail.message import GUEST_LABEL, RECAP_LABEL, EmailMessage
 from functions.mail.outcome import (
     Accepted,
     BadAddresses,
@@ -40,7 +40,6 @@ class ScriptedMailer:
     requests: list[list[str]] = field(default_factory=list)
     key_name = "SMTP_PASSWORD"
     recipients_per_request = 4
-    bytes_per_recipient = 9_500
 
     def check(self) -> None:
         """Implement `Mailer.check`."""
@@ -50,7 +49,9 @@ class ScriptedMailer:
         outcome = self.outcomes.pop(0) if self.outcomes else Accepted("")
         to = [copy.address for copy in message.copies]
         self.requests.append(to)
-        self.keys += [copy.key for copy in message.copies]
+        self.keys += [
+            f"{copy.labels[RECAP_LABEL]}/{copy.labels[GUEST_LABEL]}" for copy in message.copies
+        ]
         if isinstance(outcome, Accepted):
             self.mailed += to
         if isinstance(outcome, PartlyAccepted):

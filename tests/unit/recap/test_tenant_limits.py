@@ -9,7 +9,7 @@ import pytest
 from emulator.provider_models.sendgrid import NO_ANSWER, Answer, Problem, accepted, refused
 from functions.call.caller import Caller, Role
 from functions.call.errors import CallError
-from functions.mail.sendgrid import BYTES_PER_RECIPIENT
+from functions.mail.message import BYTES_PER_RECIPIENT
 from functions.recap.audience.guests import HOSTS_COUNTED, Audience
 from functions.recap.audience.photos import PhotoHosts
 from functions.recap.daily_limit import DailyLimit
