@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeGuard, TypeVar
 
 from functions.call.errors import refuse
 
@@ -29,7 +29,7 @@ _SHOWN_CHARACTERS: Final = 64
 """Maximum characters of an unknown name in an error message."""
 
 
-def is_document_id(value: object) -> bool:
+def is_document_id(value: object) -> TypeGuard[str]:
     """Return whether `value` is a valid document ID, for example of an event.
 
     https://firebase.google.com/docs/firestore/quotas#collections_documents_and_fields
@@ -42,9 +42,9 @@ def is_document_id(value: object) -> bool:
         return False
 
 
-def is_id(value: object) -> bool:
+def is_id(value: object) -> TypeGuard[str]:
     """Return whether `value` can be an ID that the service has created, such as a delivery's."""
-    return isinstance(value, str) and bool(_PLAIN.fullmatch(value)) and is_document_id(value)
+    return is_document_id(value) and bool(_PLAIN.fullmatch(value))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +132,6 @@ def time_argument(value: object) -> datetime | None:
 
 def id_argument(name: str, value: object, whose: str) -> str:
     """Return the ID in the required argument `name`."""
-    if not isinstance(value, str) or not is_id(value):
+    if not is_id(value):
         refuse(f"{name} must be the ID of {whose}.")
     return value

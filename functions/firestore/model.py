@@ -265,7 +265,10 @@ class Documents(ABC):
         *,
         seconds: float = FIRESTORE_TIMEOUT_SECONDS,
     ) -> Sequence[Document | None]:
-        """Return the documents in the order of `paths`, with None for each missing document."""
+        """Return the documents in the order of `paths`, with None for each missing document.
+
+        Without paths, Firestore is not called.
+        """
 
     @abstractmethod
     def stream(self, query: Query) -> Iterator[Document]:

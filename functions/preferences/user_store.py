@@ -197,9 +197,7 @@ class UserStore:
         """Return the fields of these records by ID. A missing record has no fields."""
         ids = sorted(uids)
         paths = [_path(uid) for uid in ids]
-        users = (
-            self.documents.get_all(paths, FIELDS, seconds=USERS_TIMEOUT_SECONDS) if paths else []
-        )
+        users = self.documents.get_all(paths, FIELDS, seconds=USERS_TIMEOUT_SECONDS)
         return {uid: user.fields if user else {} for uid, user in zip(ids, users, strict=True)}
 
     def _write(self, *writes: Merge) -> None:

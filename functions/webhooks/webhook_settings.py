@@ -225,7 +225,7 @@ def _entry(entry: object) -> Subscription:
     return Subscription(
         url.strip() if isinstance(url, str) else "",
         BY_DEFAULT if events is None else _event_types(events),
-        given_id=str(given_id) if is_id(given_id) else None,
+        given_id=given_id if is_id(given_id) else None,
         has_unknown_types=events is not None and any(name not in _ALL for name in _names(events)),
     )
 

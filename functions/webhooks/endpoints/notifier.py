@@ -151,7 +151,7 @@ class Notifier:
         for address in filter(None, map(deliverable, notify)):
             addresses.setdefault(record_id(address), address)
         paths = [f"users/{uid}" for uid in addresses]
-        records = self.documents.get_all(paths, fields=[_UNREACHABLE_UNTIL]) if paths else []
+        records = self.documents.get_all(paths, fields=[_UNREACHABLE_UNTIL])
         now = self.clock.now()
         return [
             address
