@@ -100,9 +100,8 @@ def _worker(*, instances: int, at_once: int, backoff_seconds: int) -> dict[str, 
 
 
 _RECAP_SIZE: Final[dict[str, Any]] = {
-    # A recap of 100,000 photos needs 154 MiB, one of 12,000 photos 37 MiB, and an idle instance
-    # 78 MiB (docs/internals/benchmarks.md). Five of the largest recaps fit, and `recap/slots.py`
-    # permits no more.
+    # Five recaps of 100,000 photos fit (docs/internals/scale.md), and `recap/slots.py` permits no
+    # more.
     "memory": options.MemoryOption.GB_1,
     "concurrency": 80,  # a slow body occupies one of them for six seconds
 }

@@ -1,7 +1,7 @@
 """Creates and updates the alerts, metrics, log exclusions and the dashboard of a project.
 
 Each has a digest of its definition, so a second run changes nothing. Manual changes are kept until
-the definition changes, or until `--again`.
+the definition changes, or until the changed object is deleted.
 """
 
 import argparse
@@ -45,14 +45,13 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
         help="monthly budget in the currency of the billing account, such as 50",
         type=_amount,
     )
-    parser.add_argument("--again", action="store_true", help="also write parts that are up to date")
     parser.add_argument("--dry-run", action="store_true", help="only print the changes")
     return run(_apply, parser.parse_args(arguments), outside)
 
 
 def _apply(options: argparse.Namespace, cloud: Cloud, outside: Outside) -> None:
     functions = read(options.project, outside.root).functions
-    apply = Apply(cloud, functions, options.again, options.dry_run)
+    apply = Apply(cloud, functions, options.dry_run)
     apply.all(options.email, options.budget)
     would = "Would change" if options.dry_run else "Changed"
     say(f"{would}: {apply.changes}" if apply.changes else "Everything is up to date.")
@@ -70,7 +69,6 @@ class Apply:
 
     cloud: Cloud
     functions: Sequence[Function]
-    again: bool
     dry_run: bool
     changes: int = 0
 
@@ -118,7 +116,7 @@ class Apply:
             }
             for name, one in all_of_kind.items():
                 digest = f" [{digest_of(one)}]"
-                if there.get(name, "").endswith(digest) and not self.again:
+                if there.get(name, "").endswith(digest):
                     continue
                 wanted = one | {"description": one["description"] + digest}
                 where = f"{path}/{name}{mask}" if name in there else ""
@@ -143,7 +141,7 @@ class Apply:
                 "notificationChannels": sorted(channels | ({channel} if channel else set())),
             }
             digest = digest_of(wanted)
-            if old and old["userLabels"].get(DIGEST_LABEL) == digest and not self.again:
+            if old and old["userLabels"].get(DIGEST_LABEL) == digest:
                 continue
             wanted["userLabels"] = {NAME_LABEL: name, DIGEST_LABEL: digest}
             where = f"v3/{old['name']}" if old else ""
@@ -158,7 +156,7 @@ class Apply:
         listed = self.cloud.every("monitoring", path, "dashboards")
         old = next((board for board in listed if NAME_LABEL in board.get("labels", {})), None)
         digest = digest_of(content)
-        if old and old["labels"].get(DIGEST_LABEL) == digest and not self.again:
+        if old and old["labels"].get(DIGEST_LABEL) == digest:
             return
         wanted = content | {"labels": {NAME_LABEL: "dashboard", DIGEST_LABEL: digest}}
         if old:

@@ -1,6 +1,5 @@
 """`ops/apply` creates metrics, alerts and the dashboard. It is idempotent."""
 
-import copy
 import json
 import re
 from typing import Any, Final
@@ -107,15 +106,6 @@ def test_a_second_address_is_notified_as_well(operator: Operator) -> None:
     for alert in made(operator).values():
         assert len(alert["notificationChannels"]) == 2
     assert "Everything is up to date." in operator.done("apply", "--email=two@example.com")
-
-
-def test_again_rewrites_unchanged_alerts(operator: Operator) -> None:
-    """Restore an alert that was changed manually with `--again`."""
-    operator.done("apply")
-    before = copy.deepcopy(made(operator))
-    next(iter(made(operator).values()))["displayName"] = "by hand"
-    operator.done("apply", "--again")
-    assert made(operator) == before
 
 
 def test_an_obsolete_alert_is_reported_and_kept(operator: Operator) -> None:
