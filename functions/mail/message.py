@@ -102,7 +102,8 @@ class MailSender:
             MisconfiguredError: `reply_to` or `address_line` is invalid.
         """
         reply_to, address_line = (self.reply_to or "").strip(), self.address_line.strip()
-        if reply_to and not _is_mailbox(reply_to):
+        address = name_and_address(reply_to)[1]
+        if reply_to and not (_is_line(reply_to) and deliverable(address) == address):
             raise MisconfiguredError("MAIL_REPLY_TO", "an email address, or empty")
         if not _is_line(address_line) or len(address_line) > ADDRESS_LINE_CHARACTERS:
             raise MisconfiguredError(
@@ -129,12 +130,6 @@ def name_and_address(text: str) -> tuple[str, str]:
 
 def _is_line(text: str) -> bool:
     return not any(unicodedata.category(character) in _LINE_BREAKS for character in text)
-
-
-def _is_mailbox(text: str) -> bool:
-    """Return whether `text` is an address, or a name and an address."""
-    _, address = name_and_address(text)
-    return _is_line(text) and deliverable(address) == address
 
 
 class Mailer(Protocol):

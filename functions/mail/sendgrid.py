@@ -46,9 +46,6 @@ REQUEST_SECONDS: Final = 60.0
 _CAUSE_WITHOUT_BODY: Final[Mapping[int, Cause]] = {401: Cause.KEY, 403: Cause.SENDER}
 """The causes that a status shows without SendGrid's body of errors."""
 
-_NOT_ALLOWED: Final = frozenset({401, 403})
-"""The key is unknown, or has no right to send mail."""
-
 _PLAN_USED_UP: Final = ("credits exceeded", "exceeded your messaging limits")
 """Words of a response, also of a 401: https://support.sendgrid.com/hc/en-us/articles/18322114821403"""
 
@@ -176,7 +173,7 @@ def _cause(status: int, errors: list[Mapping[str, Any]]) -> Cause | None:
     fields = {str(error.get("field")).partition(".")[0] for error in errors}
     if "from" in fields or _SENDER_UNKNOWN in said:
         return Cause.SENDER
-    return Cause.KEY if status in _NOT_ALLOWED else None
+    return Cause.KEY if status in _CAUSE_WITHOUT_BODY else None
 
 
 def _errors(body: bytes) -> list[Mapping[str, Any]] | None:

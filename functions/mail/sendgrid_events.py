@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -27,9 +27,6 @@ from functions.mail.outcome import MisconfiguredError
 
 SIGNATURE_HEADER: Final = "X-Twilio-Email-Event-Webhook-Signature"
 TIMESTAMP_HEADER: Final = "X-Twilio-Email-Event-Webhook-Timestamp"
-
-MAX_BODY_BYTES: Final = 1_000_000
-"""SendGrid sends at most 768 KB."""
 
 MAX_AGE: Final = timedelta(hours=25)
 """SendGrid repeats a request for up to 24 hours, and does not document whether it signs the
@@ -68,7 +65,8 @@ _HARD_BOUNCE: Final = "bounce"
 class SendGridWebhook:
     """Verifier and parser of SendGrid's requests, signed by any of several keys."""
 
-    max_body_bytes = MAX_BODY_BYTES
+    max_body_bytes: ClassVar = 1_000_000
+    """SendGrid sends at most 768 KB."""
 
     encoded_keys: str
     """Public keys as SendGrid shows them: DER in base64, separated by commas."""

@@ -167,8 +167,7 @@ class SmtpMailer:
 
     def check(self) -> None:
         """Implement `Mailer.check`."""
-        MailServer.from_url(self.url)
-        _password(self.secrets)
+        self._account()
 
     def send(self, message: EmailMessage) -> SendOutcome:
         """Implement `Mailer.send`."""
@@ -197,7 +196,13 @@ class SmtpMailer:
                 if self.clock.monotonic() - since <= KEPT_SECONDS:
                     return smtp
                 smtp.close()
-        return MailServer.from_url(self.url).sign_in(_password(self.secrets), self.tls)
+        server, password = self._account()
+        return server.sign_in(password, self.tls)
+
+    def _account(self) -> tuple[MailServer, str]:
+        should_be = "the password of the account in MAIL_URL"
+        server = MailServer.from_url(self.url)
+        return server, usable_key(self.secrets, KEY_NAME, _PRINTABLE, should_be)
 
     def _outcomes(
         self, smtp: smtplib.SMTP, message: EmailMessage, ends_at: float
@@ -224,10 +229,6 @@ class SmtpMailer:
         except Exception as error:  # noqa: BLE001 - not sent, and the other copies may be valid
             return Refused(type(error).__name__, cause)
         return transaction(smtp, sender.addr_spec, copy.address, body, seconds)
-
-
-def _password(secrets: SecretReader) -> str:
-    return usable_key(secrets, KEY_NAME, _PRINTABLE, "the password of the account in MAIL_URL")
 
 
 def transaction(
@@ -276,14 +277,12 @@ def rejection(stage: str, code: int, text: bytes | str) -> BadAddresses | Later 
     if code not in _PERMANENT:
         return Later(reason, None)
     said = f"{code} {_ADDRESS.sub('', repr(text).lower())}"
-    if stage not in _CAUSE_AT and _BAD_ADDRESS.search(said):
+    causes = (cause for cause, pattern in _CAUSES.items() if pattern.search(said))
+    cause = next(causes, _CAUSE_AT.get(stage))
+    is_bad = stage not in _CAUSE_AT and _BAD_ADDRESS.search(said)
+    if is_bad or (stage == "rcpt" and cause is None):
         return BadAddresses(frozenset({0}))
-    for cause, pattern in _CAUSES.items():
-        if pattern.search(said):
-            return Refused(reason, cause)
-    if stage == "rcpt":
-        return BadAddresses(frozenset({0}))
-    return Refused(reason, _CAUSE_AT.get(stage))
+    return Refused(reason, cause)
 
 
 def combined(outcomes: Iterable[SendOutcome]) -> SendOutcome:

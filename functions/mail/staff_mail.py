@@ -40,17 +40,9 @@ def staff_mail(
 ) -> EmailMessage:
     """Return the email from `{template}.txt` and `.html`, with a separate copy for each address.
 
-    Args:
-        templates: The result of `templates_in`.
-        template: Name of the two templates.
-        headline: Start of the subject, before the event's name.
-        event_id: The event.
-        event_name: The name as people wrote it, or empty.
-        place: Last part of the address in the console, such as `recap`.
-        base_url: Address of the site with the console.
-        sender: The sender in the parameters.
-        addresses: The recipients.
-        fields: More values for the templates. `preheader` is required.
+    The subject is `headline` and the event's name, if any. `place` is the last part of the link
+    into the console at `base_url`, such as `recap`. `fields` are more values for the templates,
+    which require `preheader`.
 
     Raises:
         MisconfiguredError: As `MailSender.validated`.

@@ -156,10 +156,6 @@ _PAUSES: Final = (0.05, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0, 1.0, 1.0)
 """Seconds between tries while several requests write about one recap. Each time one succeeds."""
 
 
-class ContentionError(Exception):
-    """Other requests kept winning the race for this recap. The provider has to retry."""
-
-
 @dataclass(frozen=True, slots=True)
 class _EmailReport:
     """Everything that one request reports about one email."""
@@ -211,12 +207,12 @@ class DeliveryReportRecorder:
                 return 0
             try:
                 self._record_statuses(key, reports, found, changed)
+                break
             except ChangedMeanwhileError:
-                if pause is not None:
-                    self.clock.sleep(pause)
-            else:
-                return len(changed)
-        raise ContentionError
+                if pause is None:
+                    raise  # the provider has to repeat the request
+                self.clock.sleep(pause)
+        return len(changed)
 
     def _record_statuses(
         self,

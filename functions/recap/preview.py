@@ -90,10 +90,7 @@ class RecapPreview:
     def show(self, caller: Caller, arguments: PreviewArguments, own_address: str | None) -> Preview:
         """Show the recap as it would be sent now.
 
-        Args:
-            caller: The organizer.
-            arguments: The arguments of the call.
-            own_address: The caller's verified address, or None.
+        `own_address` is the caller's verified address, or None.
 
         Raises:
             CallError: See spec 7.4.
@@ -110,7 +107,8 @@ class RecapPreview:
                 visible = inputs if may_show_counts else replace(inputs, skip_reasons={})
                 report, blocked = self._plan(visible, lock)
                 ids = report.recipients if may_show_counts else []
-                message = self._message(inputs, arguments.guest, ids)
+                shown = inputs.recipients(_shown(inputs, arguments.guest, ids), signed=False)
+                message = inputs.composer().message(shown.values())
                 unreached = self._unreached(arguments, inputs)
             except CallError:
                 raise
@@ -187,14 +185,6 @@ class RecapPreview:
         if report is None:
             report = inputs.select_recipients()
         return report, blocked
-
-    def _message(
-        self, inputs: RecapInputs, address: str | None, ids: Sequence[str]
-    ) -> EmailMessage:
-        """Return the email of one guest. It has no copy if the event has no guest."""
-        shown = _shown(inputs, address, ids)
-        recipients = inputs.recipients(shown, signed=False)
-        return inputs.composer().message(recipients.values())
 
 
 def _without_its_call(batch: Batch) -> Batch:

@@ -129,7 +129,16 @@ class RecapSchedule:
         self.task_queue.enqueue(scheduled_task(arguments.event_id, version, at))
         if self.clock.now() >= at:  # its task may have found no record
             refuse("at has passed before the recap was scheduled. Schedule it for a later time.")
-        self.documents.commit(Put(path, _record(caller, arguments, version)))
+        record = {
+            **arguments.recap_fields,
+            "at": at,
+            "tenantId": arguments.tenant_id,
+            "by": caller.record,
+            "version": version,
+            "state": ScheduleState.SCHEDULED,
+            "outcome": None,
+        }
+        self.documents.commit(Put(path, record))
         return at
 
     def send(self, event_id: str, version: str, at: datetime) -> None:
@@ -146,14 +155,14 @@ class RecapSchedule:
         found = self.documents.get(schedule_path(event_id))
         if not _is_waiting(found, version):
             return
-        uid, is_over = found.fields["by"]["uid"], self.clock.now() >= at + GIVEN_UP_AFTER
+        is_over = self.clock.now() >= at + GIVEN_UP_AFTER
         claims: Mapping[str, Any] = {}
         # The end is recorded even if the account and its address can't be looked up.
         with suppress(*([Exception] if is_over else [])):
-            claims = self.accounts.claims_of(uid) or {}
+            claims = self.accounts.claims_of(found.fields["by"]["uid"]) or {}
         message = None
         try:
-            message = self._attempt(event_id, found, uid, claims, is_over=is_over)
+            message = self._attempt(event_id, found, claims, is_over=is_over)
         except ChangedMeanwhileError as changed:
             # Another run has the lock, or there is no schedule.
             raise ports.NotDueError from changed
@@ -173,13 +182,7 @@ class RecapSchedule:
         self._succeed(event_id, version, at, outcome, verified_address(claims))
 
     def _attempt(
-        self,
-        event_id: str,
-        found: Document,
-        uid: str,
-        claims: Mapping[str, Any],
-        *,
-        is_over: bool,
+        self, event_id: str, found: Document, claims: Mapping[str, Any], *, is_over: bool
     ) -> str | None:
         """Send the recap unless its time `is_over`, and return the note about it.
 
@@ -189,9 +192,9 @@ class RecapSchedule:
         """
         if is_over:
             raise CallError(Code.INTERNAL, _NOT_TRIED)
-        arguments = _arguments(event_id, found)
+        caller = staff(found.fields["by"]["uid"], claims)
         # A task that waited for a slot would block recaps of other tenants.
-        return self.sender.send(staff(uid, claims), arguments, waits=False).message
+        return self.sender.send(caller, _arguments(event_id, found), waits=False).message
 
     def _recap_sent(self, event_id: str, version: str) -> Mapping[str, Any] | None:
         """Return the recap that was sent by this version, perhaps by an earlier run of its task."""
@@ -254,7 +257,8 @@ class RecapSchedule:
         if refused.code is Code.ABORTED:
             return True  # the call that has the lock may be another run, which sends the recap
         passing = refused.code in (Code.INTERNAL, Code.RESOURCE_EXHAUSTED)
-        return passing and not _is_cooldown(refused) and self.clock.now() < at + TRIED_FOR
+        is_cooldown = (refused.details or {}).get("reason") == "cooldown"
+        return passing and not is_cooldown and self.clock.now() < at + TRIED_FOR
 
     def _mail(
         self, event_id: str, address: str | None, at: datetime, news: tuple[str, str], reason: str
@@ -328,22 +332,6 @@ def _is_waiting(found: Document | None, version: str) -> TypeGuard[Document]:
     """Return whether the record is of this version, and has no outcome yet."""
     current = (version, ScheduleState.SCHEDULED)
     return found is not None and (found.fields.get("version"), found.fields.get("state")) == current
-
-
-def _is_cooldown(refused: CallError) -> bool:
-    return (refused.details or {}).get("reason") == "cooldown"
-
-
-def _record(caller: Caller, arguments: ScheduleArguments, version: str) -> dict[str, Any]:
-    return {
-        **arguments.recap_fields,
-        "at": arguments.at,
-        "tenantId": arguments.tenant_id,
-        "by": caller.record,
-        "version": version,
-        "state": ScheduleState.SCHEDULED,
-        "outcome": None,
-    }
 
 
 def _arguments(event_id: str, found: Document) -> RecapArguments:

@@ -28,11 +28,7 @@ at that time, and the records after it, still end within the function's timeout.
 class RecapSender:
     """Sends recaps. Shared by all threads of the process.
 
-        slot ▸ acquire the lock ▸ gather ▸ choose ▸ plan ▸ send ▸ release ▸ report
-
-    Attributes:
-        in_parallel: Sends the large batches in parallel.
-        small_in_parallel: Sends the small batches in parallel.
+    slot ▸ acquire the lock ▸ gather ▸ choose ▸ plan ▸ send ▸ release ▸ report
     """
 
     planner: Planner
@@ -45,10 +41,7 @@ class RecapSender:
     def send(self, caller: Caller, arguments: RecapArguments, *, waits: bool = True) -> RecapResult:
         """Send the recap, or the rest of an interrupted recap.
 
-        Args:
-            caller: The organizer.
-            arguments: The arguments of the call.
-            waits: Whether the call waits for a free slot.
+        If `waits`, the call waits for a free slot.
 
         Raises:
             CallError: See spec 7.1.

@@ -1,33 +1,19 @@
 """Sweeps over recaps with a crashed call (design 3.40), and over overdue schedules (spec 4.15)."""
 
-import itertools
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import Final
 
 from functions import log, ports
 from functions.call.errors import CallError
-from functions.firestore.model import (
-    ChangedMeanwhileError,
-    Document,
-    Documents,
-    Query,
-    readable,
-)
+from functions.firestore.model import ChangedMeanwhileError, Document, Documents
 from functions.recap.ledger.batch import RecapKey
 from functions.recap.ledger.claim import Claim
-from functions.recap.ledger.recap_store import RecapStore, schedule_path
+from functions.recap.ledger.recap_store import RecapStore, overdue, schedule_path
 from functions.recap.recap_arguments import RecapArguments
 from functions.recap.report import Report
 from functions.recap.schedule import GIVEN_UP_AFTER, ScheduleState, scheduled_task, task_name
-
-_ENDED_AT_ONCE: Final = 20
-"""Schedules that one sweep ends."""
-
-_SCHEDULES_READ: Final = 1000
-"""Records that one sweep reads, because an app may have its own collection `schedules`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,22 +66,8 @@ class ScheduleSweep:
     def sweep(self) -> None:
         """Queue a task for each schedule that is long overdue, oldest first."""
         now = self.clock.now()
-        overdue = Query(
-            collection="schedules",
-            group=True,
-            where=[
-                ("state", "==", ScheduleState.SCHEDULED),
-                ("at", "<=", now - GIVEN_UP_AFTER),
-            ],
-            order=["at"],
-            limit=_SCHEDULES_READ,
-        )
-        found = (
-            document
-            for document in self.documents.find_all(overdue)
-            if document.path == schedule_path(document.path.split("/")[1])
-        )
-        for task in itertools.islice(readable(found, partial(_end_task, now)), _ENDED_AT_ONCE):
+        where = [("state", "==", ScheduleState.SCHEDULED), ("at", "<=", now - GIVEN_UP_AFTER)]
+        for task in overdue(self.documents, schedule_path, where, "at", partial(_end_task, now)):
             self.task_queue.enqueue(task)
 
 

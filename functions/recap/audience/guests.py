@@ -23,7 +23,6 @@ from functions.email_address import (
 from functions.firestore.model import TEXT_BYTES
 from functions.mail.text import normalized, shortened
 from functions.recap.audience.photos import (
-    MAIL_BYTES,
     MAX_REEL,
     PhotoHosts,
     Picture,
@@ -114,9 +113,6 @@ _PHOTOS_OF_MANY: Final = 24
 HOSTS_COUNTED: Final = 1000
 """Hidden hosts that are counted by name. Each photo may have a made-up host of 2 kB."""
 
-_NO_LIMIT: Final = MAIL_BYTES
-"""The number of a guest's photos is unlimited: MAIL_BYTES bounds them."""
-
 
 @dataclass(slots=True, eq=False)
 class Guest:
@@ -138,7 +134,7 @@ class Guest:
     first_at: datetime = _LATER
     photo_count: int = 0
     written: str = ""
-    newest: PictureHeap = field(default_factory=lambda: PictureHeap(MAIL_BYTES, _NO_LIMIT))
+    newest: PictureHeap = field(default_factory=PictureHeap)
     id: str = field(init=False)
     mailbox: str = field(init=False)
     _named_at: datetime = _NEVER
@@ -202,7 +198,7 @@ class Audience:
     hidden_hosts: Counter[str] = field(default_factory=Counter)
     problems: Counter[Problem] = field(default_factory=Counter)
     pictures_dropped: bool = False
-    reel: PictureHeap = field(default_factory=lambda: PictureHeap(MAIL_BYTES, MAX_REEL))
+    reel: PictureHeap = field(default_factory=lambda: PictureHeap(at_most=MAX_REEL))
     by_id: dict[str, Guest] = field(default_factory=dict)
     _by_identity: dict[str, Guest | None] = field(default_factory=dict)
     _over_budget: bool = False
@@ -270,7 +266,7 @@ class Audience:
         if len(self.by_id) > self.at_most and not self.pictures_dropped:
             self.pictures_dropped, self._over_budget = True, False
             for each in self.by_id.values():
-                each.newest = PictureHeap(MAIL_BYTES, _NO_LIMIT)
+                each.newest = PictureHeap()
             self._budget_left = self.at_most * self.bytes_per_guest
         return guest
 

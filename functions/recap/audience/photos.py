@@ -7,6 +7,7 @@ and may serve a different picture than the approved one. So the project has to t
 
 import heapq
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -48,7 +49,7 @@ _ENCODED: Final = re.compile(r"[^!#-;=?-\[\]_a-z~]")
 _HOST: Final = re.compile(r"([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", re.IGNORECASE | re.ASCII)
 """The host and port of a link, as in the rules."""
 
-_RESIZED: Final = re.compile(r"_([0-9]{1,5})x([0-9]{1,5})(\.[A-Za-z]{3,4})?")
+_RESIZED: Final = re.compile(r"_([0-9]{1,5})x([0-9]{1,5})(\.[A-Za-z]{3,4})?\Z")
 """The end of a name such as `name_400x400.webp`, which the extension Resize Images creates:
 https://extensions.dev/extensions/firebase/storage-resize-images"""
 
@@ -74,7 +75,7 @@ class Problem(StrEnum):
     FORMAT = "format"
 
 
-_NOT_SHOWN: Final = re.compile(r"\.(?:heic|heif|mov|mp4|m4v|avi|webm|tiff?|dng|pdf)", re.IGNORECASE)
+_NOT_SHOWN: Final = re.compile(r"\.(heic|heif|mov|mp4|m4v|avi|webm|tiff?|dng|pdf)\Z", re.IGNORECASE)
 """The end of a file name with a format that email programs don't show."""
 
 
@@ -84,7 +85,7 @@ def picture_of(photo: Photo, hosts: "PhotoHosts") -> Picture | None:
     leads_to = url or thumb
     if leads_to is None:
         return None
-    shown = next((link for link in (thumb, url) if link and _is_image(link)), None)
+    shown = next((link for link in (thumb, url) if link and not _in_path(_NOT_SHOWN, link)), None)
     if shown is None:
         return Picture(leads_to, leads_to, is_shown=False)
     return Picture(shown, leads_to, small=shown == thumb or is_resized(shown))
@@ -100,9 +101,8 @@ def problem_of(photo: Photo, picture: Picture | None) -> Problem | None:
     return Problem.TOO_LONG if is_too_long else Problem.NO_LINK
 
 
-def _is_image(url: str) -> bool:
-    name = unquote(urlsplit(url).path).rpartition("/")[2]
-    return _NOT_SHOWN.fullmatch(name[name.rfind(".") :] if "." in name else "") is None
+def _in_path(pattern: re.Pattern[str], url: str) -> re.Match[str] | None:
+    return pattern.search(unquote(urlsplit(url).path))
 
 
 def hosts_of(photo: Photo) -> list[str]:
@@ -127,7 +127,7 @@ class PictureHeap:
 
     __slots__ = ("_at_most", "_bytes", "_heap", "_max_bytes")
 
-    def __init__(self, max_bytes: int, at_most: int) -> None:
+    def __init__(self, max_bytes: int = MAIL_BYTES, at_most: int = sys.maxsize) -> None:
         self._max_bytes = max_bytes
         self._at_most = at_most
         self._bytes = 0
@@ -166,13 +166,8 @@ def _bytes(picture: Picture) -> int:
 
 def is_resized(url: str) -> bool:
     """Return whether the file name in `url` belongs to a small picture."""
-    name = unquote(urlsplit(url).path).rpartition("/")[2]
-    found = _RESIZED.search(name)
-    return (
-        found is not None
-        and found.end() == len(name)
-        and max(int(found[1]), int(found[2])) <= SMALL_PIXELS
-    )
+    found = _in_path(_RESIZED, url)
+    return found is not None and max(int(found[1]), int(found[2])) <= SMALL_PIXELS
 
 
 def web_address(value: object) -> str | None:
@@ -218,11 +213,8 @@ LOGO_CHARACTERS: Final = 2_000
 def logo_address(value: object) -> str | None:
     """Return `value` if it is an https address that can be the logo of an email, or None."""
     url = web_address(value) or ""
-    return (
-        url
-        if url == value and len(url) <= LOGO_CHARACTERS and urlsplit(url).scheme == "https"
-        else None
-    )
+    is_logo = url == value and len(url) <= LOGO_CHARACTERS and urlsplit(url).scheme == "https"
+    return url if is_logo else None
 
 
 ANY: Final = "*"

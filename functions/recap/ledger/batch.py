@@ -175,8 +175,8 @@ class Batch:
     def confirmed(self, reported: Collection[str]) -> "Batch":
         """Return this unknown batch with its `reported` recipients, who have a delivery report."""
         kept = tuple(guest for guest in self.recipients if guest in reported)
-        gone = tuple(guest for guest in self.recipients if guest not in reported)
-        return replace(self, state=BatchState.ACCEPTED, recipients=kept, resent=gone)
+        resent = self.without(reported).recipients
+        return replace(self, state=BatchState.ACCEPTED, recipients=kept, resent=resent)
 
     def started(self, holder: str, at: datetime) -> "Batch":
         """Return this batch as started by the call `holder`."""

@@ -200,10 +200,7 @@ class Claim:
         self.ledger = {batch.number: batch for batch in planned}
 
     def resend(self, reported: Collection[str]) -> None:
-        """Plan new batches for unknown emails, except those with a delivery report.
-
-        Args:
-            reported: IDs of the guests with a delivery report.
+        """Plan new batches for unknown emails, except to `reported` guests, who have a report.
 
         Raises:
             ChangedMeanwhileError: Another call has taken over the recap.

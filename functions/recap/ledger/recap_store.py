@@ -4,7 +4,7 @@ A `Claim` writes them.
 """
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, Self
@@ -19,6 +19,7 @@ from functions.firestore.model import (
     Merge,
     Put,
     Query,
+    Record,
     Update,
     Version,
     Write,
@@ -34,11 +35,11 @@ COOLDOWN: Final = timedelta(hours=24)
 LEASE: Final = TIMEOUT + timedelta(seconds=60)
 """How long a call may hold the lock. The lock of a crashed call is free after this time."""
 
-_MAX_CRASHED: Final = 20
-"""Crashed calls that one sweep settles."""
+_MAX_OVERDUE: Final = 20
+"""Crashed calls that one sweep settles, and schedules that it ends."""
 
-_LOCKS_READ: Final = 1000
-"""Locks that one sweep reads, because an app may have its own collection `locks`."""
+_RECORDS_READ: Final = 1000
+"""Locks or schedules that one sweep reads, because an app may have its own such collection."""
 
 
 def lock_path(event_id: str) -> str:
@@ -133,14 +134,9 @@ def recap_to_resume(lock: Lock | None, now: datetime, resend_of: str | None = No
 def acquired_lock(
     before: Lock | None, *, holder: str, recap_id: str, at: datetime, resend_of: str | None = None
 ) -> Lock:
-    """Return the lock after the call `holder` acquired it.
+    """Return the lock after the call `holder` acquired it at the time `at`.
 
-    Args:
-        before: The lock before, or None before the first recap.
-        holder: Random ID of the call.
-        recap_id: ID of the recap if the call starts a new one.
-        at: Time of the call.
-        resend_of: The recap with unconfirmed emails to resend, if any.
+    `recap_id` is the recap's ID if the call starts a new one. For the others see `recap_to_resume`.
 
     Raises:
         CallError: See `recap_to_resume`.
@@ -157,6 +153,27 @@ def acquired_lock(
         cooldown_until=before.cooldown_until if before and resumed else at + COOLDOWN,
         unfinished=True,
     )
+
+
+def overdue(
+    documents: Documents,
+    path_of: Callable[[str], str],
+    where: Sequence[tuple[str, str, Any]],
+    order: str,
+    read: Callable[[Document], Record],
+) -> list[Record]:
+    """Return the first records with the path that `path_of` returns for their event.
+
+    Unreadable records and those of an app, with the same collection, are ignored.
+    """
+    group = path_of("").split("/")[-2]
+    every = Query(collection=group, group=True, where=where, order=[order], limit=_RECORDS_READ)
+    found = (
+        document
+        for document in documents.find_all(every)
+        if document.path == path_of(document.path.split("/")[1])
+    )
+    return list(itertools.islice(readable(found, read), _MAX_OVERDUE))
 
 
 def _crashed_recap(lock: Document) -> RecapKey:
@@ -192,24 +209,10 @@ class RecapStore:
         if found is None or found.version != version:
             raise ChangedMeanwhileError
 
-    def crashed(self, now: datetime) -> Sequence[RecapKey]:
-        """Return the recaps of calls that never released their lock, oldest lease first.
-
-        Locks of an app and unreadable locks are ignored.
-        """
-        held = Query(
-            collection="locks",
-            group=True,
-            where=[("leasedUntil", "<=", now)],
-            order=["leasedUntil"],
-            limit=_LOCKS_READ,
-        )
-        found = (
-            document
-            for document in self.documents.find_all(held)
-            if document.path == lock_path(document.path.split("/")[1])
-        )
-        return list(itertools.islice(readable(found, _crashed_recap), _MAX_CRASHED))
+    def crashed(self, now: datetime) -> list[RecapKey]:
+        """Return the recaps of calls that never released their lock, oldest lease first."""
+        where = [("leasedUntil", "<=", now)]
+        return overdue(self.documents, lock_path, where, "leasedUntil", _crashed_recap)
 
     def release_without_recap(self, key: RecapKey, now: datetime) -> None:
         """Release the lock of a deleted recap, unless another call has the lock.

@@ -13,7 +13,7 @@ from functions.cache import lazy_property
 from functions.call.caller import Caller, Role
 from functions.call.errors import CallError
 from functions.email_address import address_hash
-from functions.firestore.model import Document, Put, Query
+from functions.firestore.model import ChangedMeanwhileError, Document, Put, Query
 from functions.handlers import recap_calls
 from functions.mail.mail_status import DeliveryReport, DeliveryStatus, Tally
 from functions.mail.message import EmailMessage
@@ -22,7 +22,7 @@ from functions.mail.smtp import combined
 from functions.parameters import Parameters
 from functions.ports import Clock, NotDueError, ParallelMap, Task
 from functions.recap.daily_limit import counter, counters_path
-from functions.recap.delivery_status import ContentionError, DeliveryReportRecorder
+from functions.recap.delivery_status import DeliveryReportRecorder
 from functions.recap.ledger.batch import (
     Batch,
     BatchState,
@@ -246,7 +246,10 @@ class RecapWorld:
             at_most=3,
         )
         self._events_pool = Pool(
-            simulation, "events", self._report_recorder, expected=(ServiceError, ContentionError)
+            simulation,
+            "events",
+            self._report_recorder,
+            expected=(ServiceError, ChangedMeanwhileError),
         )
         self._cloud_tasks = cloud_tasks(simulation)
         self._tasks = InMemoryTasks(lambda: simulation.now, self._queued)

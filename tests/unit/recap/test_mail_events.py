@@ -11,13 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.email_address import address_hash, guest_uid, record_id
-from functions.firestore.model import Delete, Merge, Put
+from functions.firestore.model import ChangedMeanwhileError, Delete, Merge, Put
 from functions.mail.mail_status import DeliveryReport, DeliveryStatus, Tally
 from functions.preferences.preferences import UNREACHABLE_FOR, Flag
 from functions.preferences.user_store import UserStore
 from functions.process import ProcessThreads
 from functions.recap import delivery_status
-from functions.recap.delivery_status import ContentionError
 from functions.recap.ledger.batch import RecapKey
 from functions.recap.preview import Unreached
 from tests.in_memory.through import ServiceError
@@ -313,7 +312,7 @@ def test_a_request_fails_after_ten_conflicts(fixture: RecapFixture) -> None:
             )
         return effect()
 
-    with pytest.raises(ContentionError):
+    with pytest.raises(ChangedMeanwhileError):
         fixture.report_recorder(busy).record([fixture.report(ANN, DeliveryStatus.DELIVERED)])
     assert sum(fixture.slept) < 6
 

@@ -14,7 +14,6 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from emulator.mailbox import signature_headers
 from functions.handlers import recap_calls
 from functions.mail.sendgrid_events import (
-    MAX_BODY_BYTES,
     SIGNATURE_HEADER,
     TIMESTAMP_HEADER,
     SendGridWebhook,
@@ -151,7 +150,7 @@ def test_only_post_is_accepted(fixture: RecapFixture, method: str) -> None:
 @pytest.mark.parametrize("told_length", [True, False])
 def test_a_body_beyond_the_limit_is_not_read(fixture: RecapFixture, *, told_length: bool) -> None:
     """At most the limit is read, with and without a Content-Length."""
-    body = b" " * MAX_BODY_BYTES + delivered(fixture)
+    body = b" " * SendGridWebhook.max_body_bytes + delivered(fixture)
     stream = io.BytesIO(body)
     request: dict[str, Any] = {}
     if not told_length:
@@ -159,7 +158,7 @@ def test_a_body_beyond_the_limit_is_not_read(fixture: RecapFixture, *, told_leng
         request = {"data": None, "input_stream": stream, "environ_overrides": environ}
     status, _ = post(fixture, body, **request)
     assert status == 413
-    assert stream.tell() <= MAX_BODY_BYTES + 100_000
+    assert stream.tell() <= SendGridWebhook.max_body_bytes + 100_000
     assert fixture.recap()["delivered"] == 0
 
 
