@@ -27,7 +27,7 @@ from functions.webhooks.events import (
     messages_of_event,
     messages_of_photo,
 )
-from functions.webhooks.milestones import unclaimed_milestones
+from functions.webhooks.milestones import Milestones
 from functions.webhooks.signing import RememberedSecrets
 from functions.webhooks.webhook_settings import (
     SettingsStore,
@@ -59,10 +59,12 @@ class Publisher:
     clock: ports.Clock
     _logged: cache.TtlCache[tuple[str, Version | None], bool] = field(init=False)
     """Settings whose mistakes were logged, by event and version."""
+    milestones: Milestones = field(init=False)
 
     def __post_init__(self) -> None:
-        """Create the cache of logged mistakes."""
+        """Create the caches of logged mistakes and claimed milestones."""
         self._logged = cache.TtlCache(self.clock, seconds=_LOGGED_SECONDS)
+        self.milestones = Milestones(self.wall, self.clock)
 
     def photo_written(
         self, write_id: str, event_id: str, before: Photo | None, after: Photo | None
@@ -80,9 +82,7 @@ class Publisher:
         passed: Sequence[Milestone] = ()
         if before is None and after is not None:
             if settings.wants(EventType.MILESTONE_REACHED):
-                unclaimed = unclaimed_milestones(
-                    self.wall, event_id, after, settings.urls_changed_at
-                )
+                unclaimed = self.milestones.unclaimed(event_id, after, settings.urls_changed_at)
                 passed = [milestone for milestone in unclaimed if not milestone.photo_id]
                 reached = [milestone for milestone in unclaimed if milestone.photo_id]
                 milestone_messages = [

@@ -15,7 +15,6 @@ from functions.gcp.triggers import DocumentWritten
 from functions.handlers import webhook_triggers
 from functions.wall.wall_event import EventStatus, Photo, PhotoStatus, WallEvent
 from functions.webhooks.deliveries.delivery import Outcome
-from functions.webhooks.milestones import unclaimed_milestones
 from functions.webhooks.webhook_settings import endpoint_id
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.webhook_fixture import (
@@ -223,8 +222,9 @@ def test_each_milestone_is_due_at_the_first_write_that_reaches_it(
     for number in recorded:
         webhooks.put(_milestone(number), {"photoId": "x"})
     webhooks.earlier_photos(count - 1)
-    wall = webhooks.process().publisher.wall
-    unclaimed = unclaimed_milestones(wall, EVENT, webhooks.photo(), NOW - timedelta(2))
+    unclaimed = webhooks.process().publisher.milestones.unclaimed(
+        EVENT, webhooks.photo(), NOW - timedelta(2)
+    )
     assert due == [milestone.number for milestone in unclaimed]
 
 
@@ -243,14 +243,21 @@ def test_a_milestone_fires_at_any_value_of_the_monotonic_clock(
 
 
 def test_a_milestone_fires_once(webhooks: WebhookFixture) -> None:
-    """Not for later photos, nor if photos are deleted and the event reaches it again."""
+    """A process remembers a milestone for a minute and then reads it again."""
     webhooks.earlier_photos(99)
-    for number in range(2):
-        publish(webhooks, webhooks.photo(f"p{number}"), write=f"w{number}")
+    publisher = webhooks.process().publisher
+    for number in range(3):
+        photo = webhooks.photo(f"p{number}")
+        publisher.photo_written(f"w{number}", EVENT, None, photo)
     assert reached(webhooks) == [100]
     assert webhooks.data(MILESTONE)["latestPhoto"]["id"] == "p0"
-    webhooks.delete(*(f"events/{EVENT}/photos/p{number}" for number in range(2)))
-    publish(webhooks, webhooks.photo("p4"), write="w4")
+    # The process remembers the milestone for the third photo.
+    assert webhooks.calls.count("get milestones") == 2
+    webhooks.monotonic += 61
+    gone = (f"events/{EVENT}/photos/p{number}" for number in range(3))
+    webhooks.delete(*gone)  # 99 again, and 100 once more
+    publisher.photo_written("w4", EVENT, None, webhooks.photo("p4"))
+    assert webhooks.calls.count("get milestones") == 3
     assert reached(webhooks) == [100]
 
 
