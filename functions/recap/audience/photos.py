@@ -160,7 +160,7 @@ _OBJECTS_BYTES: Final = 400
 
 
 def _bytes(picture: Picture) -> int:
-    """Return the minimum size of the picture in an email: a link in both parts."""
+    """Return the approximate size of the picture in an email."""
     return len(picture.url) + max(len(picture.thumb), len(picture.url))
 
 

@@ -4,14 +4,15 @@ The parts of the message hold the common text, and the copy of each recipient ho
 the tags in it. The email provider replaces tags everywhere, even in text that people wrote. So
 every message has its own unguessable tags.
 
-The size of the values is limited in a message with several copies. So a guest with more photos than
-fit into the values of one copy gets a separate message.
+The size of the values is limited in a message with several copies. So a guest with more pictures
+than fit into the values of one copy gets a separate message. If room is short, the plain part loses
+links first, because nearly all readers see the HTML.
 """
 
 import bisect
 import functools
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from email.utils import quote
 from pathlib import Path
@@ -48,12 +49,17 @@ from functions.wall.wall_event import WallEvent
 PREHEADER_CHARACTERS: Final = 110
 """Length of the line next to the subject in a mailbox. Phones show less."""
 
-_OTHER_VALUES: Final = 2_000
-"""Bytes of a copy without its photos, counted as JSON: name and links, in both parts."""
+MIN_TEXT_LINKS: Final = 5
+"""Photos that the plain part links to, as long as the HTML has room for so many."""
 
-_MARKUP: Final = 400
-"""Bytes around the addresses of one picture in both parts, counted as JSON."""
+_ADDRESS: Final = "\0"
+"""Place of an address in the markup of photos. Guests with equally many photos share the markup."""
 
+_TAGS: Final = Tags("0" * 32)
+"""Tags as long as those of every message, from `Random.new_id`."""
+
+_MARKUPS_KEPT: Final = 200
+"""Markups of photos that are kept. A usual recap has fewer, and each has at most 30 KB."""
 
 _SEPARATOR: Final = 2
 """Bytes between the texts of an object in JSON."""
@@ -142,6 +148,10 @@ class Composer:
             "linked": linked,
             "preheader": shortened(arguments.message or thanks, PREHEADER_CHARACTERS),
         }
+        kept = functools.lru_cache(_MARKUPS_KEPT)
+        self._html_markup = kept(self._rendered_html)
+        self._text_markup = kept(self._rendered_text)
+        self._markup_size = kept(_size_without_addresses)
         self._frame_bytes = sum(map(_bytes, self._parts(Tags(""), Photos("", "", ""))))
 
     def groups(self, recipients: Mapping[str, Recipient]) -> list[list[str]]:
@@ -159,7 +169,10 @@ class Composer:
         recipients: Iterable[Recipient],
         labels: Mapping[str, Mapping[str, str]] | None = None,
     ) -> EmailMessage:
-        """Return one message with a copy for each recipient. A single copy can have more photos.
+        """Return one message with a copy for each recipient.
+
+        The single recipient of a message can have many photos. An email with few photos is the same
+        in a message to one and to several.
 
         Args:
             recipients: The recipients.
@@ -168,13 +181,13 @@ class Composer:
         recipients = list(recipients)
         tags = Tags(self._random.new_id())
         if self._personal:
-            photos = Photos(tags.text["photos"], tags.html["first"], tags.html["photos"])
+            photos = _tags_of_photos(tags)
         else:
             left = MAIL_BYTES - self._bytes_per_recipient - self._frame_bytes
             photos = self._photos(self._reel, self._photo_count, size=_bytes, at_most=left)
         text, html = self._parts(tags, photos)
         size, room = _json_bytes, self._bytes_per_recipient
-        if len(recipients) == 1:
+        if len(recipients) == 1 and not self._has_few_photos(recipients[0]):
             size, room = _bytes, MAIL_BYTES - _bytes(text) - _bytes(html)
         return EmailMessage(
             sender=self._from(),
@@ -192,16 +205,12 @@ class Composer:
         )
 
     def _has_few_photos(self, to: Recipient) -> bool:
-        """Return whether the markup of the recipient's photos fits into one of several copies."""
-        room = self._bytes_per_recipient - _OTHER_VALUES
-        return not self._personal or self._written_out(to) <= room
-
-    def _written_out(self, to: Recipient) -> int:
-        """Return the maximum bytes of the recipient's photos in both parts."""
-        addresses = [self._gallery_url or ""]
-        for picture in to.pictures:
-            addresses += [picture.thumb, picture.url, picture.url]  # the link in both parts
-        return sum(len(escape(address)) for address in addresses) + _MARKUP * len(to.pictures)
+        """Return whether one of several copies has room for the HTML of all photos."""
+        if not self._personal:
+            return True
+        left = self._bytes_per_recipient - _total(self._values(to, _TAGS), _json_bytes)
+        photos = layout(to.pictures, oldest_first=True, step=0)
+        return self._smallest_size(photos, to.guest.photo_count, _json_bytes) <= left
 
     def _templated_subject(self) -> str:
         text, event = self._texts.text, self._event_name
@@ -245,18 +254,11 @@ class Composer:
         room: int,
     ) -> Copy:
         """Return the copy for one recipient, with at most `room` of values, measured by `size`."""
-        html, text = tags.html, tags.text
-        values = {
-            html["greeting"]: str(self._greeting(self._texts.html, to.guest.name)),
-            text["greeting"]: str(self._greeting(self._texts, to.guest.name)),
-            html["preferences"]: str(escape(to.links.page)),
-            text["preferences"]: to.links.page,
-        }
+        values = self._values(to, tags)
         if self._personal:
-            tags_of_photos = (text["photos"], html["first"], html["photos"])
-            left = room - sum(map(size, (*values, *values.values(), *tags_of_photos)))
+            left = room - _total(values, size)
             photos = self._photos(to.pictures, to.guest.photo_count, size=size, at_most=left)
-            values |= dict(zip(tags_of_photos, photos, strict=True))
+            values |= dict(zip(_tags_of_photos(tags), photos, strict=True))
         return Copy(
             address=to.guest.address,
             headers={
@@ -266,6 +268,16 @@ class Composer:
             },
             values=values,
         )
+
+    def _values(self, to: Recipient, tags: Tags) -> dict[str, str]:
+        """Return the values of one recipient, with empty photos."""
+        photos = _tags_of_photos(tags) if self._personal else ()
+        return dict.fromkeys(photos, "") | {
+            tags.html["greeting"]: str(self._greeting(self._texts.html, to.guest.name)),
+            tags.text["greeting"]: str(self._greeting(self._texts, to.guest.name)),
+            tags.html["preferences"]: str(escape(to.links.page)),
+            tags.text["preferences"]: to.links.page,
+        }
 
     @staticmethod
     def _greeting(texts: Texts, name: str) -> str:
@@ -279,51 +291,115 @@ class Composer:
         size: Callable[[str], int],
         at_most: int,
     ) -> Photos:
-        """Render as many of `pictures` as fit into `at_most` bytes, and the number of the others.
+        """Render the pictures that fit into `at_most` bytes, and the number of the others.
 
-        Pictures that do not fit become links first, and are omitted next. If no photo fits, the
-        sentence with the number remains.
+        The plain part gets the room that the HTML leaves, and at least `MIN_TEXT_LINKS` links. In
+        HTML, pictures that do not fit become links first, and are omitted next. If no photo fits,
+        the sentence with the number remains.
         """
 
+        def laid_out(step: int) -> Layout:
+            return layout(pictures, oldest_first=self._personal, step=step)
+
+        def fits(step: int) -> bool:
+            return self._smallest_size(laid_out(step), count, size) <= at_most
+
         # The first layouts are the largest: look for the first that fits.
-        def rendered(step: int) -> Photos:
-            photos = layout(pictures, oldest_first=self._personal, step=step)
-            return self._rendered(photos, count)
-
-        def fits(photos: Photos) -> bool:
-            return sum(map(size, photos)) <= at_most
-
-        everything = rendered(0)
-        if fits(everything):
-            return everything
         numbers = range(steps(pictures))
-        return rendered(bisect.bisect(numbers, 0, lo=1, key=lambda step: fits(rendered(step))))
+        photos = laid_out(0 if fits(0) else bisect.bisect(numbers, 0, lo=1, key=fits))
+        urls = _urls(photos)
+        left = at_most - self._html_size(photos, count, size)
+        if self._text_size(urls, count, size) > left:
+            shorter = [urls[:links] for links in range(len(urls))]
+            fitting = bisect.bisect(
+                shorter, left, key=lambda links: self._text_size(links, count, size)
+            )
+            urls = shorter[max(fitting - 1, 0)]
+        first, others = self._html_markup(len(photos.pictures), len(photos.links), count)
+        in_html = iter(str(escape(_ADDRESS.join(_html_addresses(photos)))).split(_ADDRESS))
+        return Photos(
+            _filled(self._text_markup(len(urls), count), iter(urls)),
+            _filled(first, in_html),
+            _filled(others, in_html),
+        )
 
-    def _rendered(self, photos: Layout, count: int) -> Photos:
+    def _smallest_size(self, photos: Layout, count: int, size: Callable[[str], int]) -> int:
+        """Return the size of the photos with the fewest links in the plain part."""
+        in_text = _urls(photos)[:MIN_TEXT_LINKS]
+        return self._html_size(photos, count, size) + self._text_size(in_text, count, size)
+
+    def _html_size(self, photos: Layout, count: int, size: Callable[[str], int]) -> int:
+        """Return the size of the HTML without rendering it. Addresses are ASCII."""
         pictures, links = photos
-        everything = [*pictures, *links]
+        markup = self._html_markup(len(pictures), len(links), count)
+        addresses = escape("".join(_html_addresses(photos)))
+        return len(addresses) + sum(self._markup_size(part, size) for part in markup)
+
+    def _text_size(self, urls: Sequence[str], count: int, size: Callable[[str], int]) -> int:
+        markup = self._text_markup(len(urls), count)
+        return len("".join(urls)) + self._markup_size(markup, size)
+
+    def _rendered_html(self, pictures: int, links: int, count: int) -> tuple[str, str]:
+        """Render the first photo, and the others, with `_ADDRESS` in place of each address."""
         number, text = self._texts.number, self._texts.text
         names = [
             text("Photo %(number)s", number=number(index))
-            for index in range(1, len(everything) + 1)
+            for index in range(1, pictures + links + 1)
         ]
-        values: dict[str, Any] = {
-            "pictures": everything,
-            "rows": rows(pictures, names[: len(pictures)]),
-            "links": list(zip(links, names[len(pictures) :], strict=True)),
-            "shown": len(everything),
-            "count": count,
-            "own": self._personal,
-            "colors": self._colors,
-            "gallery_url": self._gallery_url,
-        }
+        photo = Picture(_ADDRESS, _ADDRESS)
+        html = self._rendered(
+            "photos.html",
+            self._texts.html,
+            count,
+            rows=rows([photo] * pictures, names[:pictures]),
+            links=[(photo, name) for name in names[pictures:]],
+            shown=len(names),
+        )
+        first, _, others = html.partition("\f")
+        return first.rstrip(), others.lstrip()
 
-        def rendered(name: str, texts: Texts) -> str:
-            template = _templates.get_template(name)
-            return template.render(values, text=texts.text, plural=texts.plural)
+    def _rendered_text(self, links: int, count: int) -> str:
+        """Render the plain part with `_ADDRESS` in place of each link."""
+        return self._rendered("photos.txt", self._texts, count, urls=[_ADDRESS] * links)
 
-        first, _, others = rendered("photos.html", self._texts.html).partition("\f")
-        return Photos(rendered("photos.txt", self._texts), first.rstrip(), others.lstrip())
+    def _rendered(self, name: str, texts: Texts, count: int, **values: Any) -> str:
+        return _templates.get_template(name).render(
+            values,
+            count=count,
+            own=self._personal,
+            colors=self._colors,
+            gallery_url=self._gallery_url,
+            text=texts.text,
+            plural=texts.plural,
+        )
+
+
+def _urls(photos: Layout) -> list[str]:
+    return [picture.url for picture in (*photos.pictures, *photos.links)]
+
+
+def _html_addresses(photos: Layout) -> list[str]:
+    """Return the addresses in their order in HTML. A picture's link precedes its own address."""
+    pictures = [address for picture in photos.pictures for address in (picture.url, picture.thumb)]
+    return pictures + [picture.url for picture in photos.links]
+
+
+def _size_without_addresses(markup: str, size: Callable[[str], int]) -> int:
+    return size(markup.replace(_ADDRESS, ""))
+
+
+def _filled(markup: str, addresses: Iterator[str]) -> str:
+    """Return `markup` with the next `addresses` in place of `_ADDRESS`."""
+    first, *others = markup.split(_ADDRESS)
+    return first + "".join(next(addresses) + part for part in others)
+
+
+def _tags_of_photos(tags: Tags) -> Photos:
+    return Photos(tags.text["photos"], tags.html["first"], tags.html["photos"])
+
+
+def _total(values: Mapping[str, str], size: Callable[[str], int]) -> int:
+    return sum(map(size, (*values, *values.values())))
 
 
 def _bytes(text: str) -> int:
