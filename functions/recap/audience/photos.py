@@ -7,7 +7,6 @@ and may serve a different picture than the approved one. So the project has to t
 
 import heapq
 import re
-import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -127,7 +126,7 @@ class PictureHeap:
 
     __slots__ = ("_at_most", "_bytes", "_heap", "_max_bytes")
 
-    def __init__(self, max_bytes: int = MAIL_BYTES, at_most: int = sys.maxsize) -> None:
+    def __init__(self, max_bytes: int = MAIL_BYTES, at_most: int = MAIL_BYTES) -> None:
         self._max_bytes = max_bytes
         self._at_most = at_most
         self._bytes = 0
