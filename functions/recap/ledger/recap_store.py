@@ -164,7 +164,7 @@ def overdue(
 ) -> list[Record]:
     """Return the first records with the path that `path_of` returns for their event.
 
-    Unreadable records and those of an app, with the same collection, are ignored.
+    Unreadable records, and records of an app in a collection with the same name, are ignored.
     """
     group = path_of("").split("/")[-2]
     every = Query(collection=group, group=True, where=where, order=[order], limit=_RECORDS_READ)
