@@ -103,13 +103,15 @@ QUERIES: Final[dict[str, Sequence[Callable[[Documents], object]]]] = {
     "Forgetting._forget": [
         lambda d: Forgetting(d, CLOCK)._forget("e1", "p1", 0.0),  # noqa: SLF001
     ],
-    "RecapStore.crashed": [lambda d: RecapStore(d).crashed(NOW)],
+    "overdue": [
+        lambda d: RecapStore(d).crashed(NOW),
+        lambda d: service_on(d).schedule_sweep.sweep(),
+    ],
     "RecapStore.batches": [lambda d: RecapStore(d).batches(RecapKey("e1", "r1"))],
     "RecapStore.sent_at": [lambda d: RecapStore(d).sent_at("e1")],
     "RecapSchedule._recap_sent": [
         lambda d: service_on(d).recap_schedule._recap_sent("e1", "v1"),  # noqa: SLF001
     ],
-    "ScheduleSweep.sweep": [lambda d: service_on(d).schedule_sweep.sweep()],
     "GuestStore.approved_photos": [lambda d: list(GuestStore(d, in_turn).approved_photos("e1"))],
     "GuestStore.records_with": [
         lambda d: GuestStore(d, in_turn).records_with(["a@example.com"]),
