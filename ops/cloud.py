@@ -128,13 +128,11 @@ class Cloud:
     def every(self, api: str, path: str, key: str) -> Iterator[Any]:
         """Yield all resources of a collection. `key` is the name of the list in a response."""
         mark = "&" if "?" in path else "?"
-        token = ""
-        while True:
-            page = self.get(api, f"{path}{mark}pageToken={token}" if token else path) or {}
+        page = self.get(api, path) or {}
+        yield from page.get(key, [])
+        while token := page.get("nextPageToken"):
+            page = self.get(api, f"{path}{mark}pageToken={token}") or {}
             yield from page.get(key, [])
-            token = page.get("nextPageToken", "")
-            if not token:
-                return
 
     def named(self, api: str, path: str, key: str) -> dict[str, Any]:
         """Return the resources of a collection by the last segments of their names."""

@@ -266,12 +266,8 @@ class GuestData:
         body, photos = delivery["body"], self._photos["/".join(path.split("/")[:2])]
         data = body["data"]
         is_own = bool(_photo_ids(data) & photos) or self._is_guest(data.get("uploaderEmail"))
-        return {
-            "event": body.get("event"),
-            "eventId": body.get("eventId"),
-            "timestamp": body.get("timestamp"),
-            "data": data if is_own else {},
-        }
+        shown = {name: body.get(name) for name in ("event", "eventId", "timestamp")}
+        return shown | {"data": data if is_own else {}}
 
     def _scrubbed(self, value: Any, *, is_theirs: bool) -> Any:
         """Return a body without the guest. `is_theirs` if it is about the guest's photo."""

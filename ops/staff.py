@@ -84,10 +84,8 @@ class Staff:
                 email = account.email or account.uid
                 off = "  (disabled)" if account.disabled else ""
                 lines.append(f"{claims['role']:10}  {claims.get('tenantId', '-')}  {email}{off}")
-        for line in sorted(lines):
+        for line in sorted(lines) or ["No accounts have a role."]:
             say(line)
-        if not lines:
-            say("No accounts have a role.")
 
     def grant(self, email: str, role: str, tenant: str | None) -> None:
         """Grant the role and replace any other one.
