@@ -100,7 +100,7 @@ def test_every_documented_call_gets_its_response(up: Up) -> None:
     pictures = subprocess.run(
         [
             *("bash", "-c"),
-            r"""curl -s 127.0.0.1:9180/mails/1.html | grep -oE 'src="[^"]+"' | cut -d'"' -f2 |
+            r"""curl -s 127.0.0.1:9180/mails/1.html | grep -oE "src='[^']+'" | cut -d"'" -f2 |
             sed s/^/127.0.0.1:9180/ |
             xargs curl -s -o /dev/null -w '%{http_code} %{content_type}\n'""",
         ],

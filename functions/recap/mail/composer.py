@@ -9,14 +9,11 @@ than fit into the values of one copy gets a separate message. If room is short, 
 links first, because nearly all readers see the HTML.
 """
 
-import bisect
 import functools
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from email.utils import quote
-from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 from markupsafe import Markup, escape
 
@@ -30,18 +27,18 @@ from functions.mail.message import (
     name_and_address,
 )
 from functions.mail.text import shortened
-from functions.mail.translation import Texts, templates_in
+from functions.mail.translation import Texts
 from functions.ports import Random
 from functions.recap.audience.guests import Guest, greeted_name
 from functions.recap.audience.photos import MAIL_BYTES, Picture, web_address
-from functions.recap.mail.layout import (
-    Colors,
-    Layout,
-    Tags,
-    layout,
-    linked,
-    rows,
-    steps,
+from functions.recap.mail.layout import Colors, Tags, layout, linked
+from functions.recap.mail.photo_renderer import (
+    TEMPLATES,
+    PhotoRenderer,
+    Photos,
+    Size,
+    in_bytes,
+    json_bytes,
 )
 from functions.recap.recap_arguments import Mode, RecapArguments
 from functions.wall.wall_event import WallEvent
@@ -49,22 +46,8 @@ from functions.wall.wall_event import WallEvent
 PREHEADER_CHARACTERS: Final = 110
 """Length of the line next to the subject in a mailbox. Phones show less."""
 
-MIN_TEXT_LINKS: Final = 5
-"""Photos that the plain part links to, as long as the HTML has room for so many."""
-
-_ADDRESS: Final = "\0"
-"""Place of an address in the markup of photos. Guests with equally many photos share the markup."""
-
 _TAGS: Final = Tags("0" * 32)
 """Tags as long as those of every message, from `Random.new_id`."""
-
-_MARKUPS_KEPT: Final = 200
-"""Markups of photos that are kept. A usual recap has fewer, and each has at most 30 KB."""
-
-_SEPARATOR: Final = 2
-"""Bytes between the texts of an object in JSON."""
-
-_templates: Final = templates_in(Path(__file__).parent / "templates")
 
 
 @dataclass(frozen=True)
@@ -78,14 +61,6 @@ class Recipient:
     def pictures(self) -> Sequence[Picture]:
         """The guest's own pictures, newest first."""
         return self.guest.newest.pictures()
-
-
-class Photos(NamedTuple):
-    """The photos of an email: in the plain part, and in HTML the first photo and the others."""
-
-    text: str
-    first: str
-    html: str
 
 
 class Composer:
@@ -148,11 +123,10 @@ class Composer:
             "linked": linked,
             "preheader": shortened(arguments.message or thanks, PREHEADER_CHARACTERS),
         }
-        kept = functools.lru_cache(_MARKUPS_KEPT)
-        self._html_markup = kept(self._rendered_html)
-        self._text_markup = kept(self._rendered_text)
-        self._markup_size = kept(_size_without_addresses)
-        self._frame_bytes = sum(map(_bytes, self._parts(Tags(""), Photos("", "", ""))))
+        self._photos = PhotoRenderer(
+            self._texts, self._colors, is_personal=self._personal, gallery_url=self._gallery_url
+        )
+        self._frame_bytes = sum(map(in_bytes, self._parts(Tags(""), Photos("", "", ""))))
 
     def groups(self, recipients: Mapping[str, Recipient]) -> list[list[str]]:
         """Divide recipients, by ID, into groups for one message each.
@@ -184,11 +158,11 @@ class Composer:
             photos = _tags_of_photos(tags)
         else:
             left = MAIL_BYTES - self._bytes_per_recipient - self._frame_bytes
-            photos = self._photos(self._reel, self._photo_count, size=_bytes, at_most=left)
+            photos = self._photos.render(self._reel, self._photo_count, size=in_bytes, at_most=left)
         text, html = self._parts(tags, photos)
-        size, room = _json_bytes, self._bytes_per_recipient
+        size, room = json_bytes, self._bytes_per_recipient
         if len(recipients) == 1 and not self._has_few_photos(recipients[0]):
-            size, room = _bytes, MAIL_BYTES - _bytes(text) - _bytes(html)
+            size, room = in_bytes, MAIL_BYTES - in_bytes(text) - in_bytes(html)
         return EmailMessage(
             sender=self._from(),
             reply_to=self._reply_to,
@@ -208,9 +182,9 @@ class Composer:
         """Return whether one of several copies has room for the HTML of all photos."""
         if not self._personal:
             return True
-        left = self._bytes_per_recipient - _total(self._values(to, _TAGS), _json_bytes)
+        left = self._bytes_per_recipient - _total(self._values(to, _TAGS), json_bytes)
         photos = layout(to.pictures, oldest_first=True, step=0)
-        return self._smallest_size(photos, to.guest.photo_count, _json_bytes) <= left
+        return self._photos.smallest_size(photos, to.guest.photo_count, json_bytes) <= left
 
     def _templated_subject(self) -> str:
         text, event = self._texts.text, self._event_name
@@ -231,14 +205,14 @@ class Composer:
 
     def _parts(self, tags: Tags, photos: Photos) -> tuple[str, str]:
         """Render text and HTML around the photos."""
-        html = _templates.get_template("recap.html").render(
+        html = TEMPLATES.get_template("recap.html").render(
             self._common,
             tags=tags.html,
             text=self._texts.html.text,
             first=Markup(photos.first),  # noqa: S704 - rendered by a template, or a tag
             photos=Markup(photos.html),  # noqa: S704 - rendered by a template, or a tag
         )
-        text = _templates.get_template("recap.txt").render(
+        text = TEMPLATES.get_template("recap.txt").render(
             self._common,
             tags=tags.text,
             text=self._texts.text,
@@ -250,14 +224,14 @@ class Composer:
         self,
         to: Recipient,
         tags: Tags,
-        size: Callable[[str], int],
+        size: Size,
         room: int,
     ) -> Copy:
         """Return the copy for one recipient, with at most `room` of values, measured by `size`."""
         values = self._values(to, tags)
         if self._personal:
             left = room - _total(values, size)
-            photos = self._photos(to.pictures, to.guest.photo_count, size=size, at_most=left)
+            photos = self._photos.render(to.pictures, to.guest.photo_count, size=size, at_most=left)
             values |= dict(zip(_tags_of_photos(tags), photos, strict=True))
         return Copy(
             address=to.guest.address,
@@ -283,128 +257,10 @@ class Composer:
     def _greeting(texts: Texts, name: str) -> str:
         return texts.text("Hi %(name)s,", name=name) if name else texts.text("Hi there,")
 
-    def _photos(
-        self,
-        pictures: Sequence[Picture],
-        count: int,
-        *,
-        size: Callable[[str], int],
-        at_most: int,
-    ) -> Photos:
-        """Render the pictures that fit into `at_most` bytes, and the number of the others.
-
-        The plain part gets the room that the HTML leaves, and at least `MIN_TEXT_LINKS` links. In
-        HTML, pictures that do not fit become links first, and are omitted next. If no photo fits,
-        the sentence with the number remains.
-        """
-
-        def laid_out(step: int) -> Layout:
-            return layout(pictures, oldest_first=self._personal, step=step)
-
-        def fits(step: int) -> bool:
-            return self._smallest_size(laid_out(step), count, size) <= at_most
-
-        # The first layouts are the largest: look for the first that fits.
-        numbers = range(steps(pictures))
-        photos = laid_out(0 if fits(0) else bisect.bisect(numbers, 0, lo=1, key=fits))
-        urls = _urls(photos)
-        left = at_most - self._html_size(photos, count, size)
-        if self._text_size(urls, count, size) > left:
-            shorter = [urls[:links] for links in range(len(urls))]
-            fitting = bisect.bisect(
-                shorter, left, key=lambda links: self._text_size(links, count, size)
-            )
-            urls = shorter[max(fitting - 1, 0)]
-        first, others = self._html_markup(len(photos.pictures), len(photos.links), count)
-        in_html = iter(str(escape(_ADDRESS.join(_html_addresses(photos)))).split(_ADDRESS))
-        return Photos(
-            _filled(self._text_markup(len(urls), count), iter(urls)),
-            _filled(first, in_html),
-            _filled(others, in_html),
-        )
-
-    def _smallest_size(self, photos: Layout, count: int, size: Callable[[str], int]) -> int:
-        """Return the size of the photos with the fewest links in the plain part."""
-        in_text = _urls(photos)[:MIN_TEXT_LINKS]
-        return self._html_size(photos, count, size) + self._text_size(in_text, count, size)
-
-    def _html_size(self, photos: Layout, count: int, size: Callable[[str], int]) -> int:
-        """Return the size of the HTML without rendering it. Addresses are ASCII."""
-        pictures, links = photos
-        markup = self._html_markup(len(pictures), len(links), count)
-        addresses = escape("".join(_html_addresses(photos)))
-        return len(addresses) + sum(self._markup_size(part, size) for part in markup)
-
-    def _text_size(self, urls: Sequence[str], count: int, size: Callable[[str], int]) -> int:
-        markup = self._text_markup(len(urls), count)
-        return len("".join(urls)) + self._markup_size(markup, size)
-
-    def _rendered_html(self, pictures: int, links: int, count: int) -> tuple[str, str]:
-        """Render the first photo, and the others, with `_ADDRESS` in place of each address."""
-        number, text = self._texts.number, self._texts.text
-        names = [
-            text("Photo %(number)s", number=number(index))
-            for index in range(1, pictures + links + 1)
-        ]
-        photo = Picture(_ADDRESS, _ADDRESS)
-        html = self._rendered(
-            "photos.html",
-            self._texts.html,
-            count,
-            rows=rows([photo] * pictures, names[:pictures]),
-            links=[(photo, name) for name in names[pictures:]],
-            shown=len(names),
-        )
-        first, _, others = html.partition("\f")
-        return first.rstrip(), others.lstrip()
-
-    def _rendered_text(self, links: int, count: int) -> str:
-        """Render the plain part with `_ADDRESS` in place of each link."""
-        return self._rendered("photos.txt", self._texts, count, urls=[_ADDRESS] * links)
-
-    def _rendered(self, name: str, texts: Texts, count: int, **values: Any) -> str:
-        return _templates.get_template(name).render(
-            values,
-            count=count,
-            own=self._personal,
-            colors=self._colors,
-            gallery_url=self._gallery_url,
-            text=texts.text,
-            plural=texts.plural,
-        )
-
-
-def _urls(photos: Layout) -> list[str]:
-    return [picture.url for picture in (*photos.pictures, *photos.links)]
-
-
-def _html_addresses(photos: Layout) -> list[str]:
-    """Return the addresses in their order in HTML. A picture's link precedes its own address."""
-    pictures = [address for picture in photos.pictures for address in (picture.url, picture.thumb)]
-    return pictures + [picture.url for picture in photos.links]
-
-
-def _size_without_addresses(markup: str, size: Callable[[str], int]) -> int:
-    return size(markup.replace(_ADDRESS, ""))
-
-
-def _filled(markup: str, addresses: Iterator[str]) -> str:
-    """Return `markup` with the next `addresses` in place of `_ADDRESS`."""
-    first, *others = markup.split(_ADDRESS)
-    return first + "".join(next(addresses) + part for part in others)
-
 
 def _tags_of_photos(tags: Tags) -> Photos:
     return Photos(tags.text["photos"], tags.html["first"], tags.html["photos"])
 
 
-def _total(values: Mapping[str, str], size: Callable[[str], int]) -> int:
+def _total(values: Mapping[str, str], size: Size) -> int:
     return sum(map(size, (*values, *values.values())))
-
-
-def _bytes(text: str) -> int:
-    return len(text.encode())
-
-
-def _json_bytes(text: str) -> int:
-    return len(json.dumps(text)) + _SEPARATOR

@@ -26,9 +26,10 @@ def _in_mails() -> set[str | tuple[str, ...]]:
     found: list[Any] = []
     for path in sorted((MAIL / "templates").iterdir()):
         found += jinja2.ext.babel_extract(BytesIO(path.read_bytes()), list(KEYWORDS), [], {})
-    # Babel 2.19 reads `text["photos"]`, which is a tag, as a call.
-    source = (MAIL / "composer.py").read_bytes().replace(b"text[", b"tag[")
-    found += extract_python(BytesIO(source), KEYWORDS, [], {})
+    for path in sorted(MAIL.glob("*.py")):
+        # Babel 2.19 reads `text["photos"]`, which is a tag, as a call.
+        source = path.read_bytes().replace(b"text[", b"tag[")
+        found += extract_python(BytesIO(source), KEYWORDS, [], {})
     return {key for _, function, texts, _ in found if (key := _key(function, texts))}
 
 

@@ -15,10 +15,16 @@ from emulator.provider_models.sendgrid import problems
 from functions.links.link import PreferencesLinks
 from functions.mail.message import EmailMessage, MailSender
 from functions.mail.sendgrid import request_body
-from functions.mail.translation import CATALOGS
+from functions.mail.translation import CATALOGS, Texts
 from functions.recap.audience.photos import MAIL_BYTES, Picture
-from functions.recap.mail.composer import MIN_TEXT_LINKS, Recipient, _bytes, _json_bytes
-from functions.recap.mail.layout import linked
+from functions.recap.mail.composer import Recipient
+from functions.recap.mail.layout import Colors, linked
+from functions.recap.mail.photo_renderer import (
+    MIN_TEXT_LINKS,
+    PhotoRenderer,
+    in_bytes,
+    json_bytes,
+)
 from functions.recap.recap_arguments import TEXTS, Mode
 from tests.unit.recap.recap_fixture import composer_of, recipient
 
@@ -155,18 +161,23 @@ def test_a_guest_with_many_photos_gets_a_separate_message() -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "ar"])
-@pytest.mark.parametrize("size", [_bytes, _json_bytes])
+@pytest.mark.parametrize("size", [in_bytes, json_bytes])
 def test_the_size_of_photos_is_calculated_exactly(
     size: Callable[[str], int], language: str
 ) -> None:
     """A request with a copy that is too large sends no email."""
-    composer = composer_of(language=language, accentColor="#ffd60a")
+    renderer = PhotoRenderer(
+        Texts.of(language),
+        Colors.of("#ffd60a"),
+        is_personal=True,
+        gallery_url="https://wall.example/g?a=1&b=2",
+    )
     pictures = [*_stored(0, 9, small=False), *_pictures(5), Picture("", "https://a.example/?'&")]
     for room in range(1_000, 12_000, 100):
-        photos = composer._photos(pictures, 20, size=size, at_most=room)  # noqa: SLF001
+        photos = renderer.render(pictures, 20, size=size, at_most=room)
         used = sum(map(size, photos))
         assert used <= room
-        assert composer._photos(pictures, 20, size=size, at_most=used) == photos  # noqa: SLF001
+        assert renderer.render(pictures, 20, size=size, at_most=used) == photos
 
 
 @pytest.mark.parametrize("small", [False, True])
