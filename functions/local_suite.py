@@ -33,12 +33,12 @@ OVERRIDES: Final = ("WEBHOOK_CA_BUNDLE", "WEBHOOK_ALLOW_LOOPBACK", "MAILBOX_KEY"
 _overrides: Final[dict[str, str]] = {}
 
 
-def set_overrides(environment: Mapping[str, str]) -> None:
-    """Use the settings of `OVERRIDES` in `environment`.
+def set_overrides(settings: Mapping[str, str]) -> None:
+    """Use the settings of `OVERRIDES` in `settings`.
 
     Only the entry point of local processes calls this function, and that is never deployed.
     """
-    _overrides.update({name: environment[name] for name in OVERRIDES if name in environment})
+    _overrides.update({name: settings[name] for name in OVERRIDES if name in settings})
 
 
 def webhook_ca_bundle() -> str | None:

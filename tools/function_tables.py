@@ -1,7 +1,6 @@
 """Tables of the deployed functions, generated from the declarations of `main.py`."""
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -30,7 +29,7 @@ def deployed() -> list[DeployedFunction]:
     """Return the functions in the order of `main.py`."""
     import main  # noqa: PLC0415 - slow to import
 
-    by_staff = set(_declared_as("staff_callable"))
+    by_staff = _called_by_staff()
     found = []
     for name, declared in vars(main).items():
         if endpoint := getattr(declared, "__firebase_endpoint__", None):
@@ -41,12 +40,14 @@ def deployed() -> list[DeployedFunction]:
     return found
 
 
-def _declared_as(decorator: str) -> Iterator[str]:
-    for node in ast.parse(read(ROOT / "main.py")).body:
-        if isinstance(node, ast.FunctionDef) and any(
-            decorator in ast.unparse(each) for each in node.decorator_list
-        ):
-            yield node.name
+def _called_by_staff() -> set[str]:
+    """Return the names of the functions with the decorator `staff_callable`."""
+    return {
+        node.name
+        for node in ast.parse(read(ROOT / "main.py")).body
+        if isinstance(node, ast.FunctionDef)
+        and any("staff_callable" in ast.unparse(each) for each in node.decorator_list)
+    }
 
 
 def _group(name: str, account: str, endpoint: Any) -> str:

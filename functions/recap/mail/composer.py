@@ -31,7 +31,7 @@ from functions.mail.translation import Texts
 from functions.ports import Random
 from functions.recap.audience.guests import Guest, greeted_name
 from functions.recap.audience.photos import MAIL_BYTES, Picture, web_address
-from functions.recap.mail.layout import Colors, Tags, layout, linked
+from functions.recap.mail.layout import Colors, Tags, linked
 from functions.recap.mail.photo_renderer import (
     TEMPLATES,
     PhotoRenderer,
@@ -47,7 +47,7 @@ PREHEADER_CHARACTERS: Final = 110
 """Length of the line next to the subject in a mailbox. Phones show less."""
 
 _TAGS: Final = Tags("0" * 32)
-"""Tags as long as those of every message, from `Random.new_id`."""
+"""Tags with the length of all tags, whose word comes from `Random.new_id`."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,6 @@ class Composer:
         self._photos = PhotoRenderer(
             self._texts, self._colors, is_personal=self._personal, gallery_url=self._gallery_url
         )
-        self._frame_bytes = sum(map(in_bytes, self._parts(Tags(""), Photos("", "", ""))))
 
     def groups(self, recipients: Mapping[str, Recipient]) -> list[list[str]]:
         """Divide recipients, by ID, into groups for one message each.
@@ -154,11 +153,7 @@ class Composer:
         """
         recipients = list(recipients)
         tags = Tags(self._random.new_id())
-        if self._personal:
-            photos = _tags_of_photos(tags)
-        else:
-            left = MAIL_BYTES - self._bytes_per_recipient - self._frame_bytes
-            photos = self._photos.render(self._reel, self._photo_count, size=in_bytes, at_most=left)
+        photos = _tags_of_photos(tags) if self._personal else self._highlights
         text, html = self._parts(tags, photos)
         size, room = json_bytes, self._bytes_per_recipient
         if len(recipients) == 1 and not self._has_few_photos(recipients[0]):
@@ -178,13 +173,19 @@ class Composer:
             ],
         )
 
+    @functools.cached_property
+    def _highlights(self) -> Photos:
+        """The photos of mode `all`, which all messages share."""
+        frame = sum(map(in_bytes, self._parts(Tags(""), Photos("", "", ""))))
+        left = MAIL_BYTES - self._bytes_per_recipient - frame
+        return self._photos.render(self._reel, self._photo_count, size=in_bytes, at_most=left)
+
     def _has_few_photos(self, to: Recipient) -> bool:
         """Return whether one of several copies has room for the HTML of all photos."""
         if not self._personal:
             return True
         left = self._bytes_per_recipient - _total(self._values(to, _TAGS), json_bytes)
-        photos = layout(to.pictures, oldest_first=True, step=0)
-        return self._photos.smallest_size(photos, to.guest.photo_count, json_bytes) <= left
+        return self._photos.fits(to.pictures, to.guest.photo_count, size=json_bytes, at_most=left)
 
     def _templated_subject(self) -> str:
         text, event = self._texts.text, self._event_name

@@ -78,23 +78,22 @@ class PhotoRenderer:
         the sentence with the number remains.
         """
 
-        def laid_out(step: int) -> Layout:
-            return layout(pictures, oldest_first=self._is_personal, step=step)
-
         def fits(step: int) -> bool:
-            return self.smallest_size(laid_out(step), count, size) <= at_most
+            return self.fits(pictures, count, size=size, at_most=at_most, step=step)
 
         # The first layouts are the largest: look for the first that fits.
         numbers = range(steps(pictures))
-        photos = laid_out(0 if fits(0) else bisect.bisect(numbers, 0, lo=1, key=fits))
+        step = 0 if fits(0) else bisect.bisect(numbers, 0, lo=1, key=fits)
+        photos = self._layout(pictures, step)
         urls = _urls(photos)
         left = at_most - self._html_size(photos, count, size)
         if self._text_size(urls, count, size) > left:
-            shorter = [urls[:links] for links in range(len(urls))]
             fitting = bisect.bisect(
-                shorter, left, key=lambda links: self._text_size(links, count, size)
+                range(len(urls)),
+                left,
+                key=lambda links: self._text_size(urls[:links], count, size),
             )
-            urls = shorter[max(fitting - 1, 0)]
+            urls = urls[: max(fitting - 1, 0)]
         first, others = self._html_markup(len(photos.pictures), len(photos.links), count)
         in_html = iter(str(escape(_ADDRESS.join(_html_addresses(photos)))).split(_ADDRESS))
         return Photos(
@@ -103,10 +102,17 @@ class PhotoRenderer:
             _filled(others, in_html),
         )
 
-    def smallest_size(self, photos: Layout, count: int, size: Size) -> int:
-        """Return the size of the photos with the fewest links in the plain part."""
+    def fits(
+        self, pictures: Sequence[Picture], count: int, *, size: Size, at_most: int, step: int = 0
+    ) -> bool:
+        """Return whether a layout fits with the fewest links in the plain part."""
+        photos = self._layout(pictures, step)
         in_text = _urls(photos)[:MIN_TEXT_LINKS]
-        return self._html_size(photos, count, size) + self._text_size(in_text, count, size)
+        used = self._html_size(photos, count, size) + self._text_size(in_text, count, size)
+        return used <= at_most
+
+    def _layout(self, pictures: Sequence[Picture], step: int) -> Layout:
+        return layout(pictures, oldest_first=self._is_personal, step=step)
 
     def _html_size(self, photos: Layout, count: int, size: Size) -> int:
         """Return the size of the HTML without rendering it. Addresses are ASCII."""
