@@ -4,25 +4,14 @@ import json
 import os
 import subprocess
 import sys
-import urllib.request
 
 import pytest
-import requests
 
 from tools.paths import ROOT
 from tools.proxies import LOOPBACK, loopback_bypass
 
 _VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
 _PROXY = dict.fromkeys(_VARIABLES, "http://127.0.0.1:9")
-_GRPC = """
-from concurrent.futures import ThreadPoolExecutor
-import grpc
-server = grpc.server(ThreadPoolExecutor(1))
-port = server.add_insecure_port("127.0.0.1:0")
-server.start()
-for host in ("127.0.0.1", "localhost"):
-    grpc.channel_ready_future(grpc.insecure_channel(f"{host}:{port}")).result(20)
-"""
 _ENVIRONMENT = """
 import json, os, sys
 from emulator import __main__
@@ -86,29 +75,3 @@ def test_grpc_keeps_a_list_of_its_own() -> None:
     bypass = loopback_bypass({**_PROXY, "no_grpc_proxy": "g.example", "NO_PROXY": "a.example"})
 
     assert bypass["no_grpc_proxy"] == "g.example,127.0.0.1,localhost,::1"
-
-
-@pytest.mark.parametrize("no_proxy", ["", "*", "a.example"])
-def test_clients_of_python_bypass_the_proxies(
-    no_proxy: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Connect with urllib and requests."""
-    given = {**_PROXY, "NO_PROXY": no_proxy}
-    for name, value in {**given, **loopback_bypass(given)}.items():
-        monkeypatch.setenv(name, value)
-
-    for host in ("127.0.0.1:5001", "localhost:5001"):
-        assert urllib.request.proxy_bypass(host)
-        assert requests.utils.should_bypass_proxies(f"http://{host}/", None)
-    assert requests.utils.should_bypass_proxies("http://[::1]:5001/", None)
-
-
-@pytest.mark.parametrize("no_proxy", ["", "*", "a.example"])
-def test_grpc_bypasses_the_proxies(no_proxy: str) -> None:
-    """Connect a channel to this machine although the proxy never answers."""
-    given = {**os.environ, **_PROXY, "NO_PROXY": no_proxy}
-    done = subprocess.run(
-        [sys.executable, "-c", _GRPC], env={**given, **loopback_bypass(given)}, check=False
-    )
-
-    assert done.returncode == 0
