@@ -30,8 +30,8 @@ USER: Final = "photos@example.com"
 
 logging.getLogger("mail.log").setLevel(logging.ERROR)  # of aiosmtpd, which warns about itself
 
-Stage = Literal["connect", "auth", "mail", "rcpt", "data", "body", "message"]
-"""The command that a fault answers. `body` follows the reply 354, and `message` the final dot."""
+Stage = Literal["connect", "auth", "mail", "rcpt", "data", "message"]
+"""The command that a fault answers. `message` follows the final dot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +42,13 @@ class SmtpFault:
         stage: The command.
         reply: The reply. Empty cuts the connection.
         address: The recipient that the fault is for, or empty for all of them.
-        seconds: Delay of the reply. With the reply `250 OK` the email is accepted late.
-        times: Number of commands that fail, or 0 for all until `heal`.
+        times: Number of commands that fail, or 0 for all.
         after: Number of commands that succeed first.
     """
 
     stage: Stage
     reply: str = ""
     address: str = ""
-    seconds: float = 0.0
     times: int = 1
     after: int = 0
 
@@ -135,11 +133,6 @@ class SmtpServer:
         with self._lock:
             self._faults.extend(faults)
 
-    def heal(self) -> None:
-        """Remove all faults."""
-        with self._lock:
-            self._faults.clear()
-
     def fault(self, stage: Stage, address: str = "") -> SmtpFault | None:
         """Return the fault of this command, if any, and count the command."""
         with self._lock:
@@ -171,7 +164,7 @@ class SmtpServer:
         self, server: "_Smtp", _: Session, envelope: Envelope, address: str, __: list[str]
     ) -> str:
         """Accept a sender."""
-        reply = await self._reply(server, "mail")
+        reply = self._reply(server, "mail")
         if reply is None:
             envelope.mail_from = address
         return reply or "250 OK"
@@ -180,7 +173,7 @@ class SmtpServer:
         self, server: "_Smtp", _: Session, envelope: Envelope, address: str, __: list[str]
     ) -> str:
         """Accept a recipient."""
-        reply = await self._reply(server, "rcpt", address)
+        reply = self._reply(server, "rcpt", address)
         if reply is None:
             envelope.rcpt_tos.append(address)
         return reply or "250 OK"
@@ -191,18 +184,17 @@ class SmtpServer:
         """Accept an email. A connection that is cut here has delivered it."""
         [to] = envelope.rcpt_tos
         await asyncio.sleep(self._delay)
-        reply = await self._reply(server, "message", to)
-        if not reply or reply.startswith("250"):
+        reply = self._reply(server, "message", to)
+        if not reply:
             content = cast("bytes", envelope.content)
             self.inbox.deliver(lambda number: _email(content, to, number))
         return reply or "250 OK"
 
-    async def _reply(self, server: "_Smtp", stage: Stage, address: str = "") -> str | None:
+    def _reply(self, server: "_Smtp", stage: Stage, address: str = "") -> str | None:
         """Return the reply of a fault, empty if the connection was cut, or None without fault."""
         fault = self.fault(stage, address)
         if fault is None:
             return None
-        await asyncio.sleep(fault.seconds)
         if not fault.reply:
             server.cut()
         return fault.reply
@@ -234,9 +226,6 @@ class _Smtp(SMTP):
                 await self.push(fault.reply)
             else:
                 self.cut()
-        elif owner.fault("body"):
-            await self.push("354 Send the email")
-            self.cut()
         else:
             await super().smtp_DATA(arg)
 
