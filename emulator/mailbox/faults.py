@@ -58,9 +58,9 @@ def too_many_requests(reset_seconds: float = 1.0) -> Fault:
     return Fault(refuse)
 
 
-def slow(seconds: float, *, times: int = 0) -> Fault:
-    """Delay the response."""
-    return Fault(seconds=seconds, times=times)
+def slow(seconds: float) -> Fault:
+    """Delay the responses until `heal`."""
+    return Fault(seconds=seconds, times=0)
 
 
 def drop() -> Fault:

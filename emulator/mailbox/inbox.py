@@ -1,9 +1,8 @@
 """The mailbox's state: accepted emails, received requests, and pending faults."""
 
-import contextlib
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -26,7 +25,6 @@ class Inbox:
         self._emails: list[Email] = []
         self._requests: list[Request] = []
         self._faults = FaultQueue()
-        self._in_flight = 0
         self.healed = threading.Event()
 
     @property
@@ -75,29 +73,6 @@ class Inbox:
             if not self._changed.wait_for(lambda: predicate(tuple(self._emails)), timeout):
                 raise TimeoutError(f"after {timeout} s there were {len(self._emails)} emails")
             return tuple(self._emails)
-
-    def wait_in_flight(self, at_least: int, timeout: float) -> None:
-        """Wait until `at_least` requests have arrived and have no response.
-
-        Raises:
-            TimeoutError: There are fewer after `timeout` seconds.
-        """
-        with self._changed:
-            if not self._changed.wait_for(lambda: self._in_flight >= at_least, timeout):
-                raise TimeoutError(f"after {timeout} s {self._in_flight} requests were in flight")
-
-    @contextlib.contextmanager
-    def track_request(self) -> Iterator[None]:
-        """Count a request as in flight."""
-        with self._changed:
-            self._in_flight += 1
-            self._changed.notify_all()
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._in_flight -= 1
-                self._changed.notify_all()
 
     def next_fault(self) -> Fault | None:
         """Return the fault of the next request, or None if it succeeds."""

@@ -57,8 +57,7 @@ class Mailbox(Inbox, StandIn):
 
     def _answer(self, asked: HttpRequest) -> HttpResponse | None:
         if (asked.method, asked.path) == ("POST", "/v3/mail/send"):
-            with self.track_request():
-                return self._send_mail(asked)
+            return self._send_mail(asked)
         return self._page(asked.path) if asked.method == "GET" else _NOT_FOUND
 
     def _page(self, path: str) -> HttpResponse:
