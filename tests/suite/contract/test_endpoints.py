@@ -48,18 +48,3 @@ def test_a_failing_receiver_is_notified_to_admins(wall: Wall, mailbox: Mailbox) 
     assert "5 deliveries have not arrived" in mail.text
     assert f"/console#/events/{wall.id}/receivers" in mail.html
     assert "hush" not in mail.html + mail.text + mail.subject
-
-
-def test_failed_deliveries_are_resent_after_recovery(wall: Wall) -> None:
-    """Spec 6.5: a later failure holds nothing up."""
-    since = datetime.now(UTC) - timedelta(minutes=30)
-    wall.configure(URL, recover=[endpoint_id(URL)])
-    missed = wall.record(URL, endedAt=since)
-    wall.record(URL, outcome="success", endedAt=since + timedelta(minutes=1))
-    refused = wall.record(URL, endedAt=since + timedelta(minutes=2))
-    noted(wall.id, since)
-    with FunctionProcess("sweepDeliveries") as sweeper:
-        assert sweeper.dispatch(None) == 200
-
-    assert wall.delivery(missed)["round"] == 1
-    assert "round" not in wall.delivery(refused)
