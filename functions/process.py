@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from contextvars import copy_context
 from datetime import UTC, datetime
+from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from functions import cache, environment, local_suite, parameters, ports
@@ -88,6 +89,7 @@ class SystemRandom:
 
 
 def _mailer() -> "Mailer":
+    _load("email_validator")
     values = parameters.from_deploy()
     if values.mail_url:
         from functions.mail.smtp import SmtpMailer
@@ -115,8 +117,7 @@ def webhook_sender() -> "HttpSender":
     from functions.webhooks.sender.adapter import PinnedAdapter
     from functions.webhooks.sender.http_sender import HttpSender
 
-    # The library of the resolver loads while the authorities and the first record are read.
-    threading.Thread(target=_load_resolver, daemon=True).start()
+    _load("functions.webhooks.sender.resolver")
     return HttpSender(
         adapter=PinnedAdapter(_tls(), CLOCK),
         clock=CLOCK,
@@ -124,8 +125,9 @@ def webhook_sender() -> "HttpSender":
     )
 
 
-def _load_resolver() -> None:
-    from functions.webhooks.sender import resolver  # noqa: F401
+def _load(module: str) -> None:
+    """Import a module in the background: the first documents are read meanwhile."""
+    threading.Thread(target=import_module, args=(module,), daemon=True).start()
 
 
 class ProcessThreads:
