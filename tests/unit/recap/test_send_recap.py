@@ -174,14 +174,6 @@ def test_a_mailbox_gets_a_hundred_emails_of_a_recap(fixture: RecapFixture) -> No
     assert fixture.send(onlyNew=True).skipped_by == {}
 
 
-def test_dots_and_other_people_stay_apart(fixture: RecapFixture) -> None:
-    """Design 3.52: a dot is another mailbox, but at Gmail."""
-    fixture.opt_out("ann.lee@example.com")
-    fixture.photo("annlee@example.com")
-    fixture.photo("ann+@example.org")
-    assert fixture.send().sent == 2
-
-
 def test_a_bounce_affects_only_its_address(fixture: RecapFixture) -> None:
     """A server can reject one tag and accept the others."""
     back = {"unreachableUntil": fixture.now + timedelta(days=1)}
