@@ -4,14 +4,7 @@ No file is edited: a mutant replaces a method while it is tested.
 """
 
 from dataclasses import dataclass
-from typing import Any, Final
-from unittest import mock
-
-from tests.simulation.explore import first_violation
-from tests.simulation.worlds import WORLDS
-
-LIMIT: Final = 20_000
-"""Maximum number of schedules to catch a mutant."""
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +13,7 @@ class Mutant:
 
     Attributes:
         name: Name of the mutant.
-        left_out: The missing safeguard, for the table.
+        left_out: The missing safeguard.
         of: The class or module of the replaced function.
         function: Name of the replaced function.
         instead: The replacement.
@@ -31,12 +24,3 @@ class Mutant:
     of: Any
     function: str
     instead: Any
-
-
-def schedules_to_catch(
-    world: str, mutant: Mutant, limit: int = LIMIT, first: int = 1
-) -> tuple[int, str] | None:
-    """Return the first schedule that catches the mutant and the violation, or None."""
-    with mock.patch.object(mutant.of, mutant.function, mutant.instead):
-        failed = first_violation(WORLDS[world], range(first, first + limit))
-    return (failed.seed, failed.violations[0]) if failed else None

@@ -5,7 +5,6 @@ from typing import Final
 
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.delivery_store import DeliveryStore
-from functions.webhooks.deliveries.fair_queue import FairQueue
 from functions.webhooks.deliveries.redelivery import Sweeper
 from functions.webhooks.worker import Worker
 from tests.simulation.mutant import Mutant
@@ -24,13 +23,6 @@ MUTANTS: Final = (
         DeliveryStore,
         "save",
         _save_without_version,
-    ),
-    Mutant(
-        "counted-again",
-        "that a trigger that runs again counts nothing",
-        FairQueue,
-        "undo",
-        lambda *_: None,
     ),
     Mutant("no-sweeper", "the sweeper", Sweeper, "sweep", lambda _: 0),
     Mutant(
