@@ -116,38 +116,27 @@ def command_of(language: str, path: str, folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("language", ["python", "javascript"])
 def test_a_receiver_accepts_only_genuine_deliveries(language: str, tmp_path: Path) -> None:
-    """A repeated delivery is genuine."""
-    body = json.dumps(BODY, ensure_ascii=False).encode()
-    command = command_of(language, "/hook", tmp_path)
-    with running(command, NODE_PATH=str(ROOT / "emulator/node_modules")) as port:
-        genuine = [post(port, "/hook", body, signed(body)) for _ in range(2)]
-        refused = [
-            post(port, "/hook", body + b" ", signed(body)),
-            post(port, "/hook", body, signed(body, SystemRandom().webhook_secret())),
-            post(port, "/hook", body, signed(body, event_id="another")),
-            post(port, "/hook", body, {"Content-Type": "application/json"}),
-        ]
-    assert (genuine, refused) == ([204, 204], [400] * 4)
+    """A repeated delivery is genuine. The output has the reason of a 400.
 
-
-@pytest.mark.parametrize("language", ["python", "javascript"])
-def test_a_receiver_prints_why_it_answers_400(language: str, tmp_path: Path) -> None:
-    """Each event has its own secret, so a wrong configuration is a common first error."""
-    body, output = json.dumps(BODY).encode(), list[str]()
+    Each event has its own secret, so a wrong configuration is a common first error.
+    """
+    body, output = json.dumps(BODY, ensure_ascii=False).encode(), list[str]()
     command = command_of(language, "/hook", tmp_path)
     environment = {"NODE_PATH": str(ROOT / "emulator/node_modules"), "WALL_EVENT": "mine"}
     json_only = {"Content-Type": "application/json"}
     with running(command, output, **environment) as port:
         answers = [
-            post(port, "/hook", body, signed(body, event_id="mine")),
+            *(post(port, "/hook", body, signed(body, event_id="mine")) for _ in range(2)),
+            post(port, "/hook", body + b" ", signed(body, event_id="mine")),
             post(port, "/hook", body, signed(body)),
             post(port, "/hook", body, json_only),
             post(port, "/hook", body, json_only | {"Wall-Event-Id": "mine"}),
             post(port, "/hook", body, signed(body, "whsec_b3RoZXI=", event_id="mine")),
         ]
-    assert answers == [204, 400, 400, 400, 400]
+    assert answers == [204, 204, *[400] * 5]
     reasons = [line.split(":")[1] for line in output[0].splitlines() if line.startswith("400: ")]
     assert [reason.replace("'", '"') for reason in reasons] == [
+        ' bad signature for event "mine"',
         ' no secret for event "midsummer"',
         ' no secret for event ""',
         ' bad signature for event "mine"',
