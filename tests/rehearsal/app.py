@@ -109,30 +109,6 @@ service cloud.firestore {
 """
 
 
-def backend_project() -> FakeGoogle:
-    """Return a project with a Cloud Run backend that runs as the default account.
-
-    The rules deny all access, because only the backend reads and writes documents.
-    """
-    google = FakeGoogle()
-    google.has_firebase = True
-    google.apis = dict.fromkeys(APIS, -365 * 86_400.0)
-    google.documents = {"albums": [{"title": {"stringValue": "Summer"}}], "users": [{"plan": {}}]}
-    service = f"{REGION}/services/backend"
-    google.resources = _resources("us-central1", LOCKED) | {
-        f"run {service}": {"template": {"serviceAccount": BUILDER.partition(":")[2]}}
-    }
-    _name_each(google)
-    google.policies = {
-        OF_PROJECT: [
-            {"role": "roles/owner", "members": [OWNER]},
-            {"role": "roles/editor", "members": [BUILDER]},
-        ],
-        f"run {service}": [{"role": "roles/run.invoker", "members": ["allUsers"]}],
-    }
-    return google
-
-
 def _resources(place: str, rules: str) -> dict[str, dict[str, Any]]:
     """Return a database with rules."""
     database = {"type": "FIRESTORE_NATIVE", "databaseEdition": "STANDARD", "locationId": place}

@@ -11,12 +11,10 @@ from ops import merging
 from tests.rehearsal.app import (
     APP_RULES,
     DATABASE,
-    LOCKED,
     OF_PROJECT,
     BesideRun,
     app_project,
     at_beside,
-    backend_project,
     merge,
 )
 from tests.rehearsal.conftest import ROOT, Operator, operating
@@ -73,26 +71,6 @@ def test_the_app_is_unchanged(beside: Operator, beside_run: BesideRun) -> None:
     for script in ("check", "setup"):
         assert "Everything is in place." in beside.done(script)
         assert not beside.google.changes + beside.commands
-
-
-def test_a_cloud_run_backend_is_an_app(tmp_path: Path, rendered: str) -> None:
-    """Keep a Cloud Run service, locked rules and documents through a complete setup."""
-    before = backend_project()
-    with operating(backend_project(), tmp_path, rendered) as operator:
-        status, said, errors = operator.run("setup", "--site=the-wall")
-        after = operator.google
-        assert (status, "Yours to merge: " in errors) == (1, True), said + errors + operator.said
-        for text in ("Cloud Run: backend", "documents in albums, users", "go to the site the-wall"):
-            assert text in said
-        assert after.names("functions") == json.loads(rendered)["endpoints"].keys()
-        assert {key: after.resources.get(key) for key in before.resources} == before.resources
-        assert (after.sign_in, after.documents) == (before.sign_in, before.documents)
-        for resource in before.policies:
-            added = after.granted(resource) - before.granted(resource) - {PUSHES}
-            assert before.granted(resource) <= after.granted(resource)
-            assert all(member.startswith("serviceAccount:wall-") for _, member in added)
-        assert not any(change.startswith("DELETE") for change in after.changes)
-        assert LOCKED.splitlines()[4] in (operator.checkout / "firestore.acme.rules").read_text()
 
 
 def test_a_builder_without_its_role_stops_the_run(app: Operator) -> None:
