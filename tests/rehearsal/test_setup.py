@@ -709,13 +709,6 @@ def test_missing_app_check_is_reported(ready: Operator) -> None:
     assert told not in ready.done("check")
 
 
-def test_settings_of_the_project_override_env(operator: Operator) -> None:
-    """Read `.env.PROJECT` after `.env`, as firebase-tools does."""
-    (operator.checkout / ".env.acme").write_text("STAFF_CALLS_AN_HOUR=7\n")
-    settings = wanted.read("acme", operator.checkout).settings
-    assert (settings["STAFF_CALLS_AN_HOUR"], settings["THREADS"]) == ("7", "300")
-
-
 @pytest.mark.parametrize("line", ["BRAKE_ON_BUDGET=true", "SERVICE_ACCOUNT_RECAP=mailer"])
 def test_a_removed_parameter_that_is_still_set_is_named(ready: Operator, line: str) -> None:
     """Report it, because the operator may expect its former effect."""
