@@ -114,9 +114,7 @@ class Operator:
     def follow(self, line: str) -> int:
         """Run a documented command in the checkout and return its status."""
         words = shlex.split(line.replace("$PROJECT", "acme"), comments=True)
-        if words[0].startswith("ops/"):
-            return self.run(words[0].removeprefix("ops/"), *words[2:])[0]
-        return self.start(words).returncode
+        return self.run(words[0].removeprefix("ops/"), *words[2:])[0]
 
     def start(self, command: Sequence[str], **how: Any) -> "subprocess.CompletedProcess[str]":
         """Start a program in the checkout.

@@ -36,7 +36,7 @@ FIREBASE_SECONDS: Final = 1500
 _ALWAYS_ON: Final = ("serviceusage", "cloudresourcemanager")
 _COLLECTIONS: Final = {
     *("functions", "services", "queues", "triggers", "jobs", "indexes", "fields", "secrets"),
-    *("versions", "serviceAccounts", "webApps", "alertPolicies", "notificationChannels", "topics"),
+    *("versions", "serviceAccounts", "webApps", "alertPolicies", "notificationChannels"),
     *("metrics", "dashboards", "budgets", "databases", "releases", "sites", "rulesets"),
     *("repositories", "defaultSupportedIdpConfigs", "exclusions"),
 }
@@ -158,11 +158,7 @@ class FakeGoogle:
             return self._post(api, path, query, body)
         if method == "DELETE" and api == "cloudfunctions":
             return self._deleted_function(path)
-        if method == "DELETE":
-            return self.resources.pop(f"{api} {path}")
         is_implied = method == "PUT" or "/fields/" in path or "/documents/" in path
-        if api == "pubsub" and f"{api} {path}" in self.resources:
-            raise RefusedError(409, "ALREADY_EXISTS", f"{path} already exists.")
         old = {} if is_implied else self._get(api, path)
         if "updateMask" in query:
             body = _masked(old, body, query["updateMask"])
@@ -568,8 +564,6 @@ def serving(google: FakeGoogle) -> Iterator[str]:
         status, kind, text = 200, "application/json", ""
         if host == "storage.googleapis.com":
             google.sources.append(asked.body)
-        elif host == "www.googleapis.com":  # renews the sign-in of a browser
-            text = json.dumps({"access_token": TOKEN, "expires_in": 3600})
         elif host.endswith("cloudfunctions.net"):
             status, kind, text = google.call_function(path)
         elif asked.headers.get("Authorization") != f"Bearer {token_for(path)}":
