@@ -114,33 +114,37 @@ def command_of(language: str, path: str, folder: Path) -> list[str]:
     return ["node", str(folder / "receiver.cjs")]
 
 
+@pytest.mark.parametrize("environment", [{}, {"WALL_EVENT": "mine"}])
 @pytest.mark.parametrize("language", ["python", "javascript"])
-def test_a_receiver_accepts_only_genuine_deliveries(language: str, tmp_path: Path) -> None:
+def test_a_receiver_accepts_only_genuine_deliveries(
+    language: str, environment: Mapping[str, str], tmp_path: Path
+) -> None:
     """A repeated delivery is genuine. The output has the reason of a 400.
 
     Each event has its own secret, so a wrong configuration is a common first error.
     """
     body, output = json.dumps(BODY, ensure_ascii=False).encode(), list[str]()
+    own = environment.get("WALL_EVENT", "midsummer")
     command = command_of(language, "/hook", tmp_path)
-    environment = {"NODE_PATH": str(ROOT / "emulator/node_modules"), "WALL_EVENT": "mine"}
+    node_path = str(ROOT / "emulator/node_modules")
     json_only = {"Content-Type": "application/json"}
-    with running(command, output, **environment) as port:
+    with running(command, output, NODE_PATH=node_path, **environment) as port:
         answers = [
-            *(post(port, "/hook", body, signed(body, event_id="mine")) for _ in range(2)),
-            post(port, "/hook", body + b" ", signed(body, event_id="mine")),
-            post(port, "/hook", body, signed(body)),
+            *(post(port, "/hook", body, signed(body, event_id=own)) for _ in range(2)),
+            post(port, "/hook", body + b" ", signed(body, event_id=own)),
+            post(port, "/hook", body, signed(body, event_id="another")),
             post(port, "/hook", body, json_only),
-            post(port, "/hook", body, json_only | {"Wall-Event-Id": "mine"}),
-            post(port, "/hook", body, signed(body, "whsec_b3RoZXI=", event_id="mine")),
+            post(port, "/hook", body, json_only | {"Wall-Event-Id": own}),
+            post(port, "/hook", body, signed(body, "whsec_b3RoZXI=", event_id=own)),
         ]
     assert answers == [204, 204, *[400] * 5]
     reasons = [line.split(":")[1] for line in output[0].splitlines() if line.startswith("400: ")]
     assert [reason.replace("'", '"') for reason in reasons] == [
-        ' bad signature for event "mine"',
-        ' no secret for event "midsummer"',
+        f' bad signature for event "{own}"',
+        ' no secret for event "another"',
         ' no secret for event ""',
-        ' bad signature for event "mine"',
-        ' bad signature for event "mine"',
+        f' bad signature for event "{own}"',
+        f' bad signature for event "{own}"',
     ]
 
 
