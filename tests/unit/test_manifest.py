@@ -271,12 +271,3 @@ def test_a_connector_is_absent_until_it_is_named(endpoints: dict[str, Any]) -> N
     }
     vpc = {"connector": "wall-webhooks", "egressSettings": "ALL_TRAFFIC"}
     assert behind == dict.fromkeys([*RETRY_SCHEDULE, "sendTestWebhook"], vpc)
-
-
-def test_every_parameter_has_a_value_in_env(manifest: dict[str, Any]) -> None:
-    """Design 5: without a value a non-interactive deployment fails."""
-    lines = (ROOT / ".env").read_text().splitlines()
-    given = {line.partition("=")[0] for line in lines if line and not line.startswith("#")}
-    asked = {param["name"] for param in manifest["params"]}
-    assert asked <= given
-    assert "THREADS" in given
