@@ -17,7 +17,6 @@ class TcpProxy:
         self._is_cut = False
         self._refused = 0
         self._open: set[socket.socket] = set()
-        self._silent: set[socket.socket] = set()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
         self._thread = threading.Thread(target=self._accept)
@@ -43,11 +42,6 @@ class TcpProxy:
         with self._changed:
             self._is_cut = True
         self._reset()
-
-    def silence(self) -> None:
-        """Drop data on the current connections without closing them. New connections work."""
-        with self._changed:
-            self._silent |= self._open
 
     def restore(self) -> None:
         """Let connections through again."""
@@ -99,7 +93,6 @@ class TcpProxy:
     def _pump(self, source: socket.socket, sink: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while chunk := source.recv(65536):
-                if source not in self._silent:
-                    sink.sendall(chunk)
+                sink.sendall(chunk)
         with contextlib.suppress(OSError):
             sink.shutdown(socket.SHUT_WR)

@@ -3,13 +3,15 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any, Final
 
 import grpc
 import pytest
 from google.api_core import exceptions
-from google.auth.credentials import AnonymousCredentials
 from google.cloud.firestore_v1 import base_client, types
+from google.cloud.firestore_v1.services.firestore.transports import FirestoreGrpcTransport
+from google.cloud.tasks_v2.services.cloud_tasks.transports import CloudTasksGrpcTransport
 from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
 
 from functions import environment
@@ -25,6 +27,7 @@ from functions.firestore.model import (
     Write,
     Written,
 )
+from functions.gcp.cloud_tasks import CloudTasks
 
 SLOW_SECONDS: Final = 0.05
 """Duration of an error. The timeout of the next repetition is shorter by this."""
@@ -154,13 +157,28 @@ def update(name: str, value: str = "", version: int = VERSION) -> Update:
     return Update(f"users/{name}", {"value": value}, version=version)
 
 
-def test_the_channel_has_the_librarys_options(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("adapter", "transport"),
+    [(FirestoreDocuments, FirestoreGrpcTransport), (CloudTasks, CloudTasksGrpcTransport)],
+)
+def test_the_channel_has_the_librarys_options(
+    monkeypatch: pytest.MonkeyPatch, adapter: Any, transport: type
+) -> None:
     """Keep connections alive as the library's own client does. Do not connect at creation."""
     assert list(environment.CHANNEL_OPTIONS) == base_client._DEFAULT_CHANNEL_OPTIONS  # noqa: SLF001
-    given = (AnonymousCredentials(), "my-wall")  # type: ignore[no-untyped-call]
-    monkeypatch.setattr(environment, "credentials", lambda: given)
-    monkeypatch.delenv("FIRESTORE_EMULATOR_HOST", raising=False)
-    assert FirestoreDocuments.from_environment()
+    options = []
+
+    def channel(*_: Any, **given: Any) -> grpc.Channel:
+        options.append(given["options"])
+        return grpc.insecure_channel("127.0.0.1:9")
+
+    own = SimpleNamespace(service_account_email="wall@my-wall.iam.gserviceaccount.com")
+    monkeypatch.setattr(transport, "create_channel", channel)
+    monkeypatch.setattr(environment, "credentials", lambda: (own, "my-wall"))
+    for name in ("FIRESTORE_EMULATOR_HOST", "GOOGLE_API_STAND_INS"):
+        monkeypatch.delenv(name, raising=False)
+    assert adapter.from_environment()
+    assert options == [environment.CHANNEL_OPTIONS]
 
 
 CALLS: Final[dict[str, Callable[[Documents], object]]] = {
