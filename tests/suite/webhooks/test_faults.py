@@ -1,8 +1,8 @@
 """Design 2: every step may be repeated and may crash without a lost or additional attempt.
 
 The functions run in separate processes that are really killed and cut off. The test takes the part
-of Eventarc and Cloud Tasks. Every step and fault is in `tests/unit/webhooks` (`test_worker.py`,
-`test_publisher.py`, `test_sweeper.py`, `test_delivery_queues.py`). This module has one of each.
+of Eventarc and Cloud Tasks. `tests/simulation` and `tests/unit/webhooks` have every step and fault.
+This module has a crash, an outage and a crowd.
 """
 
 import json
@@ -12,11 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any, Final
 
-import grpc
 import pytest
 from google.cloud import firestore
 
-from emulator.cloud.api_server import ADDRESS_VARIABLE, ApiServer, Refused
+from emulator.cloud.api_server import ADDRESS_VARIABLE, ApiServer
 from emulator.cloud.cloud_tasks import CloudTasks, QueuedTask
 from emulator.cloud.secret_manager import SecretManager
 from emulator.firebase import PROJECT
@@ -124,30 +123,6 @@ Records = Callable[[], list[dict[str, Any]]]
 Start = Callable[..., FunctionProcess]
 Owed = Callable[[str], dict[str, Any]]
 Uploaded = Callable[[str], FirestoreWrite]
-
-
-def test_a_crash_between_record_and_enqueue(
-    start: Start,
-    uploaded: Uploaded,
-    google: ApiServer,
-    queued: list[QueuedTask],
-    records: Records,
-) -> None:
-    """The next run of the trigger queues the deliveries that the first run has recorded."""
-    first, written = start("onPhotoWritten"), uploaded("https://localhost/hook")
-
-    def lose() -> None:
-        first.kill()
-        raise Refused(grpc.StatusCode.INTERNAL, "lost")
-
-    google.before["CreateTask"] = lose
-    assert first.send_write(written) is None
-    del google.before["CreateTask"]
-    [recorded] = records()
-    assert recorded["outcome"] == "pending"
-    assert start("onPhotoWritten").send_write(written) == 200
-    assert records() == [recorded]
-    assert [f"{recorded['id']}-1"] == [task.name for task in queued]
 
 
 def test_a_crash_between_post_and_record(start: Start, owed: Owed, records: Records) -> None:
