@@ -1,12 +1,8 @@
 """A deleted event, in Firestore itself and with the deployed trigger."""
 
-from datetime import UTC, datetime, timedelta
-
 from google.cloud import firestore
 
 from emulator.firestore_watch import wait_for
-from functions.wall.retention import QUIET_AFTER_DELETE
-from tests.suite.process import FunctionProcess, silenced
 
 UNDER = (
     "batches-of-no-recap/1/batches/1",  # below a document that is none
@@ -62,18 +58,3 @@ def test_a_script_that_deletes_an_event_leaves_no_documents(
     assert under(db, event) == set()
     assert tombstone_of(db, event).get().exists
     assert neighbour.collection("photos").document("1").get().exists
-
-
-def test_the_schedule_purges_late_documents(
-    db: firestore.Client, event: firestore.DocumentReference
-) -> None:
-    """A document that a running function wrote later is deleted after a quarter of an hour."""
-    long_ago = datetime.now(UTC) - QUIET_AFTER_DELETE - timedelta(seconds=1)
-    with silenced(event.id):
-        fill(event)
-    tombstone_of(db, event).set({"deletedAt": long_ago})
-    with FunctionProcess("sweepDeliveries") as sweeper:
-        assert sweeper.dispatch(None) == 200
-
-    assert under(db, event) == set()
-    assert list(tombstone_of(db, event).get().to_dict() or {}) == ["emptiedAt"]
