@@ -129,21 +129,6 @@ def test_a_connection_with_unread_data_or_close_is_not_kept(answer: bytes) -> No
         assert not sender.adapter.watch.watched
 
 
-def test_a_connection_that_the_receiver_closed_is_replaced() -> None:
-    """Check an idle connection before a request is sent."""
-
-    def once(connection: ssl.SSLSocket) -> None:
-        connection.sendall(OK)
-        connection.shutdown(socket.SHUT_RDWR)
-
-    with serving(once) as server, sending() as sender:
-        assert post(sender, server.port) == 200
-        for thread in server.threads:
-            thread.join()
-        assert post(sender, server.port) == 200
-        assert len(server.requests) == 2
-
-
 @pytest.mark.parametrize(
     "handler",
     [

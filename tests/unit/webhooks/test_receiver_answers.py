@@ -8,14 +8,12 @@ from contextlib import suppress
 
 import pytest
 
-from emulator import certificates
 from functions.webhooks.sender.http_sender import EXCERPT_BYTES, excerpt
 from functions.webhooks.worker import SendError, Source
 from tests.unit.webhooks.tls_receivers import (
     BODY,
     DEADLINE,
     OK,
-    PATIENCE,
     answers,
     drip,
     failure,
@@ -139,24 +137,6 @@ def test_a_slow_handshake_ends_at_the_deadline() -> None:
 
     with plain_serving(handler) as server, sending(timeout=DEADLINE) as sender:
         assert unreached(sender, server.port) == f"no answer within {DEADLINE} s"
-
-
-def test_session_tickets_count_toward_the_size_of_the_answer() -> None:
-    """TLS records without data do not end a read."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificates.issue(["localhost"]))
-    context.num_tickets = 2**24
-
-    def handler(raw: socket.socket, _: object) -> None:
-        raw.settimeout(PATIENCE / 2)  # the system may not report that the peer is gone
-        context.wrap_socket(raw, server_side=True).close()
-
-    with (
-        plain_serving(handler) as server,
-        sending() as sender,
-        pytest.raises(SendError, match="the answer's head is longer than"),
-    ):
-        post(sender, server.port)
 
 
 def test_a_post_that_may_have_been_read_is_not_repeated() -> None:
