@@ -154,15 +154,6 @@ def test_the_rate_of_a_busy_event_is_never_exceeded(queue: FairQueue, clock: Clo
         assert end - begin >= (2 * A_SECOND - BURST - 1) / A_SECOND
 
 
-def test_events_that_ended_are_forgotten(queue: FairQueue, clock: Clock) -> None:
-    """The number of events is unlimited."""
-    for number in range(10_000):
-        queue.delay_for(f"e{number}")
-        clock.now += 1 / A_SECOND
-    assert len(queue._tenants) < 10  # noqa: SLF001 - no public method shows the memory
-    assert len(queue._queue._ends) < 10  # noqa: SLF001
-
-
 def test_a_long_flood_uses_constant_memory(queue: FairQueue, clock: Clock) -> None:
     """Store one entry for a flood while another event waits, not one for each delivery."""
     waits(queue, "busy", BURST)
@@ -186,9 +177,3 @@ def test_events_without_a_backlog_are_forgotten(queue: FairQueue, clock: Clock) 
     taken, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert taken < 400_000
-
-
-def test_the_queue_works_with_a_clock_at_zero(clock: Clock) -> None:
-    """A first delivery is due at once when the monotonic clock starts."""
-    clock.now = 0.0
-    assert waits(FairQueue(A_SECOND, clock.process, NamedTenants()), "e1", BURST) == [0] * BURST
