@@ -90,24 +90,10 @@ def test_a_receiver_is_slow_while_an_attempt_takes_over_a_second(
         assert not receivers.belongs_on_slow_queue("e1", OTHER)
 
 
-def test_an_unknown_receiver_gets_the_deliveries_of_one_upload_at_once(
+def test_unknown_receivers_of_an_event_get_the_deliveries_of_one_upload_at_once(
     receivers: FastReceivers, clock: Clock
 ) -> None:
     """Spec 3.4: every receiver is unknown to a new instance. A silent one is found in a second."""
-    with ExitStack() as attempts:
-        for _ in range(UNPROVEN_OF_AN_EVENT):
-            assert not receivers.belongs_on_slow_queue("e1", URL)
-            attempts.enter_context(receivers.track("e1", URL))
-        assert receivers.belongs_on_slow_queue("e1", URL)
-    attempts.enter_context(receivers.track("e2", URL))
-    clock.now += 1
-    assert receivers.belongs_on_slow_queue("e2", URL)
-
-
-def test_concurrent_attempts_of_an_event_at_unknown_receivers_are_limited(
-    receivers: FastReceivers,
-) -> None:
-    """The receivers of other events can still be tried when some events are busy."""
     with ExitStack() as attempts:
         for number in range(UNPROVEN_OF_AN_EVENT):
             assert not receivers.belongs_on_slow_queue("e1", f"{URL}/{number}")
@@ -115,6 +101,9 @@ def test_concurrent_attempts_of_an_event_at_unknown_receivers_are_limited(
         assert receivers.belongs_on_slow_queue("e1", OTHER)
         assert not receivers.belongs_on_slow_queue("e2", OTHER)
     assert not receivers.belongs_on_slow_queue("e1", OTHER)
+    attempts.enter_context(receivers.track("e2", URL))
+    clock.now += 1
+    assert receivers.belongs_on_slow_queue("e2", URL)
 
 
 def test_unknown_receivers_use_at_most_half_of_the_threads(
