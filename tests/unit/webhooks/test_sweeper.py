@@ -2,7 +2,6 @@
 
 import inspect
 import threading
-from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -11,8 +10,7 @@ import pytest
 import main
 from functions.parameters import Parameters
 from tests.in_memory.adapters import service_on
-from tests.in_memory.through import ServiceError
-from tests.unit.webhooks.webhook_fixture import FAILURES, NOW, WebhookFixture, fails
+from tests.unit.webhooks.webhook_fixture import FAILURES, NOW, WebhookFixture
 
 
 @pytest.mark.parametrize(("late", "swept"), [(0, 0), (120, 0), (120.001, 1), (86400, 1)])
@@ -51,38 +49,20 @@ def test_a_record_without_an_endpoint_is_swept(webhooks: WebhookFixture) -> None
     assert webhooks.record(delivery).endpoint == delivery.endpoint
 
 
-def test_an_overdue_delivery_gets_another_task_when_its_lateness_has_doubled(
+def test_an_overdue_delivery_gets_tasks_when_its_lateness_has_doubled_and_every_hour(
     webhooks: WebhookFixture,
 ) -> None:
-    """Its task may wait in a busy queue or be lost again."""
+    """Its task may wait in a busy queue, and a queue deletes a failing task after an hour."""
     webhooks.delivery()
     tasks = {}
-    for minutes in range(5, 125, 5):
+    for minutes in range(5, 245, 5):
         webhooks.now = NOW + timedelta(minutes=minutes)
         for _ in range(2):
             assert webhooks.process().sweeper.sweep() == 1
         tasks[minutes] = len(webhooks.queued)
-    assert [minutes for minutes in tasks if tasks[minutes] > tasks.get(minutes - 5, 0)] == [
-        5,
-        10,
-        20,
-        35,
-        60,
-        120,
-    ]
-    assert len({task.name for task in webhooks.queued}) == 6
-
-
-def test_an_overdue_delivery_gets_a_task_every_hour(
-    webhooks: WebhookFixture,
-) -> None:
-    """Design 2: a queue deletes a failing task after an hour."""
-    webhooks.delivery()
-    for _ in range(24):
-        webhooks.now += timedelta(hours=1)
-        queued = len(webhooks.queued)
-        webhooks.process().sweeper.sweep()
-        assert len(webhooks.queued) == queued + 1
+    queued_at = [minutes for minutes in tasks if tasks[minutes] > tasks.get(minutes - 5, 0)]
+    assert queued_at == [5, 10, 20, 35, 60, 120, 180, 240]
+    assert len({task.name for task in webhooks.queued}) == 8
 
 
 @pytest.mark.parametrize("answers", [[200], [500, 200], FAILURES])
@@ -105,20 +85,6 @@ def test_every_page_is_swept(webhooks: WebhookFixture) -> None:
     assert {task.data["deliveryId"] for task in webhooks.queued} == {
         delivery.id for delivery in made
     }
-
-
-def test_the_next_sweep_continues_after_a_failed_one(webhooks: WebhookFixture) -> None:
-    """It queues the deliveries that the failed sweep did not queue."""
-    for number in range(3):
-        webhooks.delivery(cause=str(number))
-    webhooks.now += timedelta(minutes=3)
-    webhooks.at("queue.enqueue", fails, skip=1)
-    with suppress(ServiceError):
-        webhooks.process().sweeper.sweep()
-    assert len(webhooks.queued) == 1
-    webhooks.now += timedelta(minutes=5)
-    webhooks.process().sweeper.sweep()
-    assert len({task.data["deliveryId"] for task in webhooks.queued}) == 3
 
 
 def test_the_three_sweeps_run_concurrently(monkeypatch: pytest.MonkeyPatch) -> None:
