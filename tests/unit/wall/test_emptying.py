@@ -85,19 +85,6 @@ def test_the_sweep_deletes_documents_of_functions_that_were_still_running(
     assert is_marked(wall)
 
 
-def test_the_sweep_continues_after_eventarc_has_stopped(
-    wall: WallFixture, emptying: OrphanCleanup
-) -> None:
-    """Eventarc stops to repeat a trigger after a day."""
-    wall.put(TOMBSTONE, deletedAt=wall.now)
-    wall.now += QUIET_AFTER_DELETE + timedelta(days=1)
-
-    emptying.sweep()
-
-    assert under_events(wall) == {"events/other/photos/1"}
-    assert is_marked(wall)
-
-
 def test_an_event_that_is_restored_keeps_its_documents(
     wall: WallFixture, emptying: OrphanCleanup
 ) -> None:
