@@ -1,7 +1,6 @@
 """The publisher records and queues deliveries for a write: spec 6.1 and 6.3.4, design 2 and 3."""
 
 import json
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -483,42 +482,6 @@ def everything(webhooks: WebhookFixture) -> Photo:
     webhooks.subscribe(URL, OTHER)
     webhooks.earlier_photos(99)
     return webhooks.photo("p1", "ana@example.com", status="approved")
-
-
-CALLS = (
-    "get settings",
-    "count photos",
-    "get milestones",
-    "find photos",
-    "create deliveries",
-    "queue.enqueue",
-)
-
-
-@pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("when", ["at", "after"])
-@pytest.mark.parametrize("stop", [fails, crashes])
-def test_a_repeated_trigger_has_the_same_result(
-    webhooks: WebhookFixture, call: str, when: str, stop: Callable[[], None]
-) -> None:
-    """Stop the first run at each call, before or after its effect."""
-    photo = everything(webhooks)
-    getattr(webhooks, when)(call, stop)
-    with suppress(Crash, ServiceError):
-        publish(webhooks, photo)
-    webhooks.now += timedelta(seconds=10)
-    publish(webhooks, photo)
-
-    undisturbed = WebhookFixture()
-    publish(undisturbed, everything(undisturbed))
-    assert {record.id for record in webhooks.records} == {
-        record.id for record in undisturbed.records
-    }
-    assert sorted(task.name for task in webhooks.queued) == sorted(
-        task.name for task in undisturbed.queued
-    )
-    assert {record.outcome for record in webhooks.records} == {Outcome.PENDING}
-    assert webhooks.fields(_milestone(100))["photoId"] == "p1"
 
 
 def test_deliveries_are_queued_after_a_lost_answer_to_their_commit(
