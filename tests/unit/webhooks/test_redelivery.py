@@ -1,6 +1,5 @@
 """Redeliveries, with crashes and concurrent calls (spec 4.7 and 6.2, design 2)."""
 
-from contextlib import suppress
 from datetime import timedelta
 from typing import Any, Final
 
@@ -11,14 +10,11 @@ from functions.gcp.callables import StaffCall
 from functions.handlers import webhook_calls
 from functions.parameters import Parameters
 from functions.webhooks.deliveries.delivery import KEPT_FOR, Delivery, EndedWithin, Outcome
-from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.webhook_fixture import (
     ADMIN,
     EVENT,
     NOW,
     WebhookFixture,
-    crashes,
-    fails,
     refused,
 )
 
@@ -97,23 +93,6 @@ def test_a_resend_is_aborted_if_the_round_of_another_is_under_way(
     webhooks.at("update deliveries", sent_again_meanwhile)
     refused(Code.ABORTED, lambda: resend(webhooks, ended))
     assert webhooks.record(ended).round == 1
-
-
-@pytest.mark.parametrize("call", ["update deliveries", "queue.enqueue"])
-@pytest.mark.parametrize("stop", [fails, crashes])
-@pytest.mark.parametrize("when", ["at", "after"])
-def test_every_started_round_gets_its_attempt(
-    webhooks: WebhookFixture, ended: Delivery, call: str, stop: Any, when: str
-) -> None:
-    """Design 2: its task makes the attempt, or the sweeper queues one after a crash."""
-    getattr(webhooks, when)(call, stop)
-    with suppress(Crash, ServiceError):
-        resend(webhooks, ended)
-    begun = webhooks.record(ended).round == 1
-    assert begun == ((call, when) != ("update deliveries", "at"))
-    webhooks.now += timedelta(minutes=10)
-    webhooks.process().sweeper.sweep()
-    assert any(task.data.get("round") == 1 for task in webhooks.queued) == begun
 
 
 def test_a_page_skips_deliveries_that_another_call_has_resent(webhooks: WebhookFixture) -> None:
