@@ -1,6 +1,5 @@
 """Design 2: the record of a delivery determines its queue and its due time."""
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -15,8 +14,8 @@ from functions.webhooks.deliveries.queues import SLOW_QUEUE
 from functions.webhooks.deliveries.redelivery import OVERDUE_AFTER
 from functions.webhooks.publisher import Publisher
 from functions.webhooks.worker import HOST_LIMIT_WAIT, HostLimitError, Worker
-from tests.in_memory.through import Crash, ServiceError
-from tests.unit.webhooks.webhook_fixture import EVENT, NOW, URL, WebhookFixture, crashes, fails
+from tests.in_memory.through import ServiceError
+from tests.unit.webhooks.webhook_fixture import EVENT, NOW, URL, WebhookFixture, fails
 
 
 @pytest.fixture
@@ -212,25 +211,6 @@ def test_a_delivery_that_was_already_moved_is_queued(
     )
     worker.attempt(AttemptRequest(EVENT, second.id, 1))
     assert last_task(webhooks).due == webhooks.now + timedelta(seconds=0.25)
-
-
-@pytest.mark.parametrize("failed", ["update deliveries", "queue.enqueue"])
-@pytest.mark.parametrize("fault", [fails, crashes])
-@pytest.mark.parametrize("before", [True, False])
-def test_a_failed_move_is_repeated(
-    webhooks: WebhookFixture, failed: str, fault: Callable[[], None], *, before: bool
-) -> None:
-    """After a fault at any step, the slow queue has exactly one task."""
-    worker = slow_worker(webhooks)
-    delivery = webhooks.delivery()
-    tasks = len(webhooks.queued)
-    (webhooks.at if before else webhooks.after)(failed, fault)
-    for _ in range(2):
-        with suppress(Crash, ServiceError):
-            worker.attempt(AttemptRequest(EVENT, delivery.id, 1))
-    record = webhooks.record(delivery)
-    assert record.slow
-    assert [task.queue for task in webhooks.queued[tasks:]] == [SLOW_QUEUE]
 
 
 def test_a_swept_delivery_stays_on_its_queue(webhooks: WebhookFixture) -> None:
