@@ -25,7 +25,7 @@ from functions.recap.mail.composer import Composer, Recipient
 REQUESTS_AT_ONCE: Final = 3
 """Large requests in parallel. One has up to 10 MB, and needs three times that while it is built."""
 
-SMALL_REQUESTS_AT_ONCE: Final = 12
+SMALL_REQUESTS_AT_ONCE: Final = 20
 """Small requests in parallel at SendGrid. A single email has at most 100 KB, others about 10 KB."""
 
 SMALL_BATCH: Final = 50

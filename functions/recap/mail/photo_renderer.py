@@ -77,16 +77,19 @@ class PhotoRenderer:
         HTML, pictures that do not fit become links first, and are omitted next. If no photo fits,
         the sentence with the number remains.
         """
-
-        def fits(step: int) -> bool:
-            return self.fits(pictures, count, size=size, at_most=at_most, step=step)
-
-        # The first layouts are the largest: look for the first that fits.
-        numbers = range(steps(pictures))
-        step = 0 if fits(0) else bisect.bisect(numbers, 0, lo=1, key=fits)
-        photos = self._layout(pictures, step)
-        urls = _urls(photos)
+        photos = self._layout(pictures, 0)
         left = at_most - self._html_size(photos, count, size)
+        if not self._has_text_links(photos, count, size, left):
+            # The first layouts are the largest: look for the first that fits.
+            step = bisect.bisect(
+                range(steps(pictures)),
+                0,
+                lo=1,
+                key=lambda step: self.fits(pictures, count, size=size, at_most=at_most, step=step),
+            )
+            photos = self._layout(pictures, step)
+            left = at_most - self._html_size(photos, count, size)
+        urls = _urls(photos)
         if self._text_size(urls, count, size) > left:
             fitting = bisect.bisect(
                 range(len(urls)),
@@ -107,9 +110,12 @@ class PhotoRenderer:
     ) -> bool:
         """Return whether a layout fits with the fewest links in the plain part."""
         photos = self._layout(pictures, step)
-        in_text = _urls(photos)[:MIN_TEXT_LINKS]
-        used = self._html_size(photos, count, size) + self._text_size(in_text, count, size)
-        return used <= at_most
+        left = at_most - self._html_size(photos, count, size)
+        return self._has_text_links(photos, count, size, left)
+
+    def _has_text_links(self, photos: Layout, count: int, size: Size, at_most: int) -> bool:
+        """Return whether `at_most` bytes are enough for the fewest links in the plain part."""
+        return self._text_size(_urls(photos)[:MIN_TEXT_LINKS], count, size) <= at_most
 
     def _layout(self, pictures: Sequence[Picture], step: int) -> Layout:
         return layout(pictures, oldest_first=self._is_personal, step=step)
