@@ -2,9 +2,13 @@
 
 import { countReads, signIn } from "./steps.mjs";
 
+/** Milliseconds after which a page asks again if there is news. */
+const SECONDS_LATER = 10_000;
+
 export default async function counting({ site, superadmin, eventId, deliveryId, receiver, visitor }) {
   const page = await visitor();
   const reads = await countReads(page);
+  await page.clock.install();
   await signIn(page, site, superadmin);
   await page.getByRole("heading", { name: "Events", exact: true }).waitFor();
 
@@ -15,6 +19,7 @@ export default async function counting({ site, superadmin, eventId, deliveryId, 
     await shown.waitFor({ state: "attached" });
     await page.locator(".event-name .badge").waitFor();
     await page.waitForFunction(() => !document.querySelector(".skeleton"));
+    await page.clock.fastForward(SECONDS_LATER);
     return reads();
   };
   const rows = page.locator(".deliveries > li");
@@ -24,6 +29,7 @@ export default async function counting({ site, superadmin, eventId, deliveryId, 
   const before = await reads();
   await page.getByRole("button", { name: "Show older" }).click();
   await rows.nth(49).waitFor({ state: "attached" });
+  await page.clock.fastForward(SECONDS_LATER);
   found.older = less(await reads(), before);
   found.filtered = await counted("receivers?outcome=skipped&type=guest.joined", failing);
   found.delivery = await counted(`deliveries/${deliveryId}`, page.getByRole("heading", { name: "Attempts" }));

@@ -1,18 +1,30 @@
+import { useRef } from "preact/hooks";
+
+import { DELIVERIES_PAGE } from "../../data/deliveries.ts";
 import { healthOf } from "../../data/health.ts";
 import type { Delivery } from "../../domain/delivery.ts";
 import { type Endpoint, problem } from "../../domain/endpoint.ts";
 import { type Health, rateOf } from "../../domain/health.ts";
 import { duration } from "../../domain/time.ts";
 import { CrossIcon, OutcomeIcon, TickIcon } from "../../ui/icons.tsx";
-import { type Live, Shown, useAsked } from "../../ui/live.tsx";
+import { type Live, type LiveList, Shown, useAsked } from "../../ui/live.tsx";
 import { Ago, When } from "../../ui/when.tsx";
 import { usePlace } from "../place.ts";
 
-/** How a receiver is doing: asked again whenever one of the latest deliveries to it has changed. */
-export function useHealth({ id }: Endpoint, latest: readonly Delivery[]): Live<Health> {
+/**
+ * How a receiver is doing. Asked once the list of deliveries is known, and again if a delivery to the receiver has
+ * changed on its first page.
+ */
+export function useHealth({ id }: Endpoint, { value, error }: LiveList<Delivery>): Live<Health> {
   const { sdk, eventId } = usePlace();
-  const news = latest.filter(({ endpointId }) => endpointId === id).map((one) => `${one.id} ${one.outcome} ${one.round}`).join();
-  return useAsked(() => healthOf(sdk.db, eventId, id, new Date()), [sdk, eventId, id], news);
+  const news = useRef<string | null>(null);
+  if (value) {
+    const latest = value.items.slice(0, DELIVERIES_PAGE).filter(({ endpointId }) => endpointId === id);
+    news.current = latest.map((one) => `${one.id} ${one.outcome} ${one.round}`).join();
+  } else if (error) news.current ??= "";
+  const isKnown = news.current !== null;
+  const ask = () => (isKnown ? healthOf(sdk.db, eventId, id, new Date()) : new Promise<Health>(() => {}));
+  return useAsked(ask, [sdk, eventId, id, isKnown], news.current);
 }
 
 /** The state of an endpoint, in a word or two. */

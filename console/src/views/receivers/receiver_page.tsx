@@ -36,7 +36,7 @@ export function ReceiverPage({ endpoint, settings, list, children }: Props) {
   const { id, url, label, events, unknownEvents, disabled, offSince, recover } = endpoint;
   // To recover: after an edit, the new URL is known before the settings are reported.
   const [open, setOpen] = useState<"" | "edit" | "remove" | "test" | "share" | { readonly url: string; readonly from: Date | null }>("");
-  const health = useHealth(endpoint, list.value?.items ?? []);
+  const health = useHealth(endpoint, list);
   const name = useAsked(() => nameOf(url), [url]).value;
   const mayEdit = isAdmin(staff);
   const unusable = problem(url);

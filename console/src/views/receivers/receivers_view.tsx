@@ -105,7 +105,7 @@ function All({ settings: { endpoints, notify, changedAt }, list, children }: All
       )}
       {endpoints.length > 0 && (
         <ul class="rows" aria-label="Endpoints">
-          {endpoints.map((endpoint) => <Row key={endpoint.id} endpoint={endpoint} latest={list.value?.items ?? []} />)}
+          {endpoints.map((endpoint) => <Row key={endpoint.id} endpoint={endpoint} list={list} />)}
         </ul>
       )}
       {changedAt && <p class="quiet-text">Webhooks last edited <When at={changedAt} long />.</p>}
@@ -119,10 +119,10 @@ function All({ settings: { endpoints, notify, changedAt }, list, children }: All
   );
 }
 
-function Row({ endpoint, latest }: { readonly endpoint: Endpoint; readonly latest: readonly Delivery[] }) {
+function Row({ endpoint, list }: { readonly endpoint: Endpoint; readonly list: LiveList<Delivery> }) {
   const { eventId } = usePlace();
   const { id, url, label, events } = endpoint;
-  const live = useHealth(endpoint, latest);
+  const live = useHealth(endpoint, list);
   const missing = live.value?.missing ?? 0;
   const canSend = !endpoint.disabled && !endpoint.offSince && !live.value?.failingSince;
   return (
