@@ -85,10 +85,15 @@ export function useList<Item>(watch: (part: Part) => Watch<List<Item>>, page: nu
 // News may come many times a second.
 const ASK_AGAIN_MS = 3000;
 
-/** The value that is requested when the view opens, when `inputs` change, after `news`, and when the network is back. */
-export function useAsked<Value>(ask: () => Promise<Value>, inputs: readonly unknown[], news: unknown = null): Live<Value> {
+/**
+ * The value that is requested when the view opens, when `inputs` change, after `news`, and when the network is back.
+ * Null `news` is not known yet, and the first that is known says nothing new.
+ */
+export function useAsked<Value>(ask: () => Promise<Value>, inputs: readonly unknown[], news: string | null = ""): Live<Value> {
   const askedAt = useRef(0);
   const timer = useRef(0);
+  const firstNews = useRef<string | null>(null);
+  firstNews.current ??= news;
   useEffect(() => void (askedAt.current = -ASK_AGAIN_MS), inputs);
   return useLive<Value>(() => (tell, fail) => {
     const go = () => {
@@ -102,7 +107,7 @@ export function useAsked<Value>(ask: () => Promise<Value>, inputs: readonly unkn
       clearTimeout(mine);
       removeEventListener("online", go);
     };
-  }, inputs, news);
+  }, inputs, news === firstNews.current ? null : news);
 }
 
 interface ShownProps<Value> {

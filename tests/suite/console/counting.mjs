@@ -35,6 +35,7 @@ export default async function counting({ site, superadmin, eventId, deliveryId, 
   found.delivery = await counted(`deliveries/${deliveryId}`, page.getByRole("heading", { name: "Attempts" }));
   found.receiver = await counted(`receivers/${receiver}`, failing);
   found.recap = await counted("recap", page.getByRole("heading", { name: "No recaps yet" }));
+  found.overview = await counted("overview", page.getByText("1 of 1 failing"));
   return found;
 }
 

@@ -99,4 +99,7 @@ def test_each_view_reads_only_the_documents_that_it_shows(
         "delivery": cost(1 + 1),
         "receiver": cost(1 + 26 + 10 + 1 + 1, aggregations=3),
         "recap": cost(0),
+        # The settings, ten deliveries and one more, the last success and one more, and the last
+        # success and failure of the receiver; two counts of photos, and two of its failures.
+        "overview": cost(1 + 11 + 2 + 1 + 1, aggregations=2 + 2),
     }

@@ -102,7 +102,7 @@ function Photos() {
   const counts = useAsked(
     () => Promise.all(DECIDED.map((status) => countPhotos(sdk.db, eventId, status))),
     [sdk, eventId],
-    `${waiting.news} ${approved.news}`,
+    waiting.value && approved.value ? `${waiting.news} ${approved.news}` : null,
   );
   return (
     <>
@@ -134,7 +134,7 @@ function Receivers() {
       return { number: found.filter(({ isFailing }) => isFailing).length, missing: found.reduce((sum, { missing }) => sum + missing, 0) };
     },
     [sdk, eventId, JSON.stringify(on)],
-    latest.value?.items.map(({ id, outcome }) => id + outcome).join(),
+    latest.value?.items.map(({ id, outcome }) => id + outcome).join() ?? null,
   );
   return (
     <Figure name="Webhooks" link={linkTo("receivers", eventId)}>

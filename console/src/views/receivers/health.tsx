@@ -1,5 +1,3 @@
-import { useRef } from "preact/hooks";
-
 import { DELIVERIES_PAGE } from "../../data/deliveries.ts";
 import { healthOf } from "../../data/health.ts";
 import type { Delivery } from "../../domain/delivery.ts";
@@ -11,20 +9,12 @@ import { type Live, type LiveList, Shown, useAsked } from "../../ui/live.tsx";
 import { Ago, When } from "../../ui/when.tsx";
 import { usePlace } from "../place.ts";
 
-/**
- * How a receiver is doing. Asked once the list of deliveries is known, and again if a delivery to the receiver has
- * changed on its first page.
- */
-export function useHealth({ id }: Endpoint, { value, error }: LiveList<Delivery>): Live<Health> {
+/** How a receiver is doing: asked again if a delivery to it has changed on the first page of the list. */
+export function useHealth({ id }: Endpoint, list: LiveList<Delivery>): Live<Health> {
   const { sdk, eventId } = usePlace();
-  const news = useRef<string | null>(null);
-  if (value) {
-    const latest = value.items.slice(0, DELIVERIES_PAGE).filter(({ endpointId }) => endpointId === id);
-    news.current = latest.map((one) => `${one.id} ${one.outcome} ${one.round}`).join();
-  } else if (error) news.current ??= "";
-  const isKnown = news.current !== null;
-  const ask = () => (isKnown ? healthOf(sdk.db, eventId, id, new Date()) : new Promise<Health>(() => {}));
-  return useAsked(ask, [sdk, eventId, id, isKnown], news.current);
+  const latest = list.value?.items.slice(0, DELIVERIES_PAGE).filter(({ endpointId }) => endpointId === id);
+  const news = latest?.map((one) => `${one.id} ${one.outcome} ${one.round}`).join() ?? null;
+  return useAsked(() => healthOf(sdk.db, eventId, id, new Date()), [sdk, eventId, id], news);
 }
 
 /** The state of an endpoint, in a word or two. */
