@@ -126,7 +126,7 @@ def webhook_sender() -> "HttpSender":
 
 
 def _load(module: str) -> None:
-    """Import a module in the background: the first documents are read meanwhile."""
+    """Import a module in a thread while the first documents are read."""
     threading.Thread(target=import_module, args=(module,), daemon=True).start()
 
 
