@@ -89,14 +89,15 @@ class SystemRandom:
 
 
 def _mailer() -> "Mailer":
-    _load("email_validator")
     values = parameters.from_deploy()
     if values.mail_url:
+        _load("google.cloud.secretmanager_v1", "email_validator")
         from functions.mail.smtp import SmtpMailer
 
         return SmtpMailer(secret_reader(), values.mail_url, values.mail_connections, _tls(), CLOCK)
     from functions.mail.sendgrid import SendGridMailer
 
+    _load("google.cloud.secretmanager_v1", "email_validator", "sendgrid")
     return SendGridMailer(secret_reader(), values.sendgrid_host, CLOCK)
 
 
@@ -125,9 +126,9 @@ def webhook_sender() -> "HttpSender":
     )
 
 
-def _load(module: str) -> None:
-    """Import a module in a thread while the first documents are read."""
-    threading.Thread(target=import_module, args=(module,), daemon=True).start()
+def _load(*modules: str) -> None:
+    """Import modules in a thread while the first documents are read."""
+    threading.Thread(target=lambda: [*map(import_module, modules)], daemon=True).start()
 
 
 class ProcessThreads:
