@@ -11,7 +11,7 @@ links first, because nearly all readers see the HTML.
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from email.utils import quote
 from typing import Final
 
@@ -165,10 +165,7 @@ class Composer:
             text=text,
             html=html,
             copies=[
-                replace(
-                    self._copy(to, tags, size, room),
-                    labels=(labels or {}).get(to.guest.id, {}),
-                )
+                self._copy(to, (labels or {}).get(to.guest.id, {}), tags, size, room)
                 for to in recipients
             ],
         )
@@ -224,6 +221,7 @@ class Composer:
     def _copy(
         self,
         to: Recipient,
+        labels: Mapping[str, str],
         tags: Tags,
         size: Size,
         room: int,
@@ -242,6 +240,7 @@ class Composer:
                 "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
             },
             values=values,
+            labels=labels,
         )
 
     def _values(self, to: Recipient, tags: Tags) -> dict[str, str]:
@@ -264,4 +263,6 @@ def _tags_of_photos(tags: Tags) -> Photos:
 
 
 def _total(values: Mapping[str, str], size: Size) -> int:
-    return sum(map(size, (*values, *values.values())))
+    """Return the size of all keys and values. One measurement of a long text is the fastest."""
+    texts = (*values, *values.values())
+    return size("".join(texts)) + size("") * (len(texts) - 1)

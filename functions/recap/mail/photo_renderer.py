@@ -27,6 +27,8 @@ _ADDRESS: Final = "\0"
 _MARKUPS_KEPT: Final = 200
 """Markups of photos that are kept. A usual recap has fewer, and each has at most 30 KB."""
 
+_in_json: Final = json.JSONEncoder().encode
+
 _SEPARATOR: Final = 2
 """Bytes between the texts of an object in JSON."""
 
@@ -79,20 +81,23 @@ class PhotoRenderer:
         """
         photos = self._layout(pictures, 0)
         left = at_most - self._html_size(photos, count, size)
-        if not self._has_text_links(photos, count, size, left):
-            # The first layouts are the largest: look for the first that fits.
-            step = bisect.bisect(
-                range(steps(pictures)),
-                0,
-                lo=1,
-                key=lambda step: self.fits(pictures, count, size=size, at_most=at_most, step=step),
-            )
-            photos = self._layout(pictures, step)
-            left = at_most - self._html_size(photos, count, size)
         urls = _urls(photos)
         if self._text_size(urls, count, size) > left:
+            if not self._has_text_links(photos, count, size, left):
+                # The first layouts are the largest: look for the first that fits.
+                step = bisect.bisect(
+                    range(steps(pictures)),
+                    0,
+                    lo=1,
+                    key=lambda step: self.fits(
+                        pictures, count, size=size, at_most=at_most, step=step
+                    ),
+                )
+                photos = self._layout(pictures, step)
+                left = at_most - self._html_size(photos, count, size)
+                urls = _urls(photos)
             fitting = bisect.bisect(
-                range(len(urls)),
+                range(len(urls) + 1),
                 left,
                 key=lambda links: self._text_size(urls[:links], count, size),
             )
@@ -193,4 +198,4 @@ def in_bytes(text: str) -> int:
 
 def json_bytes(text: str) -> int:
     """Return the size of `text` as a key or value of a JSON object."""
-    return len(json.dumps(text)) + _SEPARATOR
+    return len(_in_json(text)) + _SEPARATOR
