@@ -6,7 +6,11 @@ import { signIn } from "./steps.mjs";
 export default async function sharing({ site, admin, eventId, receiver, visitor }) {
   const page = await visitor();
   await signIn(page, site, admin, `#/events/${eventId}/receivers/${receiver}`);
-  await page.locator(".actions").filter({ hasText: "Send test…" }).getByRole("button", { name: "Share log…" }).click();
+  const share = page.locator(".actions").filter({ hasText: "Send test…" }).getByRole("button", { name: "Share log…" });
+  const { y } = await share.boundingBox();
+  await page.locator(".health").waitFor();
+  const moved = (await share.boundingBox()).y - y;
+  await share.click();
   await page.getByLabel("Expires after").selectOption("3");
   await page.getByLabel("Allow resending deliveries").check();
   await page.getByRole("button", { name: "Create link" }).click();
@@ -20,7 +24,7 @@ export default async function sharing({ site, admin, eventId, receiver, visitor 
   const rows = guest.locator(".deliveries > li");
   await guest.getByLabel("Outcome").selectOption("failed");
   await rows.first().waitFor();
-  const found = { link, rows: await rows.count() };
+  const found = { link, moved, rows: await rows.count() };
   found.head = await guest.getByRole("banner").innerText();
   found.list = await guest.locator("main").innerText();
   await rows.first().getByRole("link").click();

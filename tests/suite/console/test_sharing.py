@@ -26,6 +26,7 @@ def test_a_shared_link_shows_one_url_until_it_is_revoked(
     token = parse_qs(urlsplit(seen["link"]).fragment)["token"][0]
     assert "Garden party / The hall" in " ".join(seen["head"].split())
     assert seen["address"] == f"{SITE}/deliveries"
+    assert seen["moved"] == 0, "a button moved under the pointer as the page loaded"
     assert seen["rows"] == 1
     assert "by you" in seen["made"]
     assert name_of(theirs) in seen["list"]  # neither path nor query

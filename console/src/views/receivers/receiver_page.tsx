@@ -68,6 +68,15 @@ export function ReceiverPage({ endpoint, settings, list, children }: Props) {
         <Heading title={callName(endpoint)}>{label ? <Foreign>{label}</Foreign> : <Url url={url} />}</Heading>
         <HealthBadge endpoint={endpoint} live={health} />
       </div>
+      {/* Above what arrives later, so that no button moves under a click. */}
+      <div class="actions">
+        <button type="button" class="primary" onClick={() => setOpen("test")}>Send test…</button>
+        <button type="button" onClick={() => setOpen("share")}>Share log…</button>
+        {!unusable && !isOff && <button type="button" onClick={() => recoverSince(failingSince)}>Resend failed…</button>}
+        {mayEdit && <button type="button" onClick={() => setOpen("edit")}>Edit</button>}
+        {mayEdit && !isOff && <Act run={() => saveEndpoint(sdk.db, eventId, { ...endpoint, offSince: new Date() })}>Turn off</Act>}
+        {mayEdit && <button type="button" class="quiet danger" onClick={() => setOpen("remove")}>Remove</button>}
+      </div>
       {isOff && (
         <Notice kind={disabled ? "error" : "info"}>
           <p>
@@ -109,14 +118,6 @@ export function ReceiverPage({ endpoint, settings, list, children }: Props) {
           <div><dt>After an outage</dt><dd>{recover ? "Failed deliveries are resent automatically" : "Failed deliveries are not resent"}</dd></div>
           {name && <div><dt>Name shown in emails and shared logs</dt><dd><bdi>{name}</bdi></dd></div>}
         </dl>
-        <div class="actions">
-          <button type="button" class="primary" onClick={() => setOpen("test")}>Send test…</button>
-          <button type="button" onClick={() => setOpen("share")}>Share log…</button>
-          {!unusable && !isOff && <button type="button" onClick={() => recoverSince(failingSince)}>Resend failed…</button>}
-          {mayEdit && <button type="button" onClick={() => setOpen("edit")}>Edit</button>}
-          {mayEdit && !isOff && <Act run={() => saveEndpoint(sdk.db, eventId, { ...endpoint, offSince: new Date() })}>Turn off</Act>}
-          {mayEdit && <button type="button" class="quiet danger" onClick={() => setOpen("remove")}>Remove</button>}
-        </div>
       </section>
       {children}
       <div class="two">
