@@ -28,6 +28,7 @@ _MARKUPS_KEPT: Final = 200
 """Markups of photos that are kept. A usual recap has fewer, and each has at most 30 KB."""
 
 _in_json: Final = json.JSONEncoder().encode
+"""Encodes a text as `json.dumps` does, and faster."""
 
 _SEPARATOR: Final = 2
 """Bytes between the texts of an object in JSON."""
