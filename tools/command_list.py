@@ -100,7 +100,7 @@ CHECKS = (
         "this command line and the files that a deploy uploads",
         _PYTEST,
         folder="tests/cli",
-        group="programs",
+        group="commands",
     ),
     Check(
         "rehearsal",

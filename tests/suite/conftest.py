@@ -67,7 +67,7 @@ def mailbox() -> Iterator[Mailbox]:
 def driver() -> Iterator[Driver]:
     """Start the browser of all tests."""
     if CHROMIUM is None:
-        pytest.skip("needs a browser: apt install chromium")
+        pytest.skip("needs a browser: apt install chromium-headless-shell")
     with contextlib.closing(Driver()) as started:
         yield started
 

@@ -4,7 +4,8 @@ export default async function mailedLink({ site, admin, visitor }) {
   const page = await visitor();
   await page.goto(`${site}/console`);
   const devtools = await page.context().newCDPSession(page);
-  const { installabilityErrors } = await devtools.send("Page.getInstallabilityErrors");
+  const { errors, manifest } = await devtools.send("Page.getAppManifest");
+  const icons = await Promise.all(manifest.icons.map(({ url }) => page.request.get(url)));
   await page.getByLabel("Email").fill(admin.email);
   await page.getByRole("button", { name: "Email me a sign-in link" }).click();
   await page.getByText("Check your inbox").waitFor();
@@ -14,5 +15,9 @@ export default async function mailedLink({ site, admin, visitor }) {
   const { oobLink } = oobCodes.findLast(({ email }) => email === admin.email);
   await page.goto(oobLink);
   await page.getByRole("heading", { name: "Events", exact: true }).waitFor();
-  return { address: page.url(), hindrances: installabilityErrors.map(({ errorId }) => errorId) };
+  return {
+    address: page.url(),
+    manifest: [errors.length, manifest.name, manifest.startUrl, manifest.display],
+    icons: icons.map((icon) => icon.headers()["content-type"]),
+  };
 }

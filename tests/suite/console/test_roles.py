@@ -59,7 +59,11 @@ def test_a_link_in_an_email_signs_in(browser: Browser, admin: Login) -> None:
     """No password is needed, and the address keeps no code. The page can be installed."""
     seen = browser.make("mailed_link", admin=admin)
 
-    assert seen == {"address": f"{SITE}/console", "hindrances": ["in-incognito"]}
+    assert seen == {
+        "address": f"{SITE}/console",
+        "manifest": [0, "Event photo wall", f"{SITE}/console", "kStandalone"],
+        "icons": ["image/svg+xml"],
+    }
 
 
 def test_markup_of_others_is_shown_as_text(browser: Browser, admin: Login, wall: Wall) -> None:
