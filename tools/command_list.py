@@ -69,6 +69,7 @@ class Check(NamedTuple):
 
 
 _PYTEST = (("pytest",),)
+_PYTEST_IN_TWO = (("pytest", "-n", "2", "--dist", "loadfile"),)
 
 CHECKS = (
     Check(
@@ -86,7 +87,7 @@ CHECKS = (
     Check(
         "unit",
         "fast tests of the core",
-        (("pytest", "-n", "2", "--dist", "loadfile"),),
+        _PYTEST_IN_TWO,
         folder="tests/unit",
     ),
     Check(
@@ -100,12 +101,12 @@ CHECKS = (
         "this command line and the files that a deploy uploads",
         _PYTEST,
         folder="tests/cli",
-        group="commands",
+        group="programs",
     ),
     Check(
         "rehearsal",
         "`ops/` and the real firebase-tools with a fake Google",
-        _PYTEST,
+        _PYTEST_IN_TWO,
         folder="tests/rehearsal",
         group="programs",
     ),
