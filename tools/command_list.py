@@ -101,14 +101,12 @@ CHECKS = (
         "this command line and the files that a deploy uploads",
         _PYTEST,
         folder="tests/cli",
-        group="programs",
     ),
     Check(
         "rehearsal",
         "`ops/` and the real firebase-tools with a fake Google",
         _PYTEST_IN_TWO,
         folder="tests/rehearsal",
-        group="programs",
     ),
     Check(
         "functions_emulator",
