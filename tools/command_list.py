@@ -101,6 +101,7 @@ CHECKS = (
         "this command line and the files that a deploy uploads",
         _PYTEST,
         folder="tests/cli",
+        group="commands",
     ),
     Check(
         "rehearsal",
