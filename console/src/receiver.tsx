@@ -1,7 +1,7 @@
 // The page behind a link: `/deliveries#token=…`.
 
 import { render } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 
 import { keepFocus } from "./ui/focus.ts";
 import { takeLink } from "./ui/token.ts";
@@ -10,7 +10,7 @@ import { NoLink } from "./views/link/refusals.tsx";
 
 function App() {
   const [link, setLink] = useState(takeLink);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // Another link that is opened in this tab differs in the fragment only, and loads no page.
     const follow = () => setLink(takeLink());
     addEventListener("hashchange", follow);

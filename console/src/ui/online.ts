@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 
 let known = true;
 for (const name of ["online", "offline"]) addEventListener(name, () => (known = name === "online"));
@@ -9,7 +9,7 @@ for (const name of ["online", "offline"]) addEventListener(name, () => (known = 
  */
 export function useOnline(): boolean {
   const [isOnline, setOnline] = useState(known);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const follow = ({ type }: Event) => setOnline(type === "online");
     for (const name of ["online", "offline"]) addEventListener(name, follow);
     return () => {

@@ -1,11 +1,12 @@
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 
 import { type Route, readRoute, writeRoute } from "../domain/address.ts";
 
 /** Where the reader is, following the address. */
 export function useRoute(): Route {
   const [route, setRoute] = useState(() => readRoute(location.hash));
-  useEffect(() => {
+  // At once, not after the next paint: a change of the address in between would be lost.
+  useLayoutEffect(() => {
     const follow = () => setRoute(readRoute(location.hash));
     addEventListener("hashchange", follow);
     return () => removeEventListener("hashchange", follow);

@@ -1,4 +1,5 @@
-// Somebody has a link mailed to them, opens it, and is signed in without a password. The page can be installed.
+// Somebody has a link mailed to them, opens it, and is signed in without a password. The page can be installed. Then they
+// follow a link as soon as the first view is drawn.
 
 export default async function mailedLink({ site, admin, visitor }) {
   const page = await visitor();
@@ -15,8 +16,19 @@ export default async function mailedLink({ site, admin, visitor }) {
   const { oobLink } = oobCodes.findLast(({ email }) => email === admin.email);
   await page.goto(oobLink);
   await page.getByRole("heading", { name: "Events", exact: true }).waitFor();
+  const address = page.url();
+
+  await page.addInitScript(() => {
+    new MutationObserver((_, observer) => {
+      if (!document.querySelector("h1")) return;
+      observer.disconnect();
+      location.hash = "#/events/none";
+    }).observe(document, { childList: true, subtree: true });
+  });
+  await page.reload();
+  await page.getByRole("heading", { name: "Event not found" }).waitFor();
   return {
-    address: page.url(),
+    address,
     manifest: [errors.length, manifest.name, manifest.startUrl, manifest.display],
     icons: icons.map((icon) => icon.headers()["content-type"]),
   };

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { RefusedError } from "../../data/errors.ts";
 import { type SharedPage, readSharedLog, resendShared } from "../../data/shared_log.ts";
@@ -50,7 +50,7 @@ export function LinkPage({ link: { token, event: eventName, receiver } }: { read
   const { outcome, event, deliveryId } = place;
   const latest = useRef(0);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const follow = () => setPlace(readPlace());
     addEventListener("popstate", follow);
     return () => removeEventListener("popstate", follow);
