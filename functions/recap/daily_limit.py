@@ -37,7 +37,7 @@ class DailyLimit:
     def remaining(self, tenant_id: str, now: datetime) -> int:
         """Return how many emails the tenant may still send. One round trip."""
         hours = [now - timedelta(hours=ago) for ago in range(_HOURS)]
-        paths = sorted({counters_path(tenant_id, hour) for hour in hours})
+        paths = [counters_path(tenant_id, now - timedelta(days=ago)) for ago in (1, 0)]
         days = {day.path: day.fields for day in self.documents.get_all(paths) if day}
         sent: int = sum(
             days.get(counters_path(tenant_id, hour), {}).get(counter(hour), 0) for hour in hours
