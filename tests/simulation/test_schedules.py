@@ -8,7 +8,7 @@ from tests.simulation.explore import explore
 from tests.simulation.worlds import WORLDS
 from tools.command_list import ALL_VARIABLE
 
-SCHEDULES = 2000 if ALL_VARIABLE in os.environ else 300
+SCHEDULES = 2000 if ALL_VARIABLE in os.environ else 150
 
 
 @pytest.mark.parametrize("world", WORLDS)
