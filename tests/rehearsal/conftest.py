@@ -35,6 +35,9 @@ COPIED: Final = (
     *("main.py", "firebase.json", "firestore.indexes.json", "firestore.rules", "requirements.txt"),
     *("functions", "ops", "tools"),
 )
+_WORKER: Final = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+_MANIFEST_PORT: Final = 21_000 + 100 * _WORKER
+"""First port that firebase-tools tries for the server that reads main.py, one per test process."""
 _MAIN: Final[dict[str, Callable[..., int]]] = {
     "apply": applying.main,
     "brake": braking.main,
@@ -131,6 +134,9 @@ class Operator:
             "HOME": str(self.machine / "home"),
             "LANG": "C.UTF-8",
             "PATH": os.pathsep.join([str(self.machine / "bin"), os.environ["PATH"]]),
+            # Time for the import of main.py. The default of ten seconds may be too short.
+            "FUNCTIONS_DISCOVERY_TIMEOUT": "60",
+            "MANIFEST_PORT": str(_MANIFEST_PORT),
             "STAND_IN_FOR_GOOGLE": self._address.removesuffix("/{host}"),
             "NODE_OPTIONS": f"--require={HERE / 'to_stand_in.cjs'}",
             "PYTHONPATH": str(HERE),

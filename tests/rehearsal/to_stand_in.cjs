@@ -1,6 +1,7 @@
 "use strict";
 // Sends a program's requests for Google's hosts to the server at STAND_IN_FOR_GOOGLE, with the true
-// host in the header `True-Host`. Every other socket that leaves this machine is refused.
+// host in the header `True-Host`. Every other socket that leaves this machine is refused. The server
+// that reads main.py's functions listens on MANIFEST_PORT.
 const Module = require("module");
 const net = require("net");
 
@@ -8,11 +9,15 @@ const standIn = process.env.STAND_IN_FOR_GOOGLE;
 const google = /(^|\.)(googleapis\.com|cloudfunctions\.net)$/;
 const local = new Set(["127.0.0.1", "::1", "localhost"]);
 
-// No test deploys Data Connect. Its modules are a third of firebase-tools' start.
 const load = Module._load;
 Module._load = (name, parent, isMain) => {
-  const isUnused = name === "./dataconnect" && parent.filename.endsWith("/lib/deploy/index.js");
-  return isUnused ? {} : load(name, parent, isMain);
+  // No test deploys Data Connect. Its modules are a third of firebase-tools' start.
+  if (name === "./dataconnect" && parent.filename.endsWith("/lib/deploy/index.js")) return {};
+  const loaded = load(name, parent, isMain);
+  if (name !== "portfinder") return loaded;
+  // firebase-tools finds a free port from 8081 and binds it later. Two deploys can find the same.
+  const port = Number(process.env.MANIFEST_PORT);
+  return { ...loaded, getPortPromise: () => loaded.getPortPromise({ port }) };
 };
 
 const fetchOfNode = globalThis.fetch;
