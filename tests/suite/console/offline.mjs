@@ -14,7 +14,7 @@ export default async function offline({ site, admin, eventId, visitor }) {
   const rows = await page.locator(".deliveries > li").count();
   // Views that were never opened are unknown: decided photos and recaps. Opened views may have changed.
   await page.getByRole("link", { name: "Overview" }).click();
-  await page.getByText("You're offline.").first().waitFor();
+  await page.locator("main").getByText("Last recap").waitFor();
   const unknown = await page.locator("main").innerText();
   await page.getByRole("link", { name: "Photos" }).click();
   await page.getByText("As of the last update: all caught up.").waitFor();

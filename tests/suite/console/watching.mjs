@@ -22,9 +22,13 @@ export default async function watching({ site, admin, eventId, photoId, visitor 
   await page.getByRole("heading", { name: "/flaky" }).waitFor();
   const health = page.locator(".health");
   await health.getByText("1 of 1 delivered").waitFor();
-  await page.getByLabel("Outcome").selectOption("success");
+  await page.getByText("No active links.").waitFor();
   // A choice is no loss of the network.
   const connections = await page.evaluateHandle(watchConnection);
+  // A list keeps its rows until it loads the next ones. After an empty list, a row is a new one.
+  await page.getByLabel("Outcome").selectOption("failed");
+  await page.getByRole("heading", { name: "No matching deliveries" }).waitFor();
+  await page.getByLabel("Outcome").selectOption("success");
   const only = page.locator(".deliveries > li");
   await only.first().waitFor();
   const filtered = page.url();
