@@ -30,7 +30,8 @@ export default async function watching({ site, admin, eventId, photoId, visitor 
   await page.getByRole("heading", { name: "No matching deliveries" }).waitFor();
   await page.getByLabel("Outcome").selectOption("success");
   const only = page.locator(".deliveries > li");
-  await only.first().waitFor();
+  // Waits for the row's final height. Before its first frame, a row has the height of a placeholder.
+  await only.first().click({ trial: true });
   const filtered = page.url();
   const told = await connections.evaluate(({ seen }) => seen);
   const place = await page.evaluate(() => (scrollTo(0, 1e6), scrollY));
@@ -41,11 +42,14 @@ export default async function watching({ site, admin, eventId, photoId, visitor 
   await page.getByRole("button", { name: "Resend" }).click();
   await page.getByRole("heading", { name: "Resend 1" }).waitFor();
   await page.getByText("200 OK").last().waitFor();
+  // The list in the background has no row of the delivery until the resend has an outcome.
+  await page.locator(`.deliveries [data-id="${id}"]`, { hasText: "resent" }).waitFor({ state: "attached" });
 
   await page.locator("article .back a").click();
   await row(page, "photo.uploaded", "resent").first().waitFor();
   const focused = await page.evaluate(() => document.activeElement.closest("[data-id]")?.dataset.id);
   const moved = (await page.evaluate(() => scrollY)) - place;
+  await page.waitForFunction(() => document.title.includes("/flaky")); // set after the page is drawn
   const title = await page.title();
   // The figures go on by themselves.
   await upload(eventId, `${photoId}-next`);
