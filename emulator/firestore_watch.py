@@ -23,14 +23,21 @@ def wait_for(watched: Any, is_enough: Callable[[Documents], bool], timeout: floa
         timeout: Seconds.
     """
     enough = threading.Event()
+    seeing = threading.Lock()
     documents: Documents = []
 
     def see(snapshots: Any, *_: object) -> None:
-        documents[:] = [
-            {**snapshot.to_dict(), "id": snapshot.id} for snapshot in snapshots if snapshot.exists
-        ]
-        if is_enough(documents):
-            enough.set()
+        nonlocal documents
+        with seeing:
+            if enough.is_set():
+                return  # an older read must not replace what was accepted
+            documents = [
+                {**snapshot.to_dict(), "id": snapshot.id}
+                for snapshot in snapshots
+                if snapshot.exists
+            ]
+            if is_enough(documents):
+                enough.set()
 
     end = time.monotonic() + timeout
     watch = watched.on_snapshot(see)

@@ -31,7 +31,7 @@ TIMESTAMP = "X-Twilio-Email-Event-Webhook-Timestamp"
 MAX_REPORTS = 1000
 # Time in which reports are collected for one request.
 BATCH_SECONDS = 0.2
-TIMEOUT_SECONDS = 30.0
+TIMEOUT_SECONDS = 120.0
 RETRY_SECONDS = (0.5, 1.0, 2.0, 4.0)
 MAX_ATTEMPTS = 30
 

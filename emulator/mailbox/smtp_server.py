@@ -99,6 +99,7 @@ class SmtpServer:
             "auth_require_tls": not implicit_tls and offers_tls,
             "authenticator": self._authenticate,
             "ident": "Local mail server",
+            "ready_timeout": 60.0,
         }
         if offers_tls and not implicit_tls:
             options |= {"tls_context": tls, "require_starttls": True}

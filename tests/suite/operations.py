@@ -151,17 +151,20 @@ def _name(details: Any) -> str:
     return method.rpartition("/")[2]
 
 
-def counting_documents(counted: Operations) -> Documents:
-    """Return documents of the emulator that count every call."""
+def counting_documents(counted: Operations, project: str | None = None) -> Documents:
+    """Return documents of the emulator that count every call.
+
+    They are those of the suite's project, unless another `project` is given.
+    """
     channel = grpc.insecure_channel(os.environ["FIRESTORE_EMULATOR_HOST"])
     counting = grpc.intercept_channel(channel, _Interceptor(counted))
-    return FirestoreDocuments.through(counting, os.environ["GCLOUD_PROJECT"])
+    return FirestoreDocuments.through(counting, project or os.environ["GCLOUD_PROJECT"])
 
 
-def counting_service(counted: Operations, **given: Any) -> Service:
+def counting_service(counted: Operations, project: str | None = None, **given: Any) -> Service:
     """Build a service whose calls of Firestore and tasks are counted.
 
-    `given` replaces its adapters.
+    `given` replaces its adapters. `project` is that of `counting_documents`.
     """
     adapters: dict[str, Any] = {
         "clock": CLOCK,
@@ -171,14 +174,14 @@ def counting_service(counted: Operations, **given: Any) -> Service:
         "random": SystemRandom(),
         "parameters": Parameters(photo_hosts="*"),
     }
-    documents = counting_documents(counted)
+    documents = counting_documents(counted, project)
     return service_on(documents, **(adapters | given))
 
 
-def mailing_service(counted: Operations, mailbox: Mailbox) -> Service:
+def mailing_service(counted: Operations, mailbox: Mailbox, project: str | None = None) -> Service:
     """Return the same service, with `mailbox` as its email provider."""
     mailer = SendGridMailer(InMemorySecrets(), mailbox.url, CLOCK)
-    return counting_service(counted, mailer=lambda: mailer)
+    return counting_service(counted, project, mailer=lambda: mailer)
 
 
 def link_call(function: str, address: str, **data: object) -> Call:

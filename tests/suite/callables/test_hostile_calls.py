@@ -72,9 +72,14 @@ def test_the_deployed_limit_on_calls() -> None:
     token = sign_in("superadmin").id_token
     wanted = {"eventId": "none", "url": "https://example.com"}
     unknown = call("sendTestWebhook", wanted | {"dryrun": True}, id_token=token)
-    answers = [call("sendTestWebhook", wanted, id_token=token) for _ in range(2 * at_most + 1)]
     assert unknown.error[0] == "INVALID_ARGUMENT"
-    passed = [answer.error[0] for answer in answers].index("RESOURCE_EXHAUSTED")
+    passed = 0
+    while True:
+        called_at = datetime.now(UTC)
+        answer = call("sendTestWebhook", wanted, id_token=token)
+        if answer.error[0] == "RESOURCE_EXHAUSTED":
+            break
+        passed += 1
     assert at_most <= passed <= 2 * at_most  # twice, if a new hour begins meanwhile
-    possible_from = datetime.fromisoformat(answers[passed].body["error"]["details"]["possibleFrom"])
-    assert timedelta(0) < possible_from - datetime.now(UTC) <= timedelta(hours=1)
+    possible_from = datetime.fromisoformat(answer.body["error"]["details"]["possibleFrom"])
+    assert timedelta(0) < possible_from - called_at <= timedelta(hours=1)

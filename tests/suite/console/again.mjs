@@ -1,6 +1,6 @@
 // An admin sends the failed deliveries again that are shown, after a question; another one fails meanwhile.
 
-import { signIn, write } from "./steps.mjs";
+import { healthShown, signIn, write } from "./steps.mjs";
 
 export default async function again({ site, admin, eventId, late, visitor }) {
   const page = await visitor();
@@ -8,6 +8,7 @@ export default async function again({ site, admin, eventId, late, visitor }) {
   const rows = page.locator(".deliveries > li");
   await rows.nth(1).waitFor();
   await page.getByRole("button", { name: "Resend these 2 deliveries…" }).click();
+  await healthShown(page);
   const dialog = page.getByRole("dialog");
   const asked = await dialog.innerText();
   await write(late, { outcome: "failed" });

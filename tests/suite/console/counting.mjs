@@ -32,7 +32,7 @@ export default async function counting({ site, superadmin, eventId, deliveryId, 
   await page.clock.fastForward(SECONDS_LATER);
   found.older = less(await reads(), before);
   found.filtered = await counted("receivers?outcome=skipped&type=guest.joined", failing);
-  found.delivery = await counted(`deliveries/${deliveryId}`, page.getByRole("heading", { name: "Attempts" }));
+  found.delivery = await counted(`deliveries/${deliveryId}`, page.getByRole("link", { name: "View endpoint" }));
   found.receiver = await counted(`receivers/${receiver}`, failing);
   found.recap = await counted("recap", page.getByRole("heading", { name: "No recaps yet" }));
   found.overview = await counted("overview", page.getByText("1 of 1 failing"));

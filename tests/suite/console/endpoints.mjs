@@ -1,7 +1,7 @@
 // An admin adds a receiver, changes its types, tries it, enables one that was given up and recovers what
 // it has missed, names one, switches it off and on, corrects a URL, removes one, and asks for mails.
 
-import { signIn } from "./steps.mjs";
+import { healthShown, signIn } from "./steps.mjs";
 
 export default async function endpoints({ site, admin, eventId, added, disabled, typo, corrected, missing, visitor }) {
   const page = await visitor();
@@ -12,6 +12,7 @@ export default async function endpoints({ site, admin, eventId, added, disabled,
     await page.getByRole("link", { name: "Webhooks" }).first().click();
     await list.getByRole("link", { name: new URL(url).pathname }).click();
     await page.getByRole("region", { name: "Endpoint" }).waitFor();
+    await page.waitForFunction(() => !document.querySelector(".skeleton"));
   };
   const edit = async (change) => {
     await page.getByRole("button", { name: "Edit" }).click();
@@ -112,6 +113,7 @@ export default async function endpoints({ site, admin, eventId, added, disabled,
   await list.getByText("/added").waitFor({ state: "detached" });
 
   // Mails go to the address of the admin who asks for them.
+  await healthShown(page);
   await page.getByRole("button", { name: "Remove somebody@example.com" }).click();
   await page.getByText("No recipients yet").waitFor();
   await page.getByRole("button", { name: "Email me" }).click();

@@ -1,6 +1,6 @@
 // The network goes away while the list is looked at, and comes back.
 
-import { row, signIn, upload } from "./steps.mjs";
+import { delivered, row, signIn, upload } from "./steps.mjs";
 
 export default async function offline({ site, admin, eventId, visitor }) {
   const page = await visitor();
@@ -23,6 +23,8 @@ export default async function offline({ site, admin, eventId, visitor }) {
   await page.getByRole("link", { name: "Overview" }).click();
   const told = await page.getByRole("banner").innerText();
   await upload(eventId, "p2");
+  // Firestore's emulator can lose a write that it receives while it starts a listener again.
+  await delivered(eventId);
   await page.context().setOffline(false);
   await page.evaluate(() => dispatchEvent(new Event("online")));
   await page.getByText("1 of 1 on").waitFor();

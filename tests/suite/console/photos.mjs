@@ -23,6 +23,7 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
   await tiles.nth(47).waitFor();
   await page.getByRole("link", { name: "Photos" }).getByText("50 pending").waitFor();
   found.onTab = await page.getByRole("link", { name: "Photos" }).innerText();
+  await page.waitForFunction(() => document.title.startsWith("(50)") && globalThis.badges.at(-1) === 50);
   found.title = await page.title();
   found.badges = await page.evaluate(() => globalThis.badges);
   await page.getByRole("button", { name: "Show more" }).click();
@@ -30,6 +31,7 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
   found.shown = await tiles.count();
 
   // By keyboard only: approve the first, reject the next, delete the one after that.
+  await page.waitForFunction(() => document.querySelector("[data-id=p0] img").complete);
   await tile("Guest 0").getByRole("button", { name: "View" }).focus();
   await page.keyboard.press("a");
   await page.keyboard.press("r");
@@ -105,6 +107,7 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
   await page.getByLabel("Guest upload page").fill("https://example.com/upload");
   await page.getByLabel("Gallery page").fill("https://example.com/gallery");
   await page.getByRole("button", { name: "Create event" }).click();
+  await page.waitForFunction(() => !document.querySelector(".skeleton"));
   for (const [action, shown] of [["Publish", "Published"], ["Archive", "Archived"]]) {
     await page.getByRole("button", { name: `${action}…` }).click();
     await page.getByRole("dialog").getByRole("button", { name: action, exact: true }).click();

@@ -12,13 +12,15 @@ export function row(page, type, path) {
   return page.getByRole("listitem").filter({ hasText: type }).filter({ hasText: path });
 }
 
+const DOCUMENTS = "http://127.0.0.1:8080/v1/projects/demo-wall/databases/(default)/documents";
+const OWNER = { Authorization: "Bearer owner" };
+
 /** Writes fields of a document as the project's own scripts do, which no rule holds back. */
 export async function write(path, fields) {
-  const base = "http://127.0.0.1:8080/v1/projects/demo-wall/databases/(default)/documents";
   const mask = Object.keys(fields).map((name) => `updateMask.fieldPaths=${name}`);
-  const answer = await fetch(`${base}/${path}?${mask.join("&")}`, {
+  const answer = await fetch(`${DOCUMENTS}/${path}?${mask.join("&")}`, {
     method: "PATCH",
-    headers: { Authorization: "Bearer owner", "Content-Type": "application/json" },
+    headers: { ...OWNER, "Content-Type": "application/json" },
     body: JSON.stringify({ fields: encoded(fields) }),
   });
   if (!answer.ok) throw new Error(await answer.text());
@@ -41,6 +43,23 @@ export function upload(eventId, photoId, uploaderName = "Ann") {
     uploaderUid: "ann",
     createdAt: new Date(),
   });
+}
+
+/** Waits until each endpoint in the list shows its health, so that its listeners have started. */
+export function healthShown(page) {
+  return page.waitForFunction(() =>
+    [...document.querySelectorAll("[aria-label=Endpoints] > li")].every((endpoint) => endpoint.querySelector(".badge")),
+  );
+}
+
+/** Waits until a delivery of the event has succeeded, without the page. */
+export async function delivered(eventId) {
+  for (;;) {
+    const answer = await fetch(`${DOCUMENTS}/events/${eventId}/deliveries`, { headers: OWNER });
+    const { documents = [] } = await answer.json();
+    if (documents.some(({ fields }) => fields.outcome?.stringValue === "success")) return;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
 }
 
 /** Every picture of a guest loads, and is empty. */

@@ -18,4 +18,4 @@ def test_an_account_is_found_whatever_the_case_of_its_address(
     def names_both(found: Documents) -> bool:
         return bool(found) and found[0].get("accounts", {}).keys() == {record.id, odd.id}
 
-    assert names_both(wait_for(of_address, names_both, 60))
+    assert names_both(wait_for(of_address, names_both, 120))

@@ -127,8 +127,9 @@ def test_a_reader_in_a_crowded_network_can_still_unsubscribe(
 ) -> None:
     """Neighbors who exhausted the lookups of their address do not prevent an opt-out."""
     record.set({"email": f"{record.id}@example.com"})
-    for _ in range(20):
-        call("getEmailPreferences", {"token": token}, headers=headers)
+    for _ in range(40):  # the limit is 20, but a call passes while the limiter has no answer
+        if call("getEmailPreferences", {"token": token}, headers=headers).status == 429:
+            break
 
     link = page_link(SITE, token)
     refused, pressed = browse({"link": link}, {"link": link, "press": "Unsubscribe"})

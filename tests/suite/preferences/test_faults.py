@@ -29,7 +29,7 @@ def test_two_hundred_calls_at_once(token: str, headers: dict[str, str]) -> None:
         ThreadPoolExecutor(100) as pool,
     ):
         for instance in (one, two):
-            instance.dispatch({})  # both are warm
+            call_at(instance, {"token": "bad"}, {"X-Forwarded-For": "192.0.2.1"})  # both are warm
         answers = pool.map(
             lambda instance: call_at(instance, {"token": token}, headers), [one, two] * 100
         )

@@ -18,7 +18,7 @@ def call(function: str, parameters: object, *credentials: str) -> dict[str, Any]
         check=True,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
     )
     answer: dict[str, Any] = json.loads(ran.stdout)
     return answer

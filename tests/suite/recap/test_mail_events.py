@@ -19,7 +19,7 @@ from tests.suite.call import Answer, url
 from tests.suite.operations import Operations, counting_service
 from tests.suite.wall_client import Wall
 
-REPORTED_WITHIN: Final = 60.0
+REPORTED_WITHIN: Final = 180.0
 PER_BATCH: Final = 100
 SPAM: Final = DeliveryStatus.COMPLAINED | DeliveryStatus.UNWELCOME
 

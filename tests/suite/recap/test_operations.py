@@ -6,6 +6,7 @@ Calls and documents are counted at the client, and are the same on every machine
 import uuid
 
 import pytest
+from google.cloud import firestore
 
 from bench.costs import COSTS, Cost
 from emulator.mailbox import Mailbox
@@ -30,6 +31,18 @@ READS = {
 """Calls by method, for so many guests."""
 
 
+@pytest.fixture
+def wall(event_id: str) -> Wall:
+    """Return a published event without photos, in a project without triggers.
+
+    The emulator announces one photo at a time. Thousands of them would delay the other tests.
+    """
+    db = firestore.Client(project=f"demo-operations-{uuid.uuid4().hex[:8]}")
+    wall = Wall(db, db.collection("events").document(event_id))
+    wall.publish()
+    return wall
+
+
 @pytest.mark.parametrize(
     ("what", "guests", "commits"),
     [
@@ -48,7 +61,7 @@ def test_the_cost_of_a_recap_and_its_preview(
         COSTS[f"a preview of {what}"],
         READS[guests] | {"Commit": 1},
     )
-    service = mailing_service(counted, mailbox)
+    service = mailing_service(counted, mailbox, wall.db.project)
     admit_staff("sendEventRecap", service)
     sent = service.recap_sender.send(ORGANIZER, _wanted(wall))
     assert sent == RecapResult(sent=guests, skipped=0)
@@ -76,7 +89,7 @@ def _previewed(
     counted = Operations()
     caller = Caller(uuid.uuid4().hex, Role.ADMIN, TENANT)
     wanted = PreviewArguments(event_id=wall.id, send_to_me=mailed)
-    service = mailing_service(counted, mailbox)
+    service = mailing_service(counted, mailbox, wall.db.project)
     admit_staff("previewEventRecap", service)
     preview = service.recap_preview.show(caller, wanted, "organizer@example.com")
     assert (preview.recipients, preview.mailed) == (guests, mailed or None)
@@ -88,7 +101,7 @@ def test_more_photos_of_the_same_guests_cost_only_their_reads(
 ) -> None:
     """Further photos of a guest cost one read each and no call."""
     wall.photos(*({"uploaderEmail": "ann@example.com"} for _ in range(1200)))
-    mailing_service(counted, mailbox).recap_sender.send(ORGANIZER, _wanted(wall))
+    mailing_service(counted, mailbox, wall.db.project).recap_sender.send(ORGANIZER, _wanted(wall))
     assert (counted.rpcs, counted.reads, counted.writes) == (12, 1200 + 7, 12)
     assert len(mailbox.requests) == 1
 

@@ -22,7 +22,7 @@ from emulator.firebase import PROJECT
 from emulator.receiver import Request, always
 from tests.suite.process import FirestoreWrite, FunctionProcess, silenced
 from tests.suite.tcp_proxy import TcpProxy
-from tests.suite.wall_client import receiving
+from tests.suite.wall_client import Wall, receiving
 from tools import local_secrets
 
 NOW: Final = datetime.now(UTC)
@@ -163,15 +163,18 @@ def test_a_short_outage_of_firestore(start: Start, owed: Owed, records: Records)
 
 
 @pytest.fixture
-def hundred(db: firestore.Client, event: firestore.DocumentReference) -> list[FirestoreWrite]:
-    """Write a hundred photos to the event and return their CloudEvents."""
+def hundred(
+    db: firestore.Client, event: firestore.DocumentReference
+) -> Iterator[list[FirestoreWrite]]:
+    """Write a hundred photos to the event, yield their CloudEvents, and delete the deliveries."""
     paths = [f"events/{event.id}/photos/p{n}" for n in range(100)]
     with silenced(event.id):
         batch = db.batch()
         for path in paths:
             batch.set(db.document(path), PHOTO)
         batch.commit()
-    return [FirestoreWrite(db, path, event_id=f"write-{path}", after=PHOTO) for path in paths]
+    yield [FirestoreWrite(db, path, event_id=f"write-{path}", after=PHOTO) for path in paths]
+    Wall(db, event).forget_deliveries()
 
 
 def milestones_of(records: Records) -> list[tuple[str, int]]:

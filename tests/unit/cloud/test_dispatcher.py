@@ -64,8 +64,9 @@ def test_calls_a_second_are_limited() -> None:
         return 200
 
     queue = Queue(max_concurrent=100, per_second=a_second, retry_policy=AT_ONCE)
+    began = time.monotonic()
     dispatched(queue, call, *(task(f"t{n}") for n in range(count)))
-    assert times[-1] - times[0] >= (count - 1) / a_second - BURST_SECONDS - 1 / a_second
+    assert times[-1] - began >= (count - 1) / a_second - BURST_SECONDS - 1 / a_second
 
 
 @pytest.mark.parametrize(
