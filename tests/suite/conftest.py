@@ -30,6 +30,12 @@ def db() -> firestore.Client:
 
 
 @pytest.fixture
+def database() -> firestore.Client:
+    """Return a database that only this test uses, in a project without triggers."""
+    return firestore.Client(project=f"demo-alone-{uuid.uuid4().hex[:8]}")
+
+
+@pytest.fixture
 def counted() -> Operations:
     """Return counters for this test."""
     return Operations()

@@ -1,6 +1,6 @@
 // How many documents each view reads, and how many aggregations it asks for.
 
-import { countReads, signIn } from "./steps.mjs";
+import { countReads, loaded, signIn } from "./steps.mjs";
 
 /** Milliseconds after which a page asks again if there is news. */
 const SECONDS_LATER = 10_000;
@@ -18,7 +18,7 @@ export default async function counting({ site, superadmin, eventId, deliveryId, 
     await page.goto(`${site}/console#/events/${eventId}/${place}`);
     await shown.waitFor({ state: "attached" });
     await page.locator(".event-name .badge").waitFor();
-    await page.waitForFunction(() => !document.querySelector(".skeleton"));
+    await loaded(page);
     await page.clock.fastForward(SECONDS_LATER);
     return reads();
   };

@@ -1,7 +1,7 @@
 // An admin adds a receiver, changes its types, tries it, enables one that was given up and recovers what
 // it has missed, names one, switches it off and on, corrects a URL, removes one, and asks for mails.
 
-import { healthShown, signIn } from "./steps.mjs";
+import { healthShown, loaded, signIn } from "./steps.mjs";
 
 export default async function endpoints({ site, admin, eventId, added, disabled, typo, corrected, missing, visitor }) {
   const page = await visitor();
@@ -12,7 +12,7 @@ export default async function endpoints({ site, admin, eventId, added, disabled,
     await page.getByRole("link", { name: "Webhooks" }).first().click();
     await list.getByRole("link", { name: new URL(url).pathname }).click();
     await page.getByRole("region", { name: "Endpoint" }).waitFor();
-    await page.waitForFunction(() => !document.querySelector(".skeleton"));
+    await loaded(page);
   };
   const edit = async (change) => {
     await page.getByRole("button", { name: "Edit" }).click();

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { signIn } from "./steps.mjs";
+import { loaded, signIn } from "./steps.mjs";
 
 const AXE = readFileSync(
   createRequire(new URL("../../../console/package.json", import.meta.url)).resolve("axe-core/axe.min.js"),
@@ -32,9 +32,9 @@ export default async function looks({ site, staff, views, link, folder, visitor 
   for (const { name, place, shown, press } of views) {
     await page.goto(`${site}/console${place}`);
     await page.getByText(shown, { exact: true }).filter({ visible: true }).first().waitFor();
-    await page.waitForFunction(() => !document.querySelector(".skeleton"));
+    await loaded(page);
     for (const button of press) await page.getByRole("button", { name: button }).first().click();
-    await page.waitForFunction(() => !document.querySelector(".skeleton"));
+    await loaded(page);
     await taken(name);
     await page.keyboard.press("Escape");
   }

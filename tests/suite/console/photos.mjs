@@ -2,7 +2,7 @@
 // event.
 
 import { createRequire } from "node:module";
-import { showPictures, signIn, upload } from "./steps.mjs";
+import { loaded, showPictures, signIn, upload } from "./steps.mjs";
 
 const installed = createRequire(new URL("../../../console/package.json", import.meta.url));
 const [{ generate }, { toSvgPath }] = ["lean-qr", "lean-qr/extras/svg"].map((name) => installed(name));
@@ -107,7 +107,7 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
   await page.getByLabel("Guest upload page").fill("https://example.com/upload");
   await page.getByLabel("Gallery page").fill("https://example.com/gallery");
   await page.getByRole("button", { name: "Create event" }).click();
-  await page.waitForFunction(() => !document.querySelector(".skeleton"));
+  await loaded(page);
   for (const [action, shown] of [["Publish", "Published"], ["Archive", "Archived"]]) {
     await page.getByRole("button", { name: `${action}…` }).click();
     await page.getByRole("dialog").getByRole("button", { name: action, exact: true }).click();
@@ -122,7 +122,7 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
   await headline.getByText("1 of 2 failing").waitFor();
   await upload(eventId, "late");
   await headline.getByText("3", { exact: true }).waitFor();
-  await page.waitForFunction(() => !document.querySelector(".skeleton"));
+  await loaded(page);
   found.headline = await headline.innerText();
 
   // Days until guests' data goes, and the event with all that is in it.

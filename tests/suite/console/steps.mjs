@@ -45,21 +45,29 @@ export function upload(eventId, photoId, uploaderName = "Ann") {
   });
 }
 
-/** Waits until each endpoint in the list shows its health, so that its listeners have started. */
+/** Waits until nothing that the page shows is still loading. */
+export function loaded(page) {
+  return page.waitForFunction(() => !document.querySelector(".skeleton"));
+}
+
+/** Waits until the list has endpoints and each shows its health, so that its listeners have started. */
 export function healthShown(page) {
-  return page.waitForFunction(() =>
-    [...document.querySelectorAll("[aria-label=Endpoints] > li")].every((endpoint) => endpoint.querySelector(".badge")),
-  );
+  return page.waitForFunction(() => {
+    const endpoints = [...document.querySelectorAll("[aria-label=Endpoints] > li")];
+    return endpoints.length > 0 && endpoints.every((endpoint) => endpoint.querySelector(".badge"));
+  });
 }
 
 /** Waits until a delivery of the event has succeeded, without the page. */
 export async function delivered(eventId) {
-  for (;;) {
+  for (const end = Date.now() + 60_000; Date.now() < end; ) {
     const answer = await fetch(`${DOCUMENTS}/events/${eventId}/deliveries`, { headers: OWNER });
+    if (!answer.ok) throw new Error(await answer.text());
     const { documents = [] } = await answer.json();
     if (documents.some(({ fields }) => fields.outcome?.stringValue === "success")) return;
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
+  throw new Error("No delivery has succeeded within a minute.");
 }
 
 /** Every picture of a guest loads, and is empty. */

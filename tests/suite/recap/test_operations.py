@@ -32,13 +32,12 @@ READS = {
 
 
 @pytest.fixture
-def wall(event_id: str) -> Wall:
+def wall(database: firestore.Client, event_id: str) -> Wall:
     """Return a published event without photos, in a project without triggers.
 
     The emulator announces one photo at a time. Thousands of them would delay the other tests.
     """
-    db = firestore.Client(project=f"demo-operations-{uuid.uuid4().hex[:8]}")
-    wall = Wall(db, db.collection("events").document(event_id))
+    wall = Wall(database, database.collection("events").document(event_id))
     wall.publish()
     return wall
 

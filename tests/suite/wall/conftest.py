@@ -2,7 +2,6 @@
 
 import json
 import os
-import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -43,12 +42,6 @@ def sendgrid(tmp_path: Path) -> Iterator[SendGrid]:
     with StandIn(answer) as server:
         (tmp_path / ".env").write_text(f"SENDGRID_HOST=http://{HOST}:{server.port}\n")
         yield found
-
-
-@pytest.fixture
-def database() -> firestore.Client:
-    """Return a database that only this test uses, in a project without triggers."""
-    return firestore.Client(project=f"demo-operators-{uuid.uuid4().hex[:8]}")
 
 
 @pytest.fixture

@@ -163,18 +163,15 @@ def test_a_short_outage_of_firestore(start: Start, owed: Owed, records: Records)
 
 
 @pytest.fixture
-def hundred(
-    db: firestore.Client, event: firestore.DocumentReference
-) -> Iterator[list[FirestoreWrite]]:
-    """Write a hundred photos to the event, yield their CloudEvents, and delete the deliveries."""
-    paths = [f"events/{event.id}/photos/p{n}" for n in range(100)]
-    with silenced(event.id):
+def hundred(db: firestore.Client, wall: Wall) -> list[FirestoreWrite]:
+    """Write a hundred photos to the event and return their CloudEvents."""
+    paths = [f"events/{wall.id}/photos/p{n}" for n in range(100)]
+    with silenced(wall.id):
         batch = db.batch()
         for path in paths:
             batch.set(db.document(path), PHOTO)
         batch.commit()
-    yield [FirestoreWrite(db, path, event_id=f"write-{path}", after=PHOTO) for path in paths]
-    Wall(db, event).forget_deliveries()
+    return [FirestoreWrite(db, path, event_id=f"write-{path}", after=PHOTO) for path in paths]
 
 
 def milestones_of(records: Records) -> list[tuple[str, int]]:
