@@ -1,6 +1,6 @@
 // The pages of people who are not admins of the tenant.
 
-import { signIn } from "./steps.mjs";
+import { loaded, signIn } from "./steps.mjs";
 
 export default async function roles({ site, moderator, superadmin, stranger, nobody, eventId, visitor }) {
   const found = {};
@@ -46,7 +46,7 @@ export default async function roles({ site, moderator, superadmin, stranger, nob
   page = await seen(stranger, "deliveries", "Event not found");
   await page.goto(`${site}/console#/events`);
   await page.getByRole("heading", { name: "Events", exact: true }).waitFor();
-  await page.locator(".skeleton").waitFor({ state: "detached" });
+  await loaded(page);
   found.strangersEvents = await page.locator("main").innerText();
 
   page = await seen(nobody, "deliveries", "You don't have access to any events yet");
